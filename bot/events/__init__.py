@@ -1,0 +1,29 @@
+"""Webhook payloads as narrow frozen events: everything behind the front door sees only these."""
+
+from bot.events.codec import from_json, to_json
+from bot.events.parse import MalformedPayload, parse
+from bot.events.types import (
+    CommentEvent,
+    Event,
+    Ignored,
+    InstallationEvent,
+    IssueEvent,
+    PushEvent,
+    RepositoryEvent,
+    RepositorySummary,
+)
+
+__all__ = [
+    "CommentEvent",
+    "Event",
+    "Ignored",
+    "InstallationEvent",
+    "IssueEvent",
+    "MalformedPayload",
+    "PushEvent",
+    "RepositoryEvent",
+    "RepositorySummary",
+    "from_json",
+    "parse",
+    "to_json",
+]

@@ -1,0 +1,255 @@
+"""From a webhook's JSON to an event: `parse(name, payload) -> Event | Ignored`.
+
+Whether an event is wanted at all is decided here, so that what needs no work never reaches the queue. The shapes are
+those of GitHub's manual, "Webhook events and payloads".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot.errors import DoppelError, InvalidArgument
+from bot.events.types import (
+    CommentEvent,
+    Event,
+    Ignored,
+    InstallationEvent,
+    IssueEvent,
+    PushEvent,
+    RepositoryEvent,
+    RepositorySummary,
+)
+from bot.model import Actor, IssueRef, RepoRef
+
+ISSUE_ACTIONS = frozenset({"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled"})
+COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
+INSTALLATION_ACTIONS = frozenset({"created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"})
+REPOSITORY_ACTIONS = frozenset(
+    {"renamed", "deleted", "privatized", "publicized", "archived", "unarchived", "transferred"}
+)
+SETTINGS_FILE = ".github/doppel.yml"
+TEMPLATES = ".github/ISSUE_TEMPLATE"
+
+# The beginning that every command shares, misspelt ones included; the parser of commands looks closer.
+COMMAND = "/dup"
+
+# A comment's body is at most 65,536 characters on GitHub; anything beyond was not written there.
+LONGEST_BODY = 65_536
+
+
+class MalformedPayload(DoppelError):
+    """The JSON is not what GitHub's manual says of this event; the message names the field."""
+
+
+def parse(name: str, payload: Any) -> Event | Ignored:
+    """Read one delivery. `name` is `X-GitHub-Event`, `payload` the decoded JSON.
+
+    Raises MalformedPayload where a field that the event must have is missing or of another type.
+    """
+    reader = _READERS.get(name)
+    if reader is None:
+        return Ignored(f"no handler for event {name[:100]!r}", unknown=True)
+    if not isinstance(payload, Mapping):
+        raise MalformedPayload("the payload must be a JSON object")
+    return reader(name, _Fields(payload, "payload"))
+
+
+class _Fields:
+    """Typed access to a JSON object that names the path of what is missing."""
+
+    def __init__(self, values: Mapping[str, Any], path: str) -> None:
+        self._values = values
+        self._path = path
+
+    def _typed(self, key: str, kind: type, default: Any = None, required: bool = True) -> Any:
+        value = self._values.get(key)
+        if value is None and not required:
+            return default
+        # In Python a bool is an int; in GitHub's JSON it never stands for one.
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise MalformedPayload(f"{self._path}.{key} must be {_WORDS[kind]}")
+        return value
+
+    def text(self, key: str, default: str | None = None) -> str:
+        return str(self._typed(key, str, default, required=default is None))
+
+    def number(self, key: str) -> int:
+        return int(self._typed(key, int))
+
+    def flag(self, key: str) -> bool:
+        return bool(self._typed(key, bool, False, required=False))
+
+    def has(self, key: str) -> bool:
+        return self._values.get(key) is not None
+
+    def child(self, key: str) -> _Fields:
+        return _Fields(self._typed(key, dict), f"{self._path}.{key}")
+
+    def children(self, key: str) -> list[_Fields]:
+        values = self._typed(key, list, [], required=False)
+        for value in values:
+            if not isinstance(value, dict):
+                raise MalformedPayload(f"{self._path}.{key} must hold objects")
+        return [_Fields(value, f"{self._path}.{key}[]") for value in values]
+
+    def texts(self, key: str) -> list[str]:
+        return [value for value in self._typed(key, list, [], required=False) if isinstance(value, str)]
+
+
+_WORDS = {str: "a string", int: "an integer", bool: "true or false", dict: "an object", list: "a list"}
+
+
+def _actor(parent: _Fields, key: str) -> Actor:
+    """A user; GitHub sends null for accounts that no longer exist and shows them as `ghost`."""
+    if not parent.has(key):
+        return Actor("ghost")
+    fields = parent.child(key)
+    login = fields.text("login")
+    return Actor(login, is_bot=fields.text("type", "User") == "Bot" or login.endswith("[bot]"))
+
+
+def _ref(full_name: str) -> RepoRef:
+    try:
+        return RepoRef.parse(full_name)
+    except InvalidArgument as problem:
+        raise MalformedPayload(f"full_name: {problem}") from problem
+
+
+def _repository(fields: _Fields) -> RepositorySummary:
+    return RepositorySummary(
+        fields.number("id"), _ref(fields.text("full_name")), fields.flag("private"), fields.flag("archived")
+    )
+
+
+def _installation(fields: _Fields) -> int | None:
+    return fields.child("installation").number("id") if fields.has("installation") else None
+
+
+def _issues(name: str, fields: _Fields) -> Event | Ignored:
+    action = fields.text("action")
+    if action not in ISSUE_ACTIONS:
+        return Ignored(f"issues.{action[:100]} needs no work")
+    issue = fields.child("issue")
+    if issue.has("pull_request"):
+        return Ignored("a pull request, not an issue")
+    changes = fields.child("changes") if fields.has("changes") else None
+    text_changed = changes is not None and (changes.has("title") or changes.has("body"))
+    if action == "edited" and not text_changed:
+        return Ignored("neither title nor body changed")
+    moved_to = None
+    if action == "transferred" and changes is not None and changes.has("new_issue") and changes.has("new_repository"):
+        moved_to = IssueRef(
+            _ref(changes.child("new_repository").text("full_name")), changes.child("new_issue").number("number")
+        )
+    return IssueEvent(
+        action=action,
+        installation=_installation(fields),
+        repository=_repository(fields.child("repository")),
+        number=issue.number("number"),
+        sender=_actor(fields, "sender"),
+        author=_actor(issue, "user"),
+        locked=issue.flag("locked"),
+        text_changed=text_changed,
+        label=fields.child("label").text("name") if fields.has("label") else "",
+        state_reason=issue.text("state_reason", ""),
+        moved_to=moved_to,
+    )
+
+
+def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
+    action = fields.text("action")
+    if action not in COMMENT_ACTIONS:
+        return Ignored(f"issue_comment.{action[:100]} needs no work")
+    issue, comment = fields.child("issue"), fields.child("comment")
+    if issue.has("pull_request"):
+        return Ignored("a comment on a pull request")
+    sender, author = _actor(fields, "sender"), _actor(comment, "user")
+    if sender.is_bot:
+        return Ignored("what bots write is not a command")
+    body = comment.text("body", "")[:LONGEST_BODY]
+    previous = ""
+    if action == "edited" and fields.has("changes") and fields.child("changes").has("body"):
+        previous = fields.child("changes").child("body").text("from", "")[:LONGEST_BODY]
+    if action == "deleted" and not author.is_bot:
+        return Ignored("the deleted comment was a person's")
+    if action != "deleted" and COMMAND not in body.lower() and COMMAND not in previous.lower():
+        return Ignored("a comment without a command")
+    return CommentEvent(
+        action=action,
+        installation=_installation(fields),
+        repository=_repository(fields.child("repository")),
+        number=issue.number("number"),
+        sender=sender,
+        issue_author=_actor(issue, "user"),
+        comment_id=comment.number("id"),
+        comment_author=author,
+        body=body,
+        previous=previous,
+        locked=issue.flag("locked"),
+        closed=issue.text("state", "open") == "closed",
+    )
+
+
+def _installation_event(name: str, fields: _Fields) -> Event | Ignored:
+    action = fields.text("action")
+    changes_list = name == "installation_repositories"
+    if action not in ({"added", "removed"} if changes_list else INSTALLATION_ACTIONS):
+        return Ignored(f"{name}.{action[:100]} needs no work")
+    installation = fields.child("installation")
+    account = installation.child("account").text("login", "") if installation.has("account") else ""
+    added = fields.children("repositories_added" if changes_list else "repositories")
+    return InstallationEvent(
+        name=name,
+        action=action,
+        installation=installation.number("id"),
+        account=account,
+        sender=_actor(fields, "sender"),
+        added=tuple(_repository(repository) for repository in added),
+        removed=tuple(_repository(repository) for repository in fields.children("repositories_removed")),
+    )
+
+
+def _repository_event(name: str, fields: _Fields) -> Event | Ignored:
+    action = fields.text("action")
+    if action not in REPOSITORY_ACTIONS:
+        return Ignored(f"repository.{action[:100]} needs no work")
+    repository = _repository(fields.child("repository"))
+    previous = None
+    if action == "renamed":
+        renamed = fields.child("changes").child("repository").child("name").text("from")
+        previous = RepoRef(repository.ref.owner, renamed)
+    elif action == "transferred" and fields.has("changes"):
+        owner = fields.child("changes").child("owner").child("from")
+        former = owner.child("organization" if owner.has("organization") else "user")
+        previous = RepoRef(former.text("login"), repository.ref.name)
+    return RepositoryEvent(action, _installation(fields), repository, _actor(fields, "sender"), previous)
+
+
+def _push(name: str, fields: _Fields) -> Event | Ignored:
+    repository = fields.child("repository")
+    if fields.text("ref") != f"refs/heads/{repository.text('default_branch', '')}":
+        return Ignored("a push to another branch than the default one")
+    paths = {
+        path
+        for commit in fields.children("commits")
+        for key in ("added", "modified", "removed")
+        for path in commit.texts(key)
+    }
+    settings = SETTINGS_FILE in paths
+    templates = any(path.startswith(TEMPLATES) for path in paths)
+    if not settings and not templates:
+        return Ignored("a push that touches neither settings nor issue templates")
+    return PushEvent(
+        _installation(fields), _repository(repository), _actor(fields, "sender"), settings=settings, templates=templates
+    )
+
+
+_READERS: dict[str, Callable[[str, _Fields], Event | Ignored]] = {
+    "issues": _issues,
+    "issue_comment": _issue_comment,
+    "installation": _installation_event,
+    "installation_repositories": _installation_event,
+    "repository": _repository_event,
+    "push": _push,
+}

@@ -1,0 +1,132 @@
+"""The events that have handlers, reduced to what a handler must know (C1).
+
+No event carries an issue's text: handlers read the current state from GitHub, so that a late or repeated delivery
+can never act on what is no longer true. The one exception is a comment's body, because commands are what it says.
+`installation` is None where the payload names none; the worker then asks GitHub for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.model import Actor, IssueRef, RepoRef
+
+
+@dataclass(frozen=True, slots=True)
+class RepositorySummary:
+    """A repository as webhooks describe it."""
+
+    id: int
+    ref: RepoRef
+    private: bool
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IssueEvent:
+    """`issues.*`. `partition` keeps the work of one issue in order."""
+
+    action: str
+    installation: int | None
+    repository: RepositorySummary
+    number: int
+    sender: Actor
+    author: Actor
+    locked: bool = False
+    text_changed: bool = False
+    label: str = ""
+    state_reason: str = ""
+    moved_to: IssueRef | None = None
+
+    name = "issues"
+
+    @property
+    def partition(self) -> str:
+        return f"{self.repository.id}#{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class CommentEvent:
+    """`issue_comment.*` on an issue (not on a pull request). `previous` is the body before an edit."""
+
+    action: str
+    installation: int | None
+    repository: RepositorySummary
+    number: int
+    sender: Actor
+    issue_author: Actor
+    comment_id: int
+    comment_author: Actor
+    body: str
+    previous: str = ""
+    locked: bool = False
+    closed: bool = False
+
+    name = "issue_comment"
+
+    @property
+    def partition(self) -> str:
+        return f"{self.repository.id}#{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallationEvent:
+    """`installation.*` and `installation_repositories.*`: which repositories are ours to look at, and no longer."""
+
+    name: str
+    action: str
+    installation: int
+    account: str
+    sender: Actor
+    added: tuple[RepositorySummary, ...] = ()
+    removed: tuple[RepositorySummary, ...] = ()
+
+    @property
+    def partition(self) -> str:
+        return f"installation:{self.installation}"
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryEvent:
+    """`repository.*`: renamed, deleted, moved, hidden, shown or frozen. `previous` is the name it had."""
+
+    action: str
+    installation: int | None
+    repository: RepositorySummary
+    sender: Actor
+    previous: RepoRef | None = None
+
+    name = "repository"
+
+    @property
+    def partition(self) -> str:
+        return f"repository:{self.repository.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class PushEvent:
+    """`push` to the default branch that touches the settings file or the issue templates."""
+
+    installation: int | None
+    repository: RepositorySummary
+    sender: Actor
+    settings: bool
+    templates: bool
+
+    name = "push"
+    action = ""
+
+    @property
+    def partition(self) -> str:
+        return f"repository:{self.repository.id}"
+
+
+Event = IssueEvent | CommentEvent | InstallationEvent | RepositoryEvent | PushEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A delivery that needs no work, with the reason. `unknown` marks events that nobody here ever heard of."""
+
+    reason: str
+    unknown: bool = False

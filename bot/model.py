@@ -1,0 +1,126 @@
+"""The few things of GitHub's that the whole project talks about, as narrow immutable values."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from bot.errors import InvalidArgument
+
+_REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class RepoRef:
+    """A repository by name. Names can change; what is stored is keyed by the repository's id."""
+
+    owner: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.owner}/{self.name}"
+
+    @classmethod
+    def parse(cls, text: str) -> RepoRef:
+        """Read `OWNER/REPO`; anything else is an InvalidArgument."""
+        if not _REPO.fullmatch(text):
+            raise InvalidArgument("repository", f"{text!r} is not of the form OWNER/REPO")
+        owner, name = text.split("/")
+        return cls(owner, name)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class IssueRef:
+    """An issue by repository and number."""
+
+    repo: RepoRef
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.repo}#{self.number}"
+
+    @classmethod
+    def parse(cls, text: str) -> IssueRef:
+        """Read `OWNER/REPO#N`; anything else is an InvalidArgument."""
+        repo, sep, number = text.partition("#")
+        if not sep or not number.isascii() or not number.isdigit() or int(number) < 1:
+            raise InvalidArgument("issue", f"{text!r} is not of the form OWNER/REPO#NUMBER")
+        return cls(RepoRef.parse(repo), int(number))
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who did something. GitHub marks Apps and bots with type `Bot` and a login that ends in `[bot]`."""
+
+    login: str
+    is_bot: bool = False
+
+
+State = Literal["open", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue as a search, a list or a direct read returns it.
+
+    `id` is the database id (which `duplicate_issue_id` wants), `number` the number in its repository.
+    `state_reason` is GitHub's word (`completed`, `not_planned`, `duplicate`, `reopened`) or None.
+    """
+
+    repo: RepoRef
+    id: int
+    node_id: str
+    number: int
+    title: str
+    body: str
+    state: State
+    state_reason: str | None
+    author: Actor
+    labels: tuple[str, ...]
+    created_at: datetime
+    updated_at: datetime
+    closed_at: datetime | None
+    url: str
+    locked: bool = False
+    is_pull_request: bool = False
+    comments: int = 0
+    thumbs_up: int = 0
+    thumbs_down: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A comment on an issue. `app_id` is the GitHub App that wrote it, None for people."""
+
+    id: int
+    body: str
+    author: Actor
+    app_id: int | None
+    created_at: datetime
+    updated_at: datetime
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """What somebody may do in a repository: the booleans of the collaborator permission endpoint (C5)."""
+
+    pull: bool = False
+    triage: bool = False
+    push: bool = False
+    maintain: bool = False
+    admin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository as far as the bot must know it."""
+
+    id: int
+    ref: RepoRef
+    private: bool
+    archived: bool
+    default_branch: str
+    has_issues: bool = True
