@@ -1,0 +1,75 @@
+"""The `doppel` command. Each command lives in a file of its own and is imported only when it is used.
+
+Exit codes: 0 all well, 1 the answer is no (a check failed), 2 wrong usage or a setting to mend, 3 GitHub or the
+database could not be reached, 70 a fault of ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from bot.errors import GitHubError, Retryable, UserError
+
+# Command name → module in this package and the one line that the overview shows; the module is not imported for it.
+COMMANDS = {
+    "serve": "Run web and worker together.",
+    "worker": "Run a worker process.",
+    "migrate": "Bring the database schema up to date.",
+    "demo": "See Doppel at work on a made-up repository.",
+    "find": "Look for earlier reports of an issue.",
+    "receive": "Sign a payload and post it to the receiver.",
+    "check-config": "Check a repository's doppel.yml.",
+    "doctor": "Say what of the configuration is missing or wrong.",
+    "replay": "Run past issues through the finder, in order of arrival.",
+    "simulator": "Run the GitHub simulator alone.",
+    "completion": "Print the shell completion script.",
+}
+
+USAGE, UNREACHABLE, FAULT = 2, 3, 70
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module on first use, so that `doppel --help` starts at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"bot.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="doppel", prog_name="doppel")
+def cli() -> None:
+    """Doppel shows, in one calm comment, where a new issue was reported before."""
+
+
+def main(args: list[str] | None = None) -> Any:
+    """The console script: runs a command and turns errors into one line on stderr and an exit code."""
+    try:
+        return cli.main(args=args, prog_name="doppel", standalone_mode=True)
+    except UserError as problem:
+        _complain(str(problem), USAGE)
+    except (Retryable, GitHubError) as problem:
+        _complain(str(problem), UNREACHABLE)
+    except BrokenPipeError:
+        # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
+        sys.stderr.close()
+
+
+def _complain(text: str, code: int) -> None:
+    click.secho("doppel: ", nl=False, err=True, fg="red", bold=True)
+    click.echo(text, err=True)
+    sys.exit(code)

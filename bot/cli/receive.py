@@ -1,0 +1,70 @@
+"""`doppel receive EVENT FILE`: what GitHub does, by hand: sign a payload and post it to the receiver."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import sys
+import uuid
+from pathlib import Path
+
+import click
+import requests
+
+from bot import settings as host
+from bot.errors import SettingsError, Unavailable, UserError
+
+# GitHub gives a receiver 10 seconds to answer ("Best practices for using webhooks").
+TIMEOUT_SECONDS = 10
+
+
+@click.command()
+@click.argument("event")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--url", help="The receiver's address [default: http://127.0.0.1:$PORT/webhook].")
+@click.option("--delivery", help="The delivery id; give the same again for a redelivery [default: a new one].")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+def receive(event: str, file: Path, url: str | None, delivery: str | None, as_json: bool) -> None:
+    """Sign the JSON payload in FILE (- for standard input) as EVENT, and post it to the receiver.
+
+    EVENT is GitHub's name of the event, such as issues or issue_comment. Exit code 0 means accepted, 1 refused.
+    """
+    settings = host.load()
+    if not settings.webhook_secrets:
+        raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
+    body = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    answer = post(
+        url or f"http://127.0.0.1:{settings.port}/webhook",
+        settings.webhook_secrets[0],
+        event,
+        body,
+        delivery or str(uuid.uuid4()),
+    )
+    if as_json:
+        click.echo(json.dumps({"status": answer.status_code, "answer": answer.text}))
+    else:
+        click.echo(f"{answer.status_code} {answer.reason}: {answer.text.strip()}")
+    sys.exit(0 if answer.ok else 1)
+
+
+def post(url: str, secret: str, event: str, body: bytes, delivery: str) -> requests.Response:
+    """Deliver `body` as GitHub would; raises Unavailable where nobody listens and UserError for a wrong address."""
+    headers = {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": event,
+        "X-GitHub-Delivery": delivery,
+        "X-Hub-Signature-256": "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest(),
+    }
+    try:
+        return requests.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
+    except (
+        requests.exceptions.MissingSchema,
+        requests.exceptions.InvalidURL,
+        requests.exceptions.InvalidSchema,
+    ) as bad:
+        raise UserError(f"--url: {url!r} is no http(s) address") from bad
+    except requests.exceptions.RequestException as problem:
+        raise Unavailable(
+            f"nobody answers at {url} ({type(problem).__name__}); is `doppel serve` running?"
+        ) from problem

@@ -1,0 +1,55 @@
+"""`doppel receive` signs as GitHub does; `responses` stands for the receiver, since this speaks through requests."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from pathlib import Path
+
+import pytest
+import responses
+from click.testing import CliRunner
+
+from bot.cli.receive import receive
+
+URL = "http://127.0.0.1:4567/webhook"
+
+
+@pytest.fixture
+def payload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WEBHOOK_SECRET", "a secret")
+    file = tmp_path / "payload.json"
+    file.write_bytes(b'{"zen": "calm"}')
+    return file
+
+
+@responses.activate
+def test_the_payload_is_posted_signed_and_unchanged(payload: Path) -> None:
+    responses.post(URL, status=202, json={"status": "queued"})
+    result = CliRunner().invoke(receive, ["ping", str(payload), "--url", URL, "--delivery", "d-1", "--json"])
+    assert result.exit_code == 0
+    assert json.loads(result.output)["status"] == 202
+    request = responses.calls[0].request
+    assert request.body == b'{"zen": "calm"}'
+    assert request.headers["X-GitHub-Event"] == "ping"
+    assert request.headers["X-GitHub-Delivery"] == "d-1"
+    expected = hmac.new(b"a secret", b'{"zen": "calm"}', hashlib.sha256).hexdigest()
+    assert request.headers["X-Hub-Signature-256"] == f"sha256={expected}"
+
+
+@responses.activate
+def test_a_refusal_is_exit_code_1(payload: Path) -> None:
+    responses.post(URL, status=401, body="bad signature")
+    result = CliRunner().invoke(receive, ["ping", str(payload), "--url", URL])
+    assert result.exit_code == 1
+    assert "401" in result.output
+
+
+@responses.activate
+@pytest.mark.parametrize(("url", "kind"), [(URL, "Unavailable"), ("nowhere", "UserError")])
+def test_an_address_that_cannot_be_reached_is_said(payload: Path, url: str, kind: str) -> None:
+    result = CliRunner().invoke(receive, ["ping", str(payload), "--url", url])
+    assert type(result.exception).__name__ == kind
+    assert url in str(result.exception)

@@ -1,0 +1,178 @@
+"""Payloads become narrow events or a reason; what is malformed is named; events survive the queue."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.events import Event, Ignored, MalformedPayload, from_json, parse, to_json
+from bot.model import Actor, IssueRef, RepoRef
+
+REPOSITORY = {"id": 7, "full_name": "acme/app", "private": True, "archived": False, "default_branch": "main"}
+ANN = {"login": "ann", "type": "User"}
+
+
+def issues(action: str, **more: Any) -> dict[str, Any]:
+    issue = {"number": 3, "user": ANN, "locked": False, "state_reason": None, **more.pop("issue", {})}
+    return {
+        "action": action,
+        "issue": issue,
+        "repository": REPOSITORY,
+        "sender": ANN,
+        "installation": {"id": 5},
+        **more,
+    }
+
+
+def comment(action: str, body: str, **more: Any) -> dict[str, Any]:
+    author = more.pop("author", ANN)
+    return {**issues(action, **more), "comment": {"id": 11, "body": body, "user": author}}
+
+
+def queued(name: str, payload: Any) -> Event:
+    event = parse(name, payload)
+    assert not isinstance(event, Ignored), event
+    assert from_json(to_json(event)) == event
+    return event
+
+
+def ignored(name: str, payload: Any) -> str:
+    event = parse(name, payload)
+    assert isinstance(event, Ignored)
+    return event.reason
+
+
+def test_c1_an_opened_issue() -> None:
+    event = queued("issues", issues("opened"))
+    assert event.partition == "7#3"
+    assert event.installation == 5
+    assert event.repository.ref == RepoRef("acme", "app")
+    assert event.sender == Actor("ann")
+
+
+def test_c1_an_edit_counts_only_when_title_or_body_changed() -> None:
+    assert queued("issues", issues("edited", changes={"title": {"from": "old"}})).action == "edited"
+    assert ignored("issues", issues("edited", changes={})) == "neither title nor body changed"
+
+
+@pytest.mark.parametrize("action", ["reopened", "deleted", "closed"])
+def test_c1_other_issue_actions(action: str) -> None:
+    assert queued("issues", issues(action)).action == action
+
+
+def test_c1_labels_carry_their_name() -> None:
+    event = queued("issues", issues("labeled", label={"name": "question"}))
+    assert getattr(event, "label", None) == "question"
+
+
+def test_c1_a_transfer_names_the_new_place() -> None:
+    changes = {"new_issue": {"number": 9}, "new_repository": {"full_name": "acme/other"}}
+    event = queued("issues", issues("transferred", changes=changes))
+    assert getattr(event, "moved_to", None) == IssueRef(RepoRef("acme", "other"), 9)
+
+
+def test_c1_pull_requests_and_unneeded_actions_are_ignored() -> None:
+    assert "pull request" in ignored("issues", issues("opened", issue={"pull_request": {"url": "x"}}))
+    assert ignored("issues", issues("assigned")) == "issues.assigned needs no work"
+
+
+def test_c1_what_bots_cause_is_marked() -> None:
+    event = queued("issues", {**issues("opened"), "sender": {"login": "renovate[bot]", "type": "Bot"}})
+    assert event.sender == Actor("renovate[bot]", is_bot=True)
+
+
+def test_c1_a_deleted_account_is_a_ghost() -> None:
+    assert queued("issues", {**issues("opened"), "sender": None}).sender == Actor("ghost")
+
+
+def test_c1_comments_with_a_command_are_queued() -> None:
+    event = queued("issue_comment", comment("created", "hello\n/duplicates"))
+    assert getattr(event, "comment_id", None) == 11
+    edited = comment("edited", "never mind", changes={"body": {"from": "/duplicates not #3"}})
+    assert getattr(queued("issue_comment", edited), "previous", None) == "/duplicates not #3"
+
+
+def test_c1_comments_that_need_no_work() -> None:
+    bot = {"login": "doppel[bot]", "type": "Bot"}
+    assert ignored("issue_comment", comment("created", "me too")) == "a comment without a command"
+    assert "bots" in ignored("issue_comment", {**comment("created", "/duplicates"), "sender": bot})
+    assert "person" in ignored("issue_comment", comment("deleted", "/duplicates"))
+    assert queued("issue_comment", comment("deleted", "…", author=bot)).action == "deleted"
+
+
+def test_c1_installations() -> None:
+    installation = {"id": 5, "account": {"login": "acme"}}
+    created = {"action": "created", "installation": installation, "sender": ANN, "repositories": [REPOSITORY]}
+    event = queued("installation", created)
+    assert getattr(event, "added", ())[0].ref == RepoRef("acme", "app")
+    removed = {
+        "action": "removed",
+        "installation": installation,
+        "sender": ANN,
+        "repositories_added": [],
+        "repositories_removed": [REPOSITORY],
+    }
+    assert getattr(queued("installation_repositories", removed), "removed", ())[0].id == 7
+
+
+def test_c1_repository_events_name_what_was_before() -> None:
+    payload = {"repository": REPOSITORY, "sender": ANN, "installation": {"id": 5}}
+    renamed = {**payload, "action": "renamed", "changes": {"repository": {"name": {"from": "old"}}}}
+    moved = {**payload, "action": "transferred", "changes": {"owner": {"from": {"user": {"login": "bob"}}}}}
+    assert getattr(queued("repository", renamed), "previous", None) == RepoRef("acme", "old")
+    assert getattr(queued("repository", moved), "previous", None) == RepoRef("bob", "app")
+
+
+def test_c1_a_push_counts_when_it_touches_the_settings_on_the_default_branch() -> None:
+    def push(ref: str, *paths: str) -> dict[str, Any]:
+        commit = {"added": [], "modified": list(paths), "removed": []}
+        return {"ref": ref, "commits": [commit], "repository": REPOSITORY, "sender": ANN, "installation": {"id": 5}}
+
+    event = queued("push", push("refs/heads/main", ".github/doppel.yml", "src/a.c"))
+    assert (getattr(event, "settings", None), getattr(event, "templates", None)) == (True, False)
+    assert "neither" in ignored("push", push("refs/heads/main", "src/a.c"))
+    assert "another branch" in ignored("push", push("refs/heads/next", ".github/doppel.yml"))
+
+
+def test_unknown_events_are_ignored_and_say_so() -> None:
+    event = parse("sponsorship", {"action": "created"})
+    assert isinstance(event, Ignored)
+    assert event.unknown
+
+
+@pytest.mark.parametrize(
+    ("payload", "named"),
+    [
+        ([], "JSON object"),
+        ({}, "payload.action"),
+        ({**issues("opened"), "issue": "x"}, "payload.issue"),
+        (issues("opened", issue={"number": True}), "payload.issue.number"),
+        ({**issues("opened"), "repository": {**REPOSITORY, "full_name": "../etc"}}, "full_name"),
+    ],
+)
+def test_a_malformed_payload_is_named(payload: Any, named: str) -> None:
+    with pytest.raises(MalformedPayload, match=named.replace(".", r"\.")):
+        parse("issues", payload)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@given(name=st.sampled_from(["issues", "issue_comment", "installation", "repository", "push", "x"]), payload=JSON)
+def test_no_payload_does_more_than_be_malformed(name: str, payload: Any) -> None:
+    with contextlib.suppress(MalformedPayload):
+        parse(name, payload)
+
+
+@given(field=st.sampled_from(["action", "issue", "repository", "sender", "installation", "comment"]), value=JSON)
+def test_no_wrong_field_does_more_than_be_malformed(field: str, value: Any) -> None:
+    with contextlib.suppress(MalformedPayload):
+        parse("issue_comment", {**comment("created", "/duplicates"), field: value})
