@@ -1,0 +1,84 @@
+"""F3: the search words of an issue, taken from its title and, a little, from its headings.
+
+GitHub's search ANDs what it is given, so this recipe is narrow on purpose: it is the first query of the plan (F8),
+the one whose words a reader recognises. The rest of the plan is in `plan.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from bot.ranking.words import split_words
+
+_COMMON = """
+the a an is are to for in on of and or with from by as at this that it be not do have will can should would add new use
+t s d m ll re ve don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn
+"""
+#: Words too common to search by, compared without case. The second line is what remains of contractions once
+#: the apostrophe has separated them (`doesn't` → `doesn`, `t`).
+STOP_WORDS = frozenset(_COMMON.split())
+
+MAX_TITLE_WORDS = 5
+MAX_HEADING_WORDS = 3
+#: The limit is 256 characters (GitHub docs, "Limitations on query length"); the rest is left to the qualifiers.
+MAX_LENGTH = 200
+
+# What is read of a hostile text. GitHub itself allows 256 characters of title and 65,536 of body.
+_TITLE_READ = 4_096
+_BODY_READ = 65_536
+
+_HEADING = re.compile(r"^ {0,3}##[ \t]+(\S.*)$")
+_FENCE = re.compile(r"^ {0,3}(```|~~~)")
+
+
+def extract_search_keywords(title: str, body: str | None = None, template_headings: Iterable[str] = ()) -> str:
+    """The words to search by, joined by spaces, at most 200 characters, possibly none.
+
+    The first 5 title words that are no stop words, then up to 3 words of the body's `##` headings. `template_headings`
+    are those that the repository's issue form supplies: they say nothing about this issue and do not count. A word
+    given twice is kept once, since a second mention narrows nothing. The case is kept, any script works.
+    """
+    title_words = _meaningful(split_words(title[:_TITLE_READ]))[:MAX_TITLE_WORDS]
+    supplied = {_plain(heading) for heading in template_headings}
+    own_headings = [heading for heading in _headings((body or "")[:_BODY_READ]) if _plain(heading) not in supplied]
+    known = {word.lower() for word in title_words}
+    heading_words = [word for word in _meaningful(split_words("\n".join(own_headings))) if word.lower() not in known]
+    return _join_within(title_words + heading_words[:MAX_HEADING_WORDS], MAX_LENGTH)
+
+
+def _meaningful(words: Iterable[str]) -> list[str]:
+    """`words` without stop words, each once."""
+    first: dict[str, str] = {}
+    for word in words:
+        first.setdefault(word.lower(), word)
+    return [word for folded, word in first.items() if folded not in STOP_WORDS]
+
+
+def _headings(body: str) -> Iterable[str]:
+    """The texts of the `##` headings outside of fenced code."""
+    fence = ""
+    for line in body.splitlines():
+        if mark := _FENCE.match(line):
+            if not fence:
+                fence = mark[1]
+            elif mark[1] == fence:
+                fence = ""
+        elif not fence and (heading := _HEADING.match(line)):
+            yield heading[1]
+
+
+def _plain(heading: str) -> str:
+    """A heading for comparison: its words alone, in lower case."""
+    return " ".join(split_words(heading)).lower()
+
+
+def _join_within(words: list[str], limit: int) -> str:
+    """As many whole words as fit into `limit` characters; a first word that is longer is cut."""
+    joined = ""
+    for word in words:
+        longer = f"{joined} {word}" if joined else word[:limit]
+        if len(longer) > limit:
+            break
+        joined = longer
+    return joined

@@ -1,0 +1,67 @@
+"""F4: search queries that say what we mean, whatever an issue's text says.
+
+Text from an issue becomes words and phrases only. It never reaches GitHub's query parser with a character that has a
+meaning there: quotes, colons, parentheses, a leading `-`, `AND`/`OR`/`NOT`, control and bidirectional characters are
+all gone (GitHub docs: "Understanding the search syntax", "Filtering and searching issues and pull requests").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+from bot.model import RepoRef
+from bot.ranking.words import MARKS, split_words
+
+#: GitHub docs, "Limitations on query length": operators and qualifiers do not count towards the characters.
+MAX_TEXT = 256
+MAX_OPERATORS = 5
+
+Scope = Literal["title", "body", "title,body"]
+StateFilter = Literal["open", "closed", "all"]
+
+# An identifier keeps the characters that hold it together: the search engine then takes it apart as it took the text
+# apart. A hyphen is kept inside a word only, since in front of one it means NOT.
+_TERM = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[._-](?=[^\W_]))*")
+_OPERATORS = frozenset({"AND", "OR", "NOT"})
+
+
+def neutralise(text: str) -> str:
+    """The words of `text` with single spaces between them; operators are lower-cased, all other signs are gone."""
+    return " ".join(_harmless(split_words(text)))
+
+
+def neutralise_term(text: str) -> str:
+    """Like `neutralise`, but inner dots, hyphens and underscores of identifiers stay: `log.Fatal`, `snake_case`."""
+    return " ".join(_harmless(_TERM.findall(text)))
+
+
+def phrase(text: str) -> str:
+    """`text` as a quoted phrase, "" where nothing of it can be searched for."""
+    words = neutralise_term(text)
+    return f'"{words}"' if words else ""
+
+
+def literal_query(repo: RepoRef, keywords: str, state: StateFilter = "all") -> str:
+    """F4: `repo:OWNER/NAME is:issue [is:open] in:title KEYWORDS`."""
+    return build_query(repo, neutralise(keywords), "title", state)
+
+
+def build_query(repo: RepoRef, text: str, scope: Scope = "title,body", state: StateFilter = "all") -> str:
+    """A query for the issues of `repo`. `text` comes from this module: neutral words, phrases and `any_of`."""
+    qualifiers = f"repo:{repo} is:issue" + ("" if state == "all" else f" is:{state}")
+    return f"{qualifiers} in:{scope} {text}".rstrip()
+
+
+def any_of(alternatives: Iterable[str]) -> str:
+    """`((a b) OR (c d))`: alternatives of neutral words, which GitHub ANDs inside each.
+
+    The outer parentheses keep the qualifiers before them from being ORed too; `repo:` must not stand inside of any.
+    """
+    groups = [f"({alternative})" if " " in alternative else alternative for alternative in alternatives]
+    return groups[0] if len(groups) == 1 else f"({' OR '.join(groups)})"
+
+
+def _harmless(words: Iterable[str]) -> Iterable[str]:
+    return (word.lower() if word in _OPERATORS else word for word in words)

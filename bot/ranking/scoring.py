@@ -1,0 +1,57 @@
+"""F6: the candidates of a title, scored and cut. A pure function that decides alone with `relevance="title"`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, Protocol, TypeVar
+
+from bot.ranking.similarity import dice_sorensen, title_ratio
+
+
+class Titled(Protocol):
+    """What scoring needs of a candidate. `bot.model.Issue` has it."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def created_at(self) -> datetime: ...
+
+
+T = TypeVar("T", bound=Titled)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredTitle(Generic[T]):
+    """A candidate with its two title similarities, both in [0, 1]."""
+
+    candidate: T
+    similarity: float
+    title_ratio: float
+
+
+def score_candidates(
+    target_title: str,
+    candidates: Iterable[T],
+    threshold: float = 0.3,
+    max_candidates: int | None = 10,
+    *,
+    target_number: int | None = None,
+) -> list[ScoredTitle[T]]:
+    """The candidates whose title similarity (F5) is at least `threshold`, most similar first, at most `max_candidates`.
+
+    `target_number` is the target's own number: the target is no candidate of its own. Threshold 0.0 keeps every
+    candidate, 1.0 only titles with equal bigram sets. Of equal ones the older comes first, because that is the one
+    a duplicate would be closed in favour of. `max_candidates` None keeps all.
+    """
+    scored = [
+        ScoredTitle(candidate, similarity, title_ratio(target_title, candidate.title))
+        for candidate in candidates
+        if candidate.number != target_number
+        and (similarity := dice_sorensen(target_title, candidate.title)) >= threshold
+    ]
+    scored.sort(key=lambda found: (-found.similarity, found.candidate.created_at, found.candidate.number))
+    return scored[:max_candidates]

@@ -1,0 +1,38 @@
+"""How alike two titles are: F5's Dice-Sørensen on bigrams, and rapidfuzz beside it for another opinion."""
+
+from __future__ import annotations
+
+from rapidfuzz import fuzz
+
+from bot.ranking.words import split_words
+
+
+def bigrams(text: str) -> frozenset[str]:
+    """The set of character pairs of the trimmed, lower-cased text; empty for fewer than 2 characters."""
+    folded = text.strip().lower()
+    return frozenset(folded[i : i + 2] for i in range(len(folded) - 1))
+
+
+def dice_sorensen(a: str, b: str) -> float:
+    """F5: 2·|A∩B| / (|A|+|B|) on *sets* of bigrams of the trimmed, lower-cased strings; symmetric, in [0, 1].
+
+    Equal strings are 1.0, two empty ones too; where either has fewer than 2 characters unequal ones are 0.0.
+    """
+    if a.strip().lower() == b.strip().lower():
+        return 1.0
+    left, right = bigrams(a), bigrams(b)
+    if not left or not right:
+        return 0.0
+    return 2 * len(left & right) / (len(left) + len(right))
+
+
+def title_ratio(a: str, b: str) -> float:
+    """Rapidfuzz's ratio of the sorted lower-cased words, in [0, 1]: the order of words and punctuation do not count.
+
+    It is shown beside Dice-Sørensen because it forgives what bigram sets do not, such as a reworded order, and
+    punishes what they forgive, such as repetition.
+    """
+    left, right = (" ".join(split_words(text.lower())) for text in (a, b))
+    if not left or not right:
+        return 1.0 if a.strip() == b.strip() else 0.0
+    return fuzz.token_sort_ratio(left, right) / 100

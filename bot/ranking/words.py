@@ -1,0 +1,26 @@
+"""What a word is, in any script.
+
+The word class of Python's `re` leaves out combining marks, which would cut Hindi or Thai words into pieces; the
+ranges below give them back. One compiled expression without nesting serves every caller, so the time spent is
+linear in the length of the text, whatever a stranger wrote.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: Combining marks of the scripts in wide use, and the joiners that Persian and Indic spelling needs inside a word.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u07a6-\u07b0\u0816-\u082d\u0859-\u085b"
+    "\u08d3-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09e3\u0a01-\u0a51\u0a70-\u0a75"
+    "\u0a81-\u0acd\u0ae2\u0ae3\u0b01-\u0b63\u0b82-\u0bcd\u0c00-\u0c63\u0c81-\u0ce3\u0d00-\u0d63\u0d82-\u0ddf"
+    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f71-\u0f84\u0f90-\u0fbc\u102b-\u103e"
+    "\u1056-\u1059\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
+)
+_WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
+
+
+def split_words(text: str) -> list[str]:
+    """The words of `text` in order, their case kept: runs of letters, digits and marks; all else separates."""
+    return _WORD.findall(text)

@@ -1,0 +1,65 @@
+"""F6: scoring by title alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.ranking.scoring import score_candidates
+from bot.ranking.similarity import bigrams
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Found:
+    number: int
+    title: str
+    created_at: datetime = START
+
+
+def numbers(*args: object, **options: object) -> list[int]:
+    return [scored.candidate.number for scored in score_candidates(*args, **options)]  # type: ignore[arg-type]
+
+
+def test_f6_empty_in_empty_out() -> None:
+    assert score_candidates("crash", [], 0.3, 10) == []
+
+
+def test_f6_sorted_filtered_and_cut() -> None:
+    found = [Found(1, "wholly different"), Found(2, "crash at log in"), Found(3, "crash on login")]
+    assert numbers("crash on login", found, 0.3, 10) == [3, 2]
+    assert numbers("crash on login", found, 0.3, 1) == [3]
+    assert numbers("crash on login", found, 0.0, None) == [3, 2, 1]
+
+
+def test_f6_the_target_itself_is_excluded() -> None:
+    assert numbers("crash", [Found(7, "crash"), Found(8, "crash")], 0.3, 10, target_number=7) == [8]
+
+
+def test_f6_threshold_one_keeps_equal_bigram_sets_only() -> None:
+    found = [Found(1, "CRASH "), Found(2, "crashes"), Found(3, "shcrash")]
+    assert numbers("crash", found, 1.0, 10) == [1]
+
+
+def test_f6_ties_are_broken_by_age_older_first() -> None:
+    younger, older = Found(1, "crash", START + timedelta(days=1)), Found(2, "crash", START)
+    assert numbers("crash", [younger, older], 0.3, 10) == [2, 1]
+
+
+titles = st.text(alphabet="abc ", max_size=6)
+
+
+@given(titles, st.lists(titles, max_size=8), st.floats(0, 1), st.integers(1, 10))
+def test_f6_properties(title: str, others: list[str], threshold: float, limit: int) -> None:
+    found = [Found(n, other) for n, other in enumerate(others)]
+    scored = score_candidates(title, found, threshold, limit)
+    assert len(scored) <= limit
+    assert all(one.similarity >= threshold for one in scored)
+    assert [one.similarity for one in scored] == sorted((one.similarity for one in scored), reverse=True)
+    assert len(score_candidates(title, found, 0.0, None)) == len(found)
+    for one in score_candidates(title, found, 1.0, None):
+        assert bigrams(one.candidate.title) == bigrams(title)
