@@ -1,0 +1,219 @@
+"""The one table of settings: parser, JSON Schema and documentation are made from it (C6).
+
+Defaults are those of the dataclasses in `bot.config.model`; a test holds that both name the same keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.config.kinds import (
+    JSON,
+    UNUSABLE,
+    Choice,
+    Days,
+    Kind,
+    Many,
+    Number,
+    Problems,
+    Switch,
+    Text,
+    Whole,
+    nearest,
+    printable,
+)
+from bot.config.model import ConfigError, IgnoreConfig, RepoConfig, SearchConfig, SourceConfig
+from bot.config.tree import Mapping, Node, Scalar
+
+ISSUE_NUMBER_MAX = 2**31 - 1
+"""The largest number that GitHub's API takes for an issue."""
+
+LANGUAGES = ("auto", "en", "zh", "ja", "es", "de", "fr")
+
+
+@dataclass(frozen=True)
+class Key:
+    """One setting: its name, what it takes, and what it does in a sentence.
+
+    `later` marks what is read and checked already although no part of the bot acts on it yet.
+    """
+
+    name: str
+    kind: Kind
+    says: str
+    later: bool = False
+
+
+@dataclass(frozen=True)
+class Section(Kind):
+    """A mapping with known keys, made into a dataclass whose defaults hold for what is missing or wrong."""
+
+    keys: tuple[Key, ...]
+    make: Callable[..., Any]
+
+    def read(self, node: Node, problems: Problems) -> Any:
+        if not isinstance(node, Mapping):
+            return self.refuse(node, problems)
+        kinds = {key.name: key.kind for key in self.keys}
+        values: dict[str, Any] = {}
+        for key, value in node.entries:
+            kind = kinds.get(key.text)
+            if kind is None:
+                problems.append(unknown(key, "setting", kinds))
+            elif (read := kind.read(value, problems)) is not UNUSABLE:
+                values[key.text] = read
+        return self.make(**values)
+
+    def schema(self) -> JSON:
+        properties = {key.name: {"description": key.says, **key.kind.schema()} for key in self.keys}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
+
+    @property
+    def words(self) -> str:
+        return f"a mapping with {', '.join(f'`{key.name}`' for key in self.keys)}"
+
+
+@dataclass(frozen=True)
+class Source(Kind):
+    """On, off, or a mapping with what shall differ from the source's own defaults."""
+
+    section: Section
+
+    def read(self, node: Node, problems: Problems) -> Any:
+        if isinstance(node, Mapping):
+            return self.section.read(node, problems)
+        switched: list[ConfigError] = []
+        value = Switch().read(node, switched)
+        return SourceConfig(enabled=value) if not switched else self.refuse(node, problems)
+
+    def schema(self) -> JSON:
+        return {"anyOf": [Switch().schema(), self.section.schema()]}
+
+    @property
+    def words(self) -> str:
+        return f"`on`, `off` or {self.section.words}"
+
+
+@dataclass(frozen=True)
+class Texts(Kind):
+    """A mapping of names to texts."""
+
+    text: Text
+    most: int = 100
+    name: Text = field(default=Text("a name", 60, "[a-z][a-z0-9_]{0,59}"))
+
+    def read(self, node: Node, problems: Problems) -> Any:
+        if not isinstance(node, Mapping) or len(node.entries) > self.most:
+            return self.refuse(node, problems)
+        texts: dict[str, str] = {}
+        for key, value in node.entries:
+            name = self.name.read(Scalar(key.line, key.column, key.text, plain=False), problems)
+            text = self.text.read(value, problems)
+            if name is not UNUSABLE and text is not UNUSABLE:
+                texts[name] = text
+        return texts
+
+    def schema(self) -> JSON:
+        return {
+            "type": "object",
+            "propertyNames": {"pattern": f"^{self.name.pattern}$"},
+            "additionalProperties": self.text.schema(),
+            "maxProperties": self.most,
+        }
+
+    @property
+    def words(self) -> str:
+        return f"a mapping of names to {self.text.what}s"
+
+
+def unknown(key: Scalar, what: str, known: dict[str, Kind]) -> ConfigError:
+    """The problem of a key that is not in the table, with the one that was probably meant."""
+    message = f'there is no {what} called "{printable(key.text)}"'
+    return ConfigError(key.line, key.column, message, nearest(key.text, known))
+
+
+_LABEL = Text("a label", 50)
+
+SEARCH = (
+    Key("words_max", Whole(1, 10), "How many words of a title the first query takes."),
+    Key("budget", Whole(1, 10), "How many searches of GitHub an issue may cost; all repositories share 30 a minute."),
+    Key("hybrid", Switch(), "Also ask GitHub's search by meaning, where it is available."),
+)
+
+IGNORE = (
+    Key("authors", Many(Text("a login", 60), "logins", 100), "Issues of these people and Apps are left alone."),
+    Key("labels", Many(_LABEL, "labels", 100), "Issues with one of these labels are left alone."),
+    Key(
+        "titles",
+        Many(Text("a glob", 200), "globs", 100),
+        "Issues with such a title are left alone. `*` is any text, `?` any character; upper and lower case are alike.",
+    ),
+)
+
+SOURCE = (
+    Key("enabled", Switch(), "Whether this source is asked."),
+    Key("limit", Whole(1, 100), "How many results of this source are looked at."),
+    Key("weight", Number(0, 10), "How much its ranking counts beside the others'; 1 is normal."),
+)
+
+SOURCES: dict[str, str] = {
+    "github-search": "GitHub's issue search by words.",
+    "github-hybrid": "GitHub's issue search by meaning.",
+    "full-text": "The bot's own full-text index.",
+    "vectors": "The bot's own index of meanings.",
+    "pull-requests": "Pull requests.",
+    "discussions": "Discussions.",
+    "siblings": "The repositories named under `siblings`.",
+    "known-issues": "The issues named under `known_issues`.",
+}
+"""Every source of H6 by the name that settings and reports use."""
+
+_SOURCE = Source(Section(SOURCE, SourceConfig))
+
+KEYS = (
+    Key(
+        "mode",
+        Choice(("comment", "shadow", "off")),
+        "`comment` posts, `shadow` only records what it would have posted, `off` does nothing.",
+    ),
+    Key("min_confidence", Number(0, 1), "How sure the bot must be before it speaks of its own accord."),
+    Key("max_candidates", Whole(1, 10), "How many earlier issues a comment shows at most."),
+    Key("include_closed", Switch(), "Whether closed issues are shown; most originals are closed sooner or later."),
+    Key("search", Section(SEARCH, SearchConfig), "How GitHub's search is used."),
+    Key(
+        "sources",
+        Section(tuple(Key(name, _SOURCE, says) for name, says in SOURCES.items()), dict),
+        "Which places are searched.",
+        later=True,
+    ),
+    Key("ignore", Section(IGNORE, IgnoreConfig), "Which issues are left alone."),
+    Key("only_labels", Many(_LABEL, "labels", 100), "Only issues with one of these labels are looked at."),
+    Key(
+        "known_issues",
+        Many(Whole(1, ISSUE_NUMBER_MAX), "issue numbers", 100),
+        "Issues that are often reported again and are always considered.",
+        later=True,
+    ),
+    Key(
+        "siblings",
+        Many(Text("a repository as OWNER/REPO", 140, "[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+"), "repositories", 20),
+        "Public repositories of the same owner that are searched as well.",
+        later=True,
+    ),
+    Key(
+        "label",
+        Choice(("suggest", "add", "off")),
+        "Whether the `duplicate` label is suggested or added when the bot is sure.",
+        later=True,
+    ),
+    Key("language", Choice(LANGUAGES), "The language of comments; `auto` is that of the issue.", later=True),
+    Key(
+        "templates", Texts(Text("a text", 4_000)), "Texts of your own in place of the bot's, by their name.", later=True
+    ),
+    Key("close_after", Days(), "Close a very probable duplicate after this time if nobody objects.", later=True),
+)
+"""All settings, in the order of the documentation."""
+
+ROOT = Section(KEYS, RepoConfig)

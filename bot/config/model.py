@@ -1,0 +1,108 @@
+"""The settings of one repository as the rest of the project reads them, with their defaults (C6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bot.config.globs import glob_matches
+
+Mode = Literal["comment", "shadow", "off"]
+LabelUse = Literal["suggest", "add", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigError:
+    """One thing that is wrong with a settings file.
+
+    `line` and `column` count from 1, as editors do. `hint` is the nearest valid key or word, empty where nothing is
+    near. Both texts may quote the file, so whoever shows them escapes them.
+    """
+
+    line: int
+    column: int
+    message: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        hint = f" (did you mean {self.hint}?)" if self.hint else ""
+        return f"line {self.line}, column {self.column}: {self.message}{hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """How GitHub's search is used: F3's words, F8's budget of lexical searches an issue, and the hybrid request."""
+
+    words_max: int = 5
+    budget: int = 4
+    hybrid: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SourceConfig:
+    """One source of H6: whether it is asked, how many results are taken (None: its own default), and its weight."""
+
+    enabled: bool = True
+    limit: int | None = None
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoreConfig:
+    """Which issues are left alone. Logins and labels are compared without case; titles are globs."""
+
+    authors: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RepoConfig:
+    """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file."""
+
+    mode: Mode = "comment"
+    min_confidence: float = 0.5
+    max_candidates: int = 5
+    include_closed: bool = True
+    search: SearchConfig = SearchConfig()
+    sources: Mapping[str, SourceConfig] = field(default_factory=dict)
+    ignore: IgnoreConfig = IgnoreConfig()
+    only_labels: tuple[str, ...] = ()
+    known_issues: tuple[int, ...] = ()
+    siblings: tuple[str, ...] = ()
+    label: LabelUse = "off"
+    language: str = "auto"
+    templates: Mapping[str, str] = field(default_factory=dict)
+    close_after: int | None = None
+
+    def source(self, name: str) -> SourceConfig:
+        """The settings of one source; those that the file does not name are on with their own defaults."""
+        return self.sources.get(name, SourceConfig())
+
+    def why_ignored(self, author: str, labels: Iterable[str], title: str) -> str | None:
+        """Say which setting makes the bot leave this issue alone, or None where none does.
+
+        The answer is the setting's path and what matched, for logs and the dashboard.
+        """
+        if _has(self.ignore.authors, author):
+            return f"ignore.authors: {author}"
+        labels = tuple(labels)
+        for label in labels:
+            if _has(self.ignore.labels, label):
+                return f"ignore.labels: {label}"
+        for glob in self.ignore.titles:
+            if glob_matches(glob, title):
+                return f"ignore.titles: {glob}"
+        if self.only_labels and not any(_has(self.only_labels, label) for label in labels):
+            return "only_labels"
+        return None
+
+    def ignores(self, author: str, labels: Iterable[str], title: str) -> bool:
+        """Whether the bot leaves an issue with this author, these labels and this title alone."""
+        return self.why_ignored(author, labels, title) is not None
+
+
+def _has(names: tuple[str, ...], name: str) -> bool:
+    """GitHub compares logins and labels without case, and so do we."""
+    return name.casefold() in (known.casefold() for known in names)

@@ -1,0 +1,179 @@
+"""YAML text → a small tree that knows where everything stands, for files that strangers can write.
+
+Read from the parser's events instead of ruamel's loaders: nothing is constructed, aliases (and with them "bombs") and
+tags are refused where they stand, depth is bounded before recursion could hurt, duplicate keys are seen, and what was
+complete before a syntax error is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from bot.config.model import ConfigError
+
+SIZE_MAX = 64 * 1024
+"""Characters in a settings file. The parser needs under a second for the worst file of this size."""
+
+_DEPTH_MAX = 8
+_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
+_WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+_WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A single value. `plain` is whether it stands without quotes; only then it can be a number or a boolean."""
+
+    line: int
+    column: int
+    text: str
+    plain: bool
+
+    @property
+    def value(self) -> str | int | float | bool | None:
+        """The value by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words and no booleans."""
+        if not self.plain:
+            return self.text
+        if self.text.lower() in _WORDS:
+            return _WORDS[self.text.lower()]
+        if _WHOLE.fullmatch(self.text):
+            return int(self.text)
+        return float(self.text) if _NUMBER.fullmatch(self.text) else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    line: int
+    column: int
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys and values in the order of the file; a key stands here once, since the first one counts."""
+
+    line: int
+    column: int
+    entries: tuple[tuple[Scalar, Node], ...]
+
+
+Node = Scalar | Sequence | Mapping
+
+
+class _Refused(Exception):
+    """The file uses something that settings have no need of."""
+
+    def __init__(self, event: Any, message: str) -> None:
+        super().__init__(message)
+        self.error = ConfigError(event.start_mark.line + 1, event.start_mark.column + 1, message)
+
+
+def read_tree(text: str) -> tuple[Mapping, list[ConfigError]]:
+    """Read a settings file; an empty one is an empty mapping. Never raises for any text.
+
+    After an error the mapping holds the top-level keys that were complete before it.
+    """
+    reader = _Reader(text)
+    if len(text) > SIZE_MAX:
+        reader.errors.append(ConfigError(1, 1, f"the file is longer than {SIZE_MAX} characters, so it is not read"))
+    else:
+        try:
+            reader.read()
+        except _Refused as refused:
+            reader.errors.append(refused.error)
+        except MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+            reader.errors.append(ConfigError(line, column, f"this is not valid YAML: {error.problem or error.context}"))
+        except (YAMLError, ValueError) as error:
+            # Characters that YAML does not allow are found before there is any position in lines.
+            reader.errors.append(_unreadable(text, getattr(error, "position", 0)))
+    return Mapping(1, 1, tuple(reader.entries)), reader.errors
+
+
+def _unreadable(text: str, position: int) -> ConfigError:
+    before = text[:position]
+    line, column = before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
+    return ConfigError(line, column, "this is not valid YAML: a character here is not allowed")
+
+
+class _Reader:
+    """One pass over the events of one file; `entries` fills as top-level keys are completed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.entries: list[tuple[Scalar, Node]] = []
+        self.errors: list[ConfigError] = []
+        self.events: Iterator[Any] = iter(())
+
+    def read(self) -> None:
+        self.events = iter(YAML(typ="safe", pure=True).parse(self.text))
+        documents = 0
+        for event in self.events:
+            if isinstance(event, DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise _Refused(event, "a settings file holds one document; what follows this line is not read")
+            elif isinstance(event, MappingStartEvent):
+                self.check(event)
+                self.mapping(1, self.entries)
+            elif isinstance(event, ScalarEvent) and not event.value and event.style is None:
+                # A file of comments alone, or one that says nothing after its dashes.
+                self.check(event)
+            elif isinstance(event, (ScalarEvent, SequenceStartEvent, AliasEvent)):
+                raise _Refused(event, "a settings file is a list of keys with values, such as mode: comment")
+
+    def node(self, event: Any, depth: int) -> Node:
+        self.check(event)
+        if depth > _DEPTH_MAX:
+            raise _Refused(event, "this is nested more deeply than any setting")
+        line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        if isinstance(event, ScalarEvent):
+            return Scalar(line, column, event.value, plain=event.style is None)
+        if isinstance(event, SequenceStartEvent):
+            items: list[Node] = []
+            while not isinstance(item := next(self.events), SequenceEndEvent):
+                items.append(self.node(item, depth + 1))
+            return Sequence(line, column, tuple(items))
+        entries: list[tuple[Scalar, Node]] = []
+        self.mapping(depth, entries)
+        return Mapping(line, column, tuple(entries))
+
+    def mapping(self, depth: int, entries: list[tuple[Scalar, Node]]) -> None:
+        """Read key by key into `entries`, so that an error further on leaves the earlier ones there."""
+        first: dict[str, int] = {}
+        while not isinstance(event := next(self.events), MappingEndEvent):
+            key = self.node(event, depth + 1)
+            if not isinstance(key, Scalar):
+                raise _Refused(event, "a key is a single word")
+            value = self.node(next(self.events), depth + 1)
+            if key.text in first:
+                where = f"this key was already given in line {first[key.text]}, which counts"
+                self.errors.append(ConfigError(key.line, key.column, where))
+            else:
+                first[key.text] = key.line
+                entries.append((key, value))
+
+    def check(self, event: Any) -> None:
+        """Refuse what settings have no need of and what bombs are made of."""
+        if isinstance(event, AliasEvent) or event.anchor is not None:
+            raise _Refused(event, "anchors (&name) and aliases (*name) are not read here; quote a text that begins so")
+        if event.tag is not None:
+            raise _Refused(event, "tags (!name) are not read here; quote a text that begins with an exclamation mark")
