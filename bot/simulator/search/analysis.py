@@ -1,0 +1,63 @@
+"""From text to terms: words are normalised, lower-cased and stemmed; no word is a stop word.
+
+One analyser serves titles, bodies, comments and queries. As in Elasticsearch's standard tokenizer, punctuation
+separates, an underscore does not, and each Han or kana character is a token of its own (no spaces separate words
+there); a run of them in a query is therefore asked for as a phrase.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+import snowballstemmer
+
+# Vowel signs and accents are no word characters to `re`, so the scripts that need them are named.
+_MARKS = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0981-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd"
+_IDEOGRAPHS = r"\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+_TOKEN = re.compile(rf"[{_IDEOGRAPHS}]|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
+_ASCII_TOKEN = re.compile(r"\w+")
+_UNITS = re.compile(rf"[{_IDEOGRAPHS}]+|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
+
+# English has no longer words; what is longer is data, and is kept as it is.
+_LONGEST_WORD: Final = 40
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text in order, lower case, not yet stemmed."""
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text.lower())
+    return _TOKEN.findall(unicodedata.normalize("NFKC", text).lower())
+
+
+def units(text: str) -> list[list[str]]:
+    """The parts of an unquoted query word that must all occur, each a list of tokens that must stand side by side."""
+    return [tokens(unit) for unit in _UNITS.findall(unicodedata.normalize("NFKC", text).lower())]
+
+
+class Vocabulary(dict[str, int]):
+    """Term numbers by written word, counted from 1; a new word is stemmed once and then remembered.
+
+    Looking a word up with `[]` adds it (while indexing), `find` does not (while searching).
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stem = snowballstemmer.stemmer("english").stemWord
+        self._terms: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> int:
+        number = self._terms.setdefault(self._stemmed(word), len(self._terms) + 1)
+        self[word] = number
+        return number
+
+    def find(self, word: str) -> int:
+        """The word's term number, 0 where no text has such a word."""
+        return self.get(word) or self._terms.get(self._stemmed(word), 0)
+
+    def _stemmed(self, word: str) -> str:
+        if len(word) > _LONGEST_WORD or not (word.isascii() and word.isalpha()):
+            return word
+        stem: str = self._stem(word)
+        return stem

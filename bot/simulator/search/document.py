@@ -1,0 +1,69 @@
+"""What the search engine knows of an issue or pull request, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+SearchType = Literal["lexical", "semantic", "hybrid"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One issue or pull request. `id` is the database id, unique over all repositories; times are aware (UTC).
+
+    `repo` is `owner/name` as its owner writes it. `commenters` are the logins behind `comments`, in any order.
+    An App's `author` ends in `[bot]`. `reactions` counts all of them, `reactions_by_content` those of each content
+    (`+1`, `heart`, …).
+    """
+
+    id: int
+    repo: str
+    number: int
+    title: str
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    comments: tuple[str, ...] = ()
+    commenters: tuple[str, ...] = ()
+    is_pull_request: bool = False
+    issue_type: str = ""
+    state: str = "open"
+    state_reason: str | None = None
+    author: str = ""
+    assignees: tuple[str, ...] = ()
+    milestone: str = ""
+    labels: tuple[str, ...] = ()
+    closed_at: datetime | None = None
+    merged_at: datetime | None = None
+    draft: bool = False
+    locked: bool = False
+    reactions: int = 0
+    reactions_by_content: Mapping[str, int] = field(default_factory=dict)
+    comment_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFacts:
+    """What `is:private`, `is:public` and `archived:` ask of an issue's repository."""
+
+    private: bool = False
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One page of an answer. `ids` and `scores` run in parallel, best first; `total_count` counts every match.
+
+    `search_type` is what really ran; `fallback_reasons` says why it is not what was asked for (GitHub's own words).
+    `incomplete_results` is never set here: a caller that plays a time-out replaces it.
+    """
+
+    total_count: int
+    ids: list[int]
+    scores: list[float]
+    search_type: SearchType = "lexical"
+    fallback_reasons: tuple[str, ...] = ()
+    incomplete_results: bool = False

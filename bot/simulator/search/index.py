@@ -1,0 +1,144 @@
+"""The search engine itself: documents go in, queries are answered as GitHub's `GET /search/issues` would.
+
+It is pure: no clock, no I/O, no randomness. It takes no locks either; a caller with threads brings its own.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Final
+
+from bot.simulator.search import errors
+from bot.simulator.search.analysis import Vocabulary
+from bot.simulator.search.document import Document, RepositoryFacts, Result, SearchType
+from bot.simulator.search.inverted import FieldIndex
+from bot.simulator.search.parser import parse
+from bot.simulator.search.qualifiers import NAMES, Surroundings
+from bot.simulator.search.searching import Search
+from bot.simulator.search.semantic import Outage, fallback_reasons
+from bot.simulator.search.sorting import ordering
+from bot.simulator.search.view import View
+
+REACHABLE: Final = 1_000
+MOST_PER_PAGE: Final = 100
+DEFAULT_PER_PAGE: Final = 30
+_TEXTS: Final[dict[str, Callable[[Document], tuple[str, ...]]]] = {
+    "title": lambda document: (document.title,),
+    "body": lambda document: (document.body,),
+    "comments": lambda document: document.comments,
+}
+
+
+def everything(name: str) -> bool:
+    """The view of one who may see every repository and every user."""
+    return True
+
+
+class SearchIndex:
+    """An index over the issues and pull requests of any number of repositories."""
+
+    def __init__(self) -> None:
+        self._vocabulary = Vocabulary()
+        self._fields = {name: FieldIndex(self._vocabulary) for name in _TEXTS}
+        self._documents: dict[int, Document] = {}
+        self._repositories: dict[str, RepositoryFacts] = {}
+        self._in_repository: defaultdict[str, set[int]] = defaultdict(set)
+        # Set it to let semantic and hybrid searches fall back, as they do when GitHub's embeddings are out of order.
+        self.semantic_outage: Outage | None = None
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def put_repository(self, full_name: str, *, private: bool = False, archived: bool = False) -> None:
+        """Make a repository known or change what is known of it; one with documents is known without this."""
+        self._repositories[full_name.lower()] = RepositoryFacts(private, archived)
+
+    def remove_repository(self, full_name: str) -> None:
+        """Forget a repository with all its documents."""
+        for document in list(self._in_repository.pop(full_name.lower(), ())):
+            self.remove(document)
+        self._repositories.pop(full_name.lower(), None)
+
+    def put(self, doc: Document) -> None:
+        """Add a document, or replace the one with the same id; only fields whose text changed are indexed anew."""
+        old = self._documents.get(doc.id)
+        for name, texts in _TEXTS.items():
+            if old is None:
+                self._fields[name].put(doc.id, texts(doc))
+            elif texts(old) != texts(doc):
+                self._fields[name].remove(doc.id)
+                self._fields[name].put(doc.id, texts(doc))
+        if old is not None:
+            self._in_repository[old.repo.lower()].discard(doc.id)
+        self._documents[doc.id] = doc
+        self._in_repository[doc.repo.lower()].add(doc.id)
+        self._repositories.setdefault(doc.repo.lower(), RepositoryFacts())
+
+    def remove(self, id: int) -> None:
+        """Forget a document; nothing happens where there is none of that id."""
+        doc = self._documents.pop(id, None)
+        if doc is None:
+            return
+        for field in self._fields.values():
+            field.remove(id)
+        self._in_repository[doc.repo.lower()].discard(id)
+
+    def search(
+        self,
+        q: str,
+        *,
+        page: int = 1,
+        per_page: int = DEFAULT_PER_PAGE,
+        sort: str | None = None,
+        order: str = "desc",
+        search_type: str | None = None,
+        visible: Callable[[str], bool] = everything,
+        user_exists: Callable[[str], bool] = everything,
+        viewer: str = "",
+        require_kind: bool = True,
+    ) -> Result:
+        """Answer a query. Raises QueryError where GitHub answers 422.
+
+        `visible` is asked with the lower-case full name of a repository, `user_exists` with a lower-case login;
+        `viewer` is who `@me` is. `require_kind` refuses a query without `is:issue` or `is:pull-request`, as the REST
+        endpoint does to Apps (GraphQL does not). `per_page` is cut to 100, nonsense in it or in `page` is mended.
+        """
+        query = parse(q, NAMES)
+        if require_kind and not query.kinds:
+            raise errors.untyped()
+        per_page = min(per_page, MOST_PER_PAGE) if per_page > 0 else DEFAULT_PER_PAGE
+        first = (max(page, 1) - 1) * per_page
+        if first >= REACHABLE:
+            raise errors.beyond_reach()
+        view = View(self._repositories, self._in_repository, visible, query)
+        surroundings = Surroundings(viewer, user_exists, self._facts)
+        search = Search(self._vocabulary, self._fields, self._documents, query, view, surroundings)
+
+        wanted = search_type if search_type in ("semantic", "hybrid") else None
+        reasons = (
+            fallback_reasons(query, anything_visible=bool(view.repositories), outage=self.semantic_outage)
+            if wanted
+            else ()
+        )
+        if wanted and not reasons:
+            ran: SearchType = "hybrid" if wanted == "hybrid" else "semantic"
+            scores = search.similar(with_exact=ran == "hybrid")
+            by = None
+        else:
+            ran = "lexical"
+            by = ordering(sort, order, query.sort)
+            scores = search.lexical(ranked=by is None)
+        last = min(first + per_page, REACHABLE)
+        if by is None:
+            ranked = heapq.nsmallest(last, scores, key=lambda document: (-scores[document], -document))
+        else:
+            key, descending = by
+            pick = heapq.nlargest if descending else heapq.nsmallest
+            ranked = pick(last, scores, key=lambda document: (key(self._documents[document]), document))
+        ids = ranked[first:last]
+        return Result(len(scores), ids, [scores[document] for document in ids], ran, reasons)
+
+    def _facts(self, full_name: str) -> RepositoryFacts:
+        return self._repositories.get(full_name.lower(), RepositoryFacts())

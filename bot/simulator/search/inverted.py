@@ -1,0 +1,75 @@
+"""The inverted index of one field: which documents hold a term how often, and each document's terms in order."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+from bot.simulator.search.analysis import Vocabulary, tokens
+
+# Stands between two comments, so that no phrase reaches over their border. Terms count from 1.
+_BORDER = 0
+_WIDTH = array("I").itemsize
+
+
+class FieldIndex:
+    """Postings (term → document → occurrences) and the sequences of terms that phrases are looked for in."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._sequences: dict[int, bytes] = {}
+        self.postings: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        self.total_length = 0
+
+    def put(self, document: int, texts: Iterable[str]) -> None:
+        """Index a document that is not in this field yet."""
+        number_of = self._vocabulary.__getitem__
+        sequence: list[int] = []
+        for text in texts:
+            if sequence:
+                sequence.append(_BORDER)
+            sequence.extend(map(number_of, tokens(text)))
+        if not sequence:
+            return
+        self._sequences[document] = array("I", sequence).tobytes()
+        self.total_length += len(sequence)
+        counts = Counter(sequence)
+        counts.pop(_BORDER, None)
+        postings = self.postings
+        for term, count in counts.items():
+            postings[term][document] = count
+
+    def remove(self, document: int) -> None:
+        """Forget a document; nothing happens where the field does not have it."""
+        sequence = self._sequences.pop(document, None)
+        if sequence is None:
+            return
+        self.total_length -= len(sequence) // _WIDTH
+        for term in set(memoryview(sequence).cast("I")) - {_BORDER}:
+            documents = self.postings[term]
+            del documents[document]
+            if not documents:
+                del self.postings[term]
+
+    def __len__(self) -> int:
+        """How many documents have text in this field."""
+        return len(self._sequences)
+
+    def length(self, document: int) -> int:
+        """How many terms the document has here."""
+        return len(self._sequences.get(document, b"")) // _WIDTH
+
+    def has_phrase(self, document: int, phrase: bytes) -> bool:
+        """Whether the terms of `phrase` (see `pack`) stand side by side in the document."""
+        sequence = self._sequences.get(document, b"")
+        position = sequence.find(phrase)
+        # A hit that is not on a term's border is a chance likeness of bytes.
+        while position >= 0 and position % _WIDTH:
+            position = sequence.find(phrase, position + 1)
+        return position >= 0
+
+
+def pack(terms: Iterable[int]) -> bytes:
+    """Terms in the form of `has_phrase`."""
+    return array("I", terms).tobytes()

@@ -1,0 +1,64 @@
+"""Cuts a query into words, quoted phrases, qualifiers, operators and parentheses, in one pass."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum, auto
+
+# A stretch of text can match in one way only, and is never scanned more than a fixed number of times: time is linear.
+_LEXEME = re.compile(
+    r"""(?P<open>\() | (?P<close>\))
+      | (?P<minus>-?)(?P<name>[A-Za-z][A-Za-z-]*):(?P<value>(?:"[^"]*"|[^\s()"])+)
+      | "(?P<phrase>[^"]*)"
+      | (?P<word>[^\s()"]+)""",
+    re.VERBOSE,
+)
+_VALUE = re.compile(r'"([^"]*)"|([^",]+)')
+_OPERATORS = frozenset({"AND", "OR", "NOT"})
+
+
+class Kind(Enum):
+    """What a lexeme is."""
+
+    WORD = auto()
+    PHRASE = auto()
+    QUALIFIER = auto()
+    OPERATOR = auto()
+    OPEN = auto()
+    CLOSE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Lexeme:
+    """A piece of a query; `text` is a word, a phrase without its quotes, an operator or a qualifier's name."""
+
+    kind: Kind
+    text: str
+    values: tuple[str, ...] = ()
+    negated: bool = False
+
+
+def lex(query: str, names: frozenset[str]) -> list[Lexeme]:
+    """The lexemes of a query; `names` are the qualifiers that exist, anything else with a colon is text, as on GitHub.
+
+    A quotation mark without its partner is dropped; a qualifier without a value is text. `-word` is the word: only
+    qualifiers are negated by a minus, words by NOT ("Understanding the search syntax").
+    """
+    lexemes: list[Lexeme] = []
+    for match in _LEXEME.finditer(query):
+        name = (match["name"] or "").lower()
+        values = tuple(quoted or plain for quoted, plain in _VALUE.findall(match["value"] or "") if quoted or plain)
+        if match["open"]:
+            lexemes.append(Lexeme(Kind.OPEN, "("))
+        elif match["close"]:
+            lexemes.append(Lexeme(Kind.CLOSE, ")"))
+        elif name in names and values:
+            lexemes.append(Lexeme(Kind.QUALIFIER, name, values, bool(match["minus"])))
+        elif match["phrase"] is not None:
+            lexemes.append(Lexeme(Kind.PHRASE, match["phrase"]))
+        elif match["word"] in _OPERATORS:
+            lexemes.append(Lexeme(Kind.OPERATOR, match["word"]))
+        elif match["word"] or name:
+            lexemes.append(Lexeme(Kind.WORD, match[0]))
+    return lexemes

@@ -1,0 +1,161 @@
+"""From lexemes to a tree, with the limits that GitHub sets to a query.
+
+NOT binds tighter than AND (or just a space), AND tighter than OR, parentheses group ("Filtering and searching issues
+and pull requests", advanced filters). Operators without an operand and parentheses without a partner are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Final
+
+from bot.simulator.search import errors
+from bot.simulator.search.lexer import Kind, Lexeme, lex
+from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Query, Text
+
+LONGEST_TEXT: Final = 256
+# GitHub's front end refuses longer addresses; here it only bounds the work that a query of many qualifiers can ask for.
+LONGEST_QUERY: Final = 8_192
+MOST_OPERATORS: Final = 5
+DEEPEST_NESTING: Final = 5
+
+_OR = Lexeme(Kind.OPERATOR, "OR")
+_SCOPES = frozenset({"repo", "user", "org"})
+_FIELDS = {"title": "title", "body": "body", "comment": "comments", "comments": "comments"}
+_KINDS = {"issue": "issue", "issues": "issue", "pr": "pr", "pull-request": "pr"}
+
+
+def parse(q: str, names: frozenset[str]) -> Query:
+    """Read a query; `names` are the known qualifiers. Raises QueryError for what GitHub answers with 422."""
+    if not q.strip():
+        raise errors.missing()
+    if len(q) > LONGEST_QUERY:
+        raise errors.too_long()
+    lexemes = lex(q, names)
+    _check_limits(lexemes)
+    whole_query = [lexeme for lexeme in lexemes if _is_global(lexeme)]
+    rest = _balanced([lexeme for lexeme in lexemes if not _is_global(lexeme)])
+    root = _Parser(rest).parse()
+    return Query(
+        root=root,
+        texts=tuple(_positive_texts(root)),
+        scopes=tuple(_qualifier(lexeme) for lexeme in whole_query if lexeme.text in _SCOPES),
+        fields=frozenset(_FIELDS[value] for value in _values(whole_query, "in") if value in _FIELDS),
+        sort=next(iter(_values(whole_query, "sort")), ""),
+        kinds=frozenset(_KINDS[value] for value in _values(rest, "is", "type") if value in _KINDS),
+        is_nested=any(lexeme.kind is Kind.OPEN or lexeme == _OR for lexeme in rest),
+    )
+
+
+def _check_limits(lexemes: Sequence[Lexeme]) -> None:
+    text = [lexeme for lexeme in lexemes if lexeme.kind in (Kind.WORD, Kind.PHRASE)]
+    # The spaces between the terms and the quotation marks count as the text's own.
+    length = sum(len(term.text) + 2 * (term.kind is Kind.PHRASE) for term in text) + max(0, len(text) - 1)
+    if length > LONGEST_TEXT:
+        raise errors.too_long()
+    if sum(lexeme.kind is Kind.OPERATOR for lexeme in lexemes) > MOST_OPERATORS:
+        raise errors.too_many_operators()
+
+
+def _is_global(lexeme: Lexeme) -> bool:
+    return lexeme.kind is Kind.QUALIFIER and (
+        lexeme.text in ("in", "sort") or (lexeme.text in _SCOPES and not lexeme.negated)
+    )
+
+
+def _values(lexemes: Sequence[Lexeme], *names: str) -> list[str]:
+    return [
+        value.lower()
+        for lexeme in lexemes
+        if lexeme.kind is Kind.QUALIFIER and lexeme.text in names and not lexeme.negated
+        for value in lexeme.values
+    ]
+
+
+def _qualifier(lexeme: Lexeme) -> Qualifier:
+    return Qualifier(lexeme.text, lexeme.values, lexeme.negated)
+
+
+def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
+    """The lexemes without parentheses that have no partner. Raises QueryError where groups nest too deeply."""
+    opened: list[int] = []
+    partners: set[int] = set()
+    for place, lexeme in enumerate(lexemes):
+        if lexeme.kind is Kind.OPEN:
+            opened.append(place)
+        elif lexeme.kind is Kind.CLOSE and opened:
+            partners |= {opened.pop(), place}
+    kept = [
+        lexeme
+        for place, lexeme in enumerate(lexemes)
+        if lexeme.kind not in (Kind.OPEN, Kind.CLOSE) or place in partners
+    ]
+    steps = ((lexeme.kind is Kind.OPEN) - (lexeme.kind is Kind.CLOSE) for lexeme in kept)
+    if max(accumulate(steps), default=0) > DEEPEST_NESTING:
+        raise errors.invalid("Parentheses can be nested up to five levels deep.")
+    return kept
+
+
+def _positive_texts(node: Node) -> list[Text]:
+    match node:
+        case Text():
+            return [node]
+        case And(children) | Or(children):
+            return [text for child in children for text in _positive_texts(child)]
+        case _:
+            return []
+
+
+class _Parser:
+    """Recursive descent over balanced lexemes; its depth is bounded by the limits on parentheses and operators."""
+
+    def __init__(self, lexemes: Sequence[Lexeme]) -> None:
+        self._lexemes = lexemes
+        self._place = 0
+
+    def parse(self) -> Node:
+        return self._any_of() or And(())
+
+    def _at_operator(self, name: str) -> bool:
+        lexeme = self._peek()
+        return lexeme is not None and lexeme.kind is Kind.OPERATOR and lexeme.text == name
+
+    def _peek(self) -> Lexeme | None:
+        return self._lexemes[self._place] if self._place < len(self._lexemes) else None
+
+    def _any_of(self) -> Node | None:
+        alternatives = [self._all_of()]
+        while self._at_operator("OR"):
+            self._place += 1
+            alternatives.append(self._all_of())
+        children = tuple(node for node in alternatives if node is not None)
+        return Or(children) if len(children) > 1 else next(iter(children), None)
+
+    def _all_of(self) -> Node | None:
+        children: list[Node] = []
+        while (lexeme := self._peek()) and lexeme.kind is not Kind.CLOSE and not self._at_operator("OR"):
+            node = self._operand()
+            if node is not None:
+                children.append(node)
+        return And(tuple(children)) if len(children) > 1 else next(iter(children), None)
+
+    def _operand(self) -> Node | None:
+        lexeme = self._lexemes[self._place]
+        self._place += 1
+        match lexeme.kind:
+            case Kind.OPEN:
+                inner = self._any_of()
+                # The parentheses are balanced: what ended the group is its closing one.
+                self._place += 1
+                return inner
+            case Kind.OPERATOR:
+                following = self._peek()
+                if lexeme.text != "NOT" or not following or following.kind is Kind.CLOSE or self._at_operator("OR"):
+                    return None
+                child = self._operand()
+                return Not(child) if child is not None else None
+            case Kind.QUALIFIER:
+                return _qualifier(lexeme)
+            case _:
+                return Text(lexeme.text, quoted=lexeme.kind is Kind.PHRASE)

@@ -1,0 +1,43 @@
+"""Best match: BM25 of each field, a word in the title counting most.
+
+GitHub does not publish its formula; BM25 is what Elasticsearch, which its search runs on, does unless told otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from bot.simulator.search.inverted import FieldIndex
+
+TITLE_WEIGHT: Final = 3.0
+BODY_WEIGHT: Final = 1.0
+COMMENTS_WEIGHT: Final = 0.5
+_K1: Final = 1.2
+_B: Final = 0.75
+
+
+def idf(containing: int, documents: int) -> float:
+    """BM25's weight of a term that `containing` of `documents` hold; always positive."""
+    return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
+
+
+def bm25(
+    terms: Iterable[int], fields: Sequence[tuple[FieldIndex, float]], documents: Iterable[int]
+) -> dict[int, float]:
+    """The score of each of the documents for the terms; `fields` come with their weights."""
+    scores = dict.fromkeys(documents, 0.0)
+    for term in terms:
+        for field, boost in fields:
+            postings = field.postings.get(term)
+            if not postings:
+                continue
+            weight = boost * (_K1 + 1) * idf(len(postings), len(field))
+            base, slope = _K1 * (1 - _B), _K1 * _B * len(field) / field.total_length
+            # The shorter of the two is walked: a rare term has few postings, a narrow query few documents.
+            for document in scores if len(scores) < len(postings) else postings:
+                if document in postings and document in scores:
+                    count = postings[document]
+                    scores[document] += weight * count / (count + base + slope * field.length(document))
+    return scores

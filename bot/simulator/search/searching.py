@@ -1,0 +1,76 @@
+"""One query being answered over the index's parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.simulator.search.analysis import Vocabulary
+from bot.simulator.search.compiling import Compiler
+from bot.simulator.search.document import Document
+from bot.simulator.search.inverted import FieldIndex
+from bot.simulator.search.qualifiers import Surroundings
+from bot.simulator.search.ranking import BODY_WEIGHT, COMMENTS_WEIGHT, TITLE_WEIGHT, bm25
+from bot.simulator.search.semantic import similar
+from bot.simulator.search.syntax import And, Node, Query, Text
+from bot.simulator.search.view import View
+
+_WEIGHTS = {"title": TITLE_WEIGHT, "body": BODY_WEIGHT, "comments": COMMENTS_WEIGHT}
+
+
+class Search:
+    """Finds and scores the documents for one parsed query, in the fields that it names or in all."""
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        fields: Mapping[str, FieldIndex],
+        documents: Mapping[int, Document],
+        query: Query,
+        view: View,
+        surroundings: Surroundings,
+    ) -> None:
+        self._documents = documents
+        self._query = query
+        self._view = view
+        self._weighted = [(field, _WEIGHTS[name]) for name, field in fields.items() if name in (query.fields or fields)]
+        self._compiler = Compiler(
+            vocabulary, [field for field, _ in self._weighted], documents, view.documents, surroundings
+        )
+        # A term counts once, however often the query repeats it; unknown ones are nowhere.
+        self._terms = dict.fromkeys(
+            term for text in query.texts for part in self._compiler.terms(text) for term in part if term
+        )
+
+    def lexical(self, *, ranked: bool) -> dict[int, float]:
+        """The documents that match the whole query, scored; all 1.0 where no ranking is wanted or no text asked for."""
+        matches = filter(self._in_reach, self._compiler.compile(self._query.root).select())
+        if ranked and self._terms:
+            return bm25(self._terms, self._weighted, matches)
+        return dict.fromkeys(matches, 1.0)
+
+    def similar(self, *, with_exact: bool) -> dict[int, float]:
+        """The documents most like the query's text among those that its qualifiers allow."""
+        allows = self._compiler.compile(_without_text(self._query.root)).test
+        exact = self._compiler.compile(self._query.root).select() if with_exact else ()
+        return similar(
+            self._terms,
+            " ".join(text.value for text in self._query.texts),
+            self._weighted,
+            self._documents,
+            lambda document: self._in_reach(document) and allows(document),
+            exact,
+        )
+
+    def _in_reach(self, document: int) -> bool:
+        return self._documents[document].repo.lower() in self._view.repositories
+
+
+def _without_text(node: Node) -> Node:
+    """What is left of a query without OR when its words are only likened, not demanded."""
+    match node:
+        case Text():
+            return And(())
+        case And(children):
+            return And(tuple(_without_text(child) for child in children))
+        case _:
+            return node

@@ -1,0 +1,77 @@
+"""The stand-in for GitHub's semantic and hybrid search: likeness without the demand that every word occurs.
+
+GitHub compares embeddings. Here no model is at hand, so likeness is BM25 over any of the words' stems, mixed with the
+likeness of the titles' character trigrams, which survives other word forms, compounds and typing errors.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final, Literal
+
+from bot.simulator.search.document import Document
+from bot.simulator.search.inverted import FieldIndex
+from bot.simulator.search.ranking import bm25
+from bot.simulator.search.syntax import Query
+
+MOST_RESULTS: Final = 100
+_POOL: Final = 400
+_TITLE_SHARE: Final = 0.3
+_LEXICAL_BONUS: Final = 0.25
+# A word in more than this share of the documents says nothing of what a text is about.
+_COMMON: Final = 0.2
+
+Outage = Literal["server_error", "service_unavailable"]
+
+
+def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | None) -> tuple[str, ...]:
+    """Why GitHub answers this query lexically, in the words and with the meanings of its API's enumeration."""
+    reasons = {
+        "no_text_terms": not query.texts,
+        "quoted_text": any(text.quoted for text in query.texts),
+        "non_issue_target": query.kinds != {"issue"},
+        "or_boolean_not_supported": query.is_nested,
+        "no_accessible_repos": not anything_visible,
+        "only_non_semantic_fields_requested": query.fields == {"comments"},
+    }
+    return tuple(reason for reason, applies in reasons.items() if applies) or ((outage,) if outage else ())
+
+
+def similar(
+    terms: Collection[int],
+    text: str,
+    fields: Sequence[tuple[FieldIndex, float]],
+    documents: Mapping[int, Document],
+    allowed: Callable[[int], bool],
+    exact: Iterable[int],
+) -> dict[int, float]:
+    """The most similar allowed documents with scores in [0, 1.25], at most 100.
+
+    `terms` and `text` are the query's, `exact` the documents that hold every word (none for purely semantic search).
+    """
+    limit = _COMMON * max(1, len(documents))
+    telling = [term for term in terms if max(len(field.postings.get(term, ())) for field, _ in fields) <= limit]
+    found = {document for term in telling or terms for field, _ in fields for document in field.postings.get(term, ())}
+    scores = bm25(telling or terms, fields, filter(allowed, found))
+    pool = heapq.nsmallest(_POOL, scores, key=lambda document: (-scores[document], -document))
+    best = max((scores[document] for document in pool), default=1.0) or 1.0
+    wanted, with_all_words = _trigrams(text), set(exact)
+    mixed = {
+        document: (1 - _TITLE_SHARE) * scores[document] / best
+        + _TITLE_SHARE * _overlap(wanted, _trigrams(documents[document].title))
+        + _LEXICAL_BONUS * (document in with_all_words)
+        for document in pool
+    }
+    return {
+        document: mixed[document] for document in heapq.nsmallest(MOST_RESULTS, mixed, key=lambda d: (-mixed[d], -d))
+    }
+
+
+def _trigrams(text: str) -> set[str]:
+    padded = f" {text.lower()} "
+    return {padded[start : start + 3] for start in range(len(padded) - 2)}
+
+
+def _overlap(a: set[str], b: set[str]) -> float:
+    return 2 * len(a & b) / (len(a) + len(b)) if a or b else 0.0
