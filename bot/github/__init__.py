@@ -1,0 +1,1 @@
+"""The real GitHub, behind the few operations that the bot needs."""

@@ -1,0 +1,87 @@
+"""E1: the App's key from a file, a variable or base64; what is wrong is named, and never shown."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+
+from bot.errors import SettingsError
+from bot.github.keys import read_private_key
+
+
+def pem_of(key: rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey, password: bytes | None = None) -> str:
+    protection = serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
+    form = serialization.PrivateFormat.PKCS8 if password else serialization.PrivateFormat.TraditionalOpenSSL
+    return key.private_bytes(serialization.Encoding.PEM, form, protection).decode()
+
+
+RSA = rsa.generate_private_key(65537, 2048)
+PEM = pem_of(RSA)
+BODY = "".join(PEM.splitlines()[1:-1])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        PEM,
+        "\n\n" + PEM + "\n\n",
+        PEM.replace("\n", "\\n"),
+        '"' + PEM.replace("\n", "\\n") + '"',
+        base64.b64encode(PEM.encode()).decode(),
+        base64.encodebytes(PEM.encode()).decode(),
+        PEM.replace("\n", "\r\n"),
+    ],
+    ids=["pem", "blank lines", "written-out newlines", "quoted", "base64", "base64 in lines", "windows"],
+)
+def test_e1_private_key_variable_takes_every_usual_form(value: str) -> None:
+    key = read_private_key({"PRIVATE_KEY": value})
+    loaded = serialization.load_pem_private_key(key.encode(), password=None)
+    assert isinstance(loaded, rsa.RSAPrivateKey)
+    assert loaded.private_numbers() == RSA.private_numbers()
+
+
+def test_e1_private_key_from_a_file_and_the_variable_wins(tmp_path: Path) -> None:
+    (tmp_path / "app.pem").write_text(PEM)
+    assert read_private_key({"PRIVATE_KEY_PATH": str(tmp_path / "app.pem")}) == PEM
+    assert read_private_key({"PRIVATE_KEY": PEM, "PRIVATE_KEY_PATH": "/nowhere"}) == PEM
+
+
+def test_no_key_at_all_is_an_empty_string() -> None:
+    assert read_private_key({}) == ""
+    assert read_private_key({"PRIVATE_KEY": "  ", "PRIVATE_KEY_PATH": ""}) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("hello", "no PEM key"),
+        (BODY, "no PEM key"),
+        (PEM[:400], "damaged or cut off"),
+        (PEM.replace(BODY[200:210], "é" * 10), "damaged or cut off"),
+        (pem_of(RSA, password=b"secret"), "protected by a password"),
+        (pem_of(ec.generate_private_key(ec.SECP256R1())), "no RSA key"),
+        (
+            RSA.public_key()
+            .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+            .decode(),
+            "public key",
+        ),
+    ],
+    ids=["word", "body alone", "cut", "not ascii", "password", "elliptic", "public"],
+)
+def test_a_wrong_key_is_explained_and_never_shown(value: str, says: str) -> None:
+    with pytest.raises(SettingsError, match=says) as caught:
+        read_private_key({"PRIVATE_KEY": value})
+    assert str(caught.value).startswith("PRIVATE_KEY: ")
+    assert BODY[:20] not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"PRIVATE_KEY_PATH: cannot read .*absent\.pem: No such file"):
+        read_private_key({"PRIVATE_KEY_PATH": str(tmp_path / "absent.pem")})
+    with pytest.raises(SettingsError, match="PRIVATE_KEY_PATH: cannot read"):
+        read_private_key({"PRIVATE_KEY_PATH": str(tmp_path)})
