@@ -1,4 +1,4 @@
-"""What a setting can be: each kind reads a node of the file, describes itself to editors, and says in words what it takes.
+"""What a setting can be: each kind reads a node of the file, and says to editors and to people what it takes.
 
 A kind that cannot use what it was given notes a problem and answers `UNUSABLE`; the setting then keeps its default.
 """

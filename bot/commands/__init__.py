@@ -1,0 +1,24 @@
+"""The `/duplicates` commands: one table, and the parser that reads comments (C4, C5)."""
+
+from __future__ import annotations
+
+from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
+from bot.commands.parse import parse
+from bot.commands.table import COMMAND, COMMANDS, OPTIONS, Name, Requirement, Row, allowed
+
+__all__ = [
+    "COMMAND",
+    "COMMANDS",
+    "OPTIONS",
+    "Command",
+    "Invalid",
+    "Misspelt",
+    "Name",
+    "Options",
+    "Parsed",
+    "Problem",
+    "Requirement",
+    "Row",
+    "allowed",
+    "parse",
+]

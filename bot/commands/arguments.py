@@ -1,0 +1,73 @@
+"""The words after a command: which issue is meant, and what is asked to differ from the settings."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from bot.commands.model import Options, Problem
+from bot.model import RepoRef
+
+NUMBER_MAX = 2**31 - 1
+"""The largest number that GitHub's API takes for an issue."""
+
+LIMIT_MAX = 10
+
+_NUMBER = re.compile(r"#?([0-9]{1,12})")
+_FULL = re.compile(r"([A-Za-z0-9-]{1,40}/[A-Za-z0-9._-]{1,100})#([0-9]{1,12})")
+_URL = re.compile(r"https?://([^/\s]{1,100})/([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pull)/([0-9]{1,12})(?:[/?#]\S*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where a comment stands: issues of other repositories are not taken. `host` is that of GitHub's pages."""
+
+    repo: RepoRef
+    host: str = "github.com"
+
+    def number(self, word: str) -> int | Problem:
+        """Read `#12`, `12`, `owner/repo#12` or the address of an issue."""
+        word = word.rstrip(".,;:!")
+        where, host = str(self.repo), self.host
+        if match := _NUMBER.fullmatch(word):
+            digits = match[1]
+        elif match := _FULL.fullmatch(word):
+            where, digits = match[1], match[2]
+        elif match := _URL.fullmatch(word):
+            host, where, digits = match[1].lower(), match[2], match[3]
+        else:
+            return Problem.NUMBER_UNREADABLE
+        # The bot's own comments link through this host, so that is what people copy.
+        if host in ("redirect.github.com", "www.github.com"):
+            host = "github.com"
+        if where.lower() != str(self.repo).lower() or host != self.host:
+            return Problem.OTHER_REPOSITORY
+        return int(digits) if 1 <= int(digits) <= NUMBER_MAX else Problem.NUMBER_UNREADABLE
+
+
+def read_option(word: str, options: Options) -> Options | Problem | None:
+    """`options` with what `word` says; None where it is no option at all."""
+    word = word.lower()
+    if word in ("open", "closed", "all"):
+        return replace(options, state=word)  # type: ignore[arg-type]
+    if word == "fresh":
+        return replace(options, fresh=True)
+    key, equals, value = word.partition("=")
+    if not equals or key not in ("confidence", "threshold", "limit"):
+        return None
+    if key == "limit":
+        limit = int(value) if re.fullmatch(r"[0-9]{1,3}", value) else 0
+        return replace(options, limit=limit) if 1 <= limit <= LIMIT_MAX else Problem.OPTION_VALUE
+    share = _share(value)
+    if share is None:
+        return Problem.OPTION_VALUE
+    return replace(options, confidence=share) if key == "confidence" else replace(options, threshold=share)
+
+
+def _share(text: str) -> float | None:
+    """A number from 0 to 1, or as a percentage."""
+    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})(%?)", text)
+    if match is None:
+        return None
+    value = float(match[1]) / (100 if match[2] else 1)
+    return value if value <= 1 else None

@@ -1,0 +1,94 @@
+"""Which lines of a comment are commands: those that a reader of the rendered comment would see as a line of text.
+
+What stands in code blocks, code spans, quotes or HTML comments is talk about commands and not a command. markdown-it
+finds the blocks; of the inline rules only those are on that can hide a line, because the others cost quadratic time on
+hostile text and change nothing here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+
+BODY_MAX = 65_536
+"""Characters in a comment, GitHub's own limit."""
+
+# A slash and a word that begins like ours, so that `/duplicate` and `/dupes` are seen too.
+_START = re.compile(r"/du[a-z]{1,12}(?!\S)", re.IGNORECASE)
+_INDENT = re.compile(r" {0,3}/")
+_BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list"]
+
+
+def command_lines(body: str) -> list[str]:
+    """The lines that begin with a command word after at most three spaces, trimmed, in their order."""
+    body = body[:BODY_MAX].replace("\r\n", "\n").replace("\r", "\n")
+    if "/du" not in body.lower():
+        return []
+    source = body.split("\n")
+    found: list[str] = []
+    quotes = 0
+    for token in _markdown().parse(body):
+        quotes += (token.type == "blockquote_open") - (token.type == "blockquote_close")
+        if token.type == "inline" and not quotes and token.map:
+            found += _of_paragraph(token, source, token.map[0])
+    return found
+
+
+def _of_paragraph(paragraph: Token, source: list[str], first: int) -> list[str]:
+    """The commands of one paragraph.
+
+    Its text has lost what stood before it, such as the dash of a list, so the source has the last word on whether the
+    line begins with the command.
+    """
+    found = []
+    for token in paragraph.children or ():
+        if token.type == "command":
+            line = source[first + paragraph.content.count("\n", 0, token.meta["at"])]
+            if _INDENT.match(line):
+                found.append(token.content)
+    return found
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    markdown = MarkdownIt("zero", {"html": True}).enable([*_BLOCKS, "backticks", "escape", "newline"])
+    markdown.inline.ruler.before("text", "command", _command)
+    markdown.inline.ruler.before("text", "html_comment", _html_comment)
+    return markdown
+
+
+def _command(state: StateInline, silent: bool) -> bool:
+    """Take a line that begins with a command word as a whole, so that nothing in it opens a code span."""
+    match = _START.match(state.src, state.pos)
+    if match is None or not _at_line_start(state.src, state.pos):
+        return False
+    end = state.src.find("\n", state.pos)
+    end = state.posMax if end < 0 else end
+    if not silent:
+        token = state.push("command", "", 0)
+        token.content = state.src[state.pos : end].strip()
+        token.meta = {"at": state.pos}
+    state.pos = end
+    return True
+
+
+def _at_line_start(text: str, at: int) -> bool:
+    before = at
+    while before > 0 and at - before <= 3 and text[before - 1] == " ":
+        before -= 1
+    return before == 0 or text[before - 1] == "\n"
+
+
+def _html_comment(state: StateInline, silent: bool) -> bool:
+    """Skip `<!-- … -->` inside a paragraph, which can run over several lines."""
+    if not state.src.startswith("<!--", state.pos):
+        return False
+    end = state.src.find("-->", state.pos + 4)
+    if end < 0:
+        return False
+    state.pos = end + 3
+    return True

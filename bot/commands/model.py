@@ -1,0 +1,78 @@
+"""What the parser makes of a line: a command that can be carried out, or what is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from bot.commands.table import BY_NAME, Name, Row
+
+State = Literal["open", "closed", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked to differ from the repository's settings; None where nothing was said."""
+
+    state: State | None = None
+    confidence: float | None = None
+    threshold: float | None = None
+    limit: int | None = None
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that can be carried out. `line` is how it was written, to tell whether an edit changed it."""
+
+    name: Name
+    line: str
+    number: int | None = None
+    words: tuple[str, ...] = ()
+    options: Options = Options()
+
+    @property
+    def row(self) -> Row:
+        """What the table says of this command."""
+        return BY_NAME[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class Misspelt:
+    """A line that was meant for us but has an unknown word. `suggestion` is a whole command, empty if none is near."""
+
+    line: str
+    word: str
+    suggestion: str
+
+
+class Problem(StrEnum):
+    """What is wrong with a known command."""
+
+    NUMBER_MISSING = "number missing"
+    NUMBER_UNREADABLE = "number unreadable"
+    OTHER_REPOSITORY = "other repository"
+    WORDS_MISSING = "words missing"
+    WORDS_TOO_LONG = "words too long"
+    OPTION_VALUE = "option value"
+    TOO_MUCH = "too much"
+    TOO_MANY = "too many"
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """A known command that cannot be carried out as written; `value` is the part that is wrong, shortened."""
+
+    line: str
+    name: Name
+    problem: Problem
+    value: str = ""
+
+    @property
+    def row(self) -> Row:
+        """What the table says of this command."""
+        return BY_NAME[self.name]
+
+
+Parsed = Command | Misspelt | Invalid

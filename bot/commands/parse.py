@@ -1,0 +1,145 @@
+"""Comment → commands. Pure, never raises, and takes linear time whatever strangers write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rapidfuzz import process
+from rapidfuzz.distance import OSA
+
+from bot.commands.arguments import Here, read_option
+from bot.commands.lines import command_lines
+from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
+from bot.commands.table import BY_NAME, COMMAND, COMMANDS, OPTIONS, Name, Row, Takes
+from bot.model import RepoRef
+
+COMMANDS_MAX = 5
+"""Commands that are carried out of one comment; a longer list is a mistake or an attack."""
+
+WORDS_MAX = 200
+"""Characters of a search's words, as many as F3 takes of a title."""
+
+
+def parse(body: str, repo: RepoRef, host: str = "github.com") -> tuple[Parsed, ...]:
+    """Read the commands of a comment in `repo` on `host` (the host of GitHub's pages, not of its API).
+
+    Everything that is not meant for the bot is ignored. At most `COMMANDS_MAX` commands are read; if there are more,
+    an `Invalid` with TOO_MANY ends the list.
+    """
+    here = Here(repo, host.lower())
+    found: list[Parsed] = []
+    for line in command_lines(body):
+        parsed = _line(line, here)
+        if parsed is None:
+            continue
+        if len(found) == COMMANDS_MAX:
+            found.append(Invalid(_short(line), Name.RECHECK, Problem.TOO_MANY))
+            break
+        found.append(parsed)
+    return tuple(found)
+
+
+def _line(line: str, here: Here) -> Parsed | None:
+    word, *rest = line.split()
+    head = rest[0].lower().rstrip(".,;:!") if rest else ""
+    row = BY_NAME[Name(head)] if head in _NAMES else None
+    if word.lower() != COMMAND:
+        return _other_word(line, word, row, rest, here)
+    if row is None or row.takes is Takes.OPTIONS:
+        return _recheck(line, rest, here)
+    if row.takes is Takes.NUMBER:
+        return _with_number(line, row, rest[1:], here)
+    if row.takes is Takes.WORDS:
+        return _search(line, row)
+    return Invalid(line, row.name, Problem.TOO_MUCH, _short(rest[1])) if rest[1:] else Command(row.name, line)
+
+
+def _other_word(line: str, word: str, row: Row | None, rest: Sequence[str], here: Here) -> Misspelt | None:
+    """`/duplicate`, `/dupes` and the like: other bots may own these, so only what is clearly ours is answered."""
+    near = word.lower() in ("/dup", "/dups", "/dupe", "/dupes") or OSA.distance(word.lower(), COMMAND) <= 2
+    if not near or (rest and row is None):
+        return None
+    return Misspelt(line, _short(word), _suggest(row or BY_NAME[Name.RECHECK], rest, here))
+
+
+def _recheck(line: str, words: Sequence[str], here: Here) -> Parsed:
+    options = Options()
+    for at, word in enumerate(words):
+        read = read_option(word, options)
+        if isinstance(read, Options):
+            options = read
+        elif read is Problem.OPTION_VALUE:
+            return Invalid(line, Name.RECHECK, read, _short(word))
+        else:
+            return Misspelt(line, _short(word), _meant(word, words[at:], here))
+    return Command(Name.RECHECK, line, options=options)
+
+
+def _meant(word: str, words: Sequence[str], here: Here) -> str:
+    """The command that a word we do not know was probably meant for; empty where nothing is near."""
+    if isinstance(here.number(word), int):
+        return _suggest(BY_NAME[Name.EXPLAIN], ["", word], here)
+    word = word[:40].lower().rstrip(".,;:!")
+    bare = word.partition("=")[0]
+    found = process.extractOne(bare, _SUGGESTIBLE, scorer=OSA.normalized_similarity, score_cutoff=0.5)
+    if found is None:
+        return ""
+    if found[0] in _NAMES:
+        return _suggest(BY_NAME[Name(found[0])], words, here)
+    return f"{COMMAND} {_SUGGESTIBLE[found[0]]}"
+
+
+def _suggest(row: Row, words: Sequence[str], here: Here) -> str:
+    """The command as it should be written, with the number that was given but nothing else of the comment."""
+    number = here.number(words[1]) if row.takes is Takes.NUMBER and len(words) > 1 else None
+    return row.syntax.replace("#N", f"#{number}") if isinstance(number, int) else row.syntax
+
+
+def _with_number(line: str, row: Row, words: Sequence[str], here: Here) -> Command | Invalid:
+    if not words:
+        return Invalid(line, row.name, Problem.NUMBER_MISSING)
+    number = here.number(words[0])
+    if not isinstance(number, int):
+        return Invalid(line, row.name, number, _short(words[0]))
+    if len(words) > 1:
+        return Invalid(line, row.name, Problem.TOO_MUCH, _short(words[1]))
+    return Command(row.name, line, number)
+
+
+_QUOTES = {ord("“"): '"', ord("”"): '"', ord("„"): '"'}
+# A quoted part, by straight quotes or backticks, or a word. No part can be matched in two ways.
+_PART = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
+
+
+def _search(line: str, row: Row) -> Command | Invalid:
+    """Read `search WORDS… OPTIONS`.
+
+    `open` and `all` are words that people search for, so a bare option counts only at the end, and never in quotes.
+    """
+    text = "".join(line.translate(_QUOTES).split(None, 2)[2:])
+    parts = [(match[0], (match[1] or match[2] or match[3] or "").strip()) for match in _PART.finditer(text)]
+    options, words, ending = Options(), [], True
+    for raw, word in reversed(parts):
+        read = read_option(raw, options) if ending or "=" in raw else None
+        if isinstance(read, Options):
+            options = read
+        elif read is Problem.OPTION_VALUE:
+            return Invalid(line, row.name, read, _short(raw))
+        else:
+            ending = False
+            words.append(" ".join(word.split()))
+    words = [word for word in reversed(words) if word]
+    if not words:
+        return Invalid(line, row.name, Problem.WORDS_MISSING)
+    if len(" ".join(words)) > WORDS_MAX:
+        return Invalid(line, row.name, Problem.WORDS_TOO_LONG)
+    return Command(row.name, line, words=tuple(words), options=options)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+_NAMES = {row.name.value for row in COMMANDS if row.name}
+_SUGGESTIBLE = {name: name for name in _NAMES} | {option.partition("=")[0]: option for option, _ in OPTIONS}

@@ -1,0 +1,144 @@
+"""The one table of commands: the parser, the help and the documentation are made from it (C4, C5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.model import Permission
+
+COMMAND = "/duplicates"
+
+
+class Name(StrEnum):
+    """The commands; a re-check has no word of its own."""
+
+    RECHECK = ""
+    SEARCH = "search"
+    EXPLAIN = "explain"
+    NOT = "not"
+    OF = "of"
+    UNDO = "undo"
+    MUTE = "mute"
+    UNMUTE = "unmute"
+    SCAN = "scan"
+    HELP = "help"
+
+
+class Requirement(StrEnum):
+    """Who may use a command (C5)."""
+
+    ANYONE = "anyone"
+    AUTHOR_OR_TRIAGE = "author or triage"
+    TRIAGE = "triage"
+    MAINTAIN = "maintain"
+
+
+class Takes(StrEnum):
+    """What follows the command's word."""
+
+    NOTHING = "nothing"
+    OPTIONS = "options"
+    WORDS = "words and options"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A command: what it takes, how it is written, what it does in a sentence, and who may use it.
+
+    `recheck` tells the commands that look again and edit the advisory comment from those that get a short reply of
+    their own (C2).
+    """
+
+    name: Name
+    takes: Takes
+    syntax: str
+    says: str
+    who: Requirement
+    recheck: bool = False
+
+
+OPTIONS: tuple[tuple[str, str], ...] = (
+    ("open", "only open issues"),
+    ("closed", "only closed issues"),
+    ("all", "open and closed issues"),
+    ("confidence=0.7", "only issues that are this likely the same"),
+    ("threshold=0.4", "only issues whose title is this similar"),
+    ("limit=3", "at most this many issues"),
+    ("fresh", "ask GitHub again instead of using what was found minutes ago"),
+)
+"""What can be added to a re-check and, after the words, to a search."""
+
+COMMANDS: tuple[Row, ...] = (
+    Row(
+        Name.RECHECK, Takes.OPTIONS, COMMAND, "Look again, and bring the comment up to date.", Requirement.ANYONE, True
+    ),
+    Row(
+        Name.SEARCH,
+        Takes.WORDS,
+        f"{COMMAND} search WORDS…",
+        "Look again with words of your own. Quote words that belong together.",
+        Requirement.ANYONE,
+        True,
+    ),
+    Row(
+        Name.EXPLAIN,
+        Takes.NUMBER,
+        f"{COMMAND} explain #N",
+        "Say how that issue compares with this one.",
+        Requirement.ANYONE,
+    ),
+    Row(
+        Name.NOT,
+        Takes.NUMBER,
+        f"{COMMAND} not #N",
+        "These two are different; neither is shown for the other again.",
+        Requirement.AUTHOR_OR_TRIAGE,
+    ),
+    Row(
+        Name.OF,
+        Takes.NUMBER,
+        f"{COMMAND} of #N",
+        "Close this issue as a duplicate; the oldest open issue that it repeats is named.",
+        Requirement.TRIAGE,
+    ),
+    Row(
+        Name.UNDO,
+        Takes.NOTHING,
+        f"{COMMAND} undo",
+        "Take back the last `not` or `of` here: your own, or anybody's with triage access.",
+        Requirement.ANYONE,
+    ),
+    Row(
+        Name.MUTE, Takes.NOTHING, f"{COMMAND} mute", "Leave this issue alone from now on.", Requirement.AUTHOR_OR_TRIAGE
+    ),
+    Row(Name.UNMUTE, Takes.NOTHING, f"{COMMAND} unmute", "Look at this issue again.", Requirement.AUTHOR_OR_TRIAGE),
+    Row(
+        Name.SCAN,
+        Takes.NOTHING,
+        f"{COMMAND} scan",
+        "Look through all open issues for groups that report the same thing.",
+        Requirement.MAINTAIN,
+    ),
+    Row(Name.HELP, Takes.NOTHING, f"{COMMAND} help", "Show this list.", Requirement.ANYONE),
+)
+"""All commands, in the order of the help."""
+
+BY_NAME: dict[Name, Row] = {row.name: row for row in COMMANDS}
+
+
+def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
+    """Whether somebody meets a requirement.
+
+    `permission` holds the booleans of "Get repository permissions for a user" (its `permission` word knows neither
+    triage nor maintain); `is_author` is whether they wrote the issue. A higher role includes the lower ones.
+    """
+    maintain = permission.maintain or permission.admin
+    triage = permission.triage or permission.push or maintain
+    return {
+        Requirement.ANYONE: True,
+        Requirement.AUTHOR_OR_TRIAGE: is_author or triage,
+        Requirement.TRIAGE: triage,
+        Requirement.MAINTAIN: maintain,
+    }[who]
