@@ -1,0 +1,85 @@
+"""Database engines that behave alike on SQLite and PostgreSQL: bounded waits, real transactions, many processes.
+
+SQLite runs in WAL mode, where readers and the one writer do not block each other. Python's driver opens a transaction
+only before the first write, so `write` takes the write lock at its beginning: a read that decides about a write can
+then never be outdated by the time of the write, and the wait for the lock happens where `busy_timeout` bounds it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.pool import QueuePool
+
+# How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
+PATIENCE = 30.0
+
+
+def make_engine(
+    url: str, *, patience: float = PATIENCE, synchronous: str = "NORMAL", pool_size: int = 8, connect_timeout: int = 5
+) -> sa.Engine:
+    """An engine for a `sqlite:///PATH` or `postgresql+psycopg://` URL; connects on first use.
+
+    `patience` is how many seconds a statement waits for a lock and a caller for a connection. `synchronous` is
+    SQLite's: NORMAL survives every crash of a process, FULL a power failure too, for an fsync with each commit.
+    """
+    if url.startswith("sqlite"):
+        return _sqlite(url, patience, synchronous, pool_size)
+    return sa.create_engine(
+        url,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=patience,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": connect_timeout, "options": f"-c lock_timeout={int(patience * 1000)}"},
+    )
+
+
+@contextmanager
+def write(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A transaction that may write; on SQLite it holds the write lock from its first statement on."""
+    with engine.begin() as connection:
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        yield connection
+
+
+def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.Engine:
+    path = sa.make_url(url).database
+    if path:
+        Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    engine = sa.create_engine(
+        url,
+        poolclass=QueuePool,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_timeout=patience,
+        connect_args={"timeout": patience, "check_same_thread": False, "isolation_level": "IMMEDIATE"},
+    )
+
+    @sa.event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, record: Any) -> None:
+        _use_wal(connection, patience)
+        connection.execute(f"PRAGMA synchronous={synchronous}")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    return engine
+
+
+def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
+    """Switch the file to WAL. SQLite answers "locked" at once, without waiting, while another process switches it."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)

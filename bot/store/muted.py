@@ -1,0 +1,29 @@
+"""The issues on which the bot has been asked to stay silent (C4 `mute`)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from bot.store.base import Part
+from bot.store.schema import muted
+
+
+class Muted(Part):
+    """The `muted` table."""
+
+    def set(self, repo_id: int, number: int, actor: str, now: float) -> None:
+        """Silence the bot on this issue; who asked first stays on record."""
+        insert = self._insert(muted).values(repo_id=repo_id, number=number, actor=actor, at=now)
+        with self._engine.begin() as connection:
+            connection.execute(insert.on_conflict_do_nothing())
+
+    def clear(self, repo_id: int, number: int) -> None:
+        """Let the bot speak again."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(muted).where(muted.c.repo_id == repo_id, muted.c.number == number))
+
+    def is_muted(self, repo_id: int, number: int) -> bool:
+        """Whether the bot must stay silent on this issue."""
+        query = sa.select(muted.c.number).where(muted.c.repo_id == repo_id, muted.c.number == number)
+        with self._engine.connect() as connection:
+            return connection.execute(query).first() is not None

@@ -1,0 +1,95 @@
+"""The repositories that the App is installed on, by GitHub's id."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.events import RepositorySummary
+from bot.model import RepoRef
+from bot.store.base import Part
+from bot.store.schema import repositories
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRepository:
+    """A repository as last heard of. `installation` is None until an event has named it."""
+
+    id: int
+    ref: RepoRef
+    private: bool
+    archived: bool
+    installation: int | None
+    suspended: bool
+
+
+class Repositories(Part):
+    """Which repositories there are. Erasing one is `Store.forget`, since other tables hold things of it too."""
+
+    def upsert(self, repository: RepositorySummary, installation: int | None, now: float) -> None:
+        """Take over what a webhook says; an unknown installation (None) leaves the known one as it is."""
+        values: dict[str, Any] = {
+            "owner": repository.ref.owner,
+            "name": repository.ref.name,
+            "lookup": _lookup(repository.ref),
+            "private": repository.private,
+            "archived": repository.archived,
+            "updated_at": now,
+        }
+        insert = self._insert(repositories).values(
+            repo_id=repository.id, installation=installation, suspended=False, **values
+        )
+        if installation is not None:
+            values["installation"] = installation
+        with self._engine.begin() as connection:
+            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
+
+    def get(self, repo_id: int) -> StoredRepository | None:
+        """The repository with this id."""
+        return self._one(sa.select(repositories).where(repositories.c.repo_id == repo_id))
+
+    def by_name(self, ref: RepoRef) -> StoredRepository | None:
+        """The repository that bears this name, in any case; the one heard of last, if an older one still seems to."""
+        found = sa.select(repositories).where(repositories.c.lookup == _lookup(ref))
+        return self._one(found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1))
+
+    def rename(self, repo_id: int, ref: RepoRef, now: float) -> None:
+        """Give a known repository its new name; what is stored about it stays."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                sa.update(repositories)
+                .where(repositories.c.repo_id == repo_id)
+                .values(owner=ref.owner, name=ref.name, lookup=_lookup(ref), updated_at=now)
+            )
+
+    def list(self, installation: int | None = None) -> list[StoredRepository]:
+        """All repositories of an installation, or all there are, by name."""
+        query = sa.select(repositories).order_by(repositories.c.lookup, repositories.c.repo_id)
+        if installation is not None:
+            query = query.where(repositories.c.installation == installation)
+        with self._engine.connect() as connection:
+            return [_read(row) for row in connection.execute(query)]
+
+    def suspend(self, installation: int, suspended: bool) -> None:
+        """Mark all repositories of an installation as suspended, or as running again."""
+        with self._engine.begin() as connection:
+            connection.execute(
+                sa.update(repositories).where(repositories.c.installation == installation).values(suspended=suspended)
+            )
+
+    def _one(self, query: sa.Select[Any]) -> StoredRepository | None:
+        with self._engine.connect() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else _read(row)
+
+
+def _lookup(ref: RepoRef) -> str:
+    return str(ref).lower()
+
+
+def _read(row: sa.Row[Any]) -> StoredRepository:
+    return StoredRepository(
+        row.repo_id, RepoRef(row.owner, row.name), row.private, row.archived, row.installation, row.suspended
+    )

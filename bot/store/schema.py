@@ -1,0 +1,131 @@
+"""The tables. What belongs to a repository carries its GitHub id as `repo_id`, because names can change.
+
+`forget` finds the tables of a repository by that column, and those of an issue by `repo_id` and `number`; a table that
+holds such data under other names would be left behind. Times are seconds since 1970, UTC. The migrations make these
+tables; a test holds that both agree.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+metadata = sa.MetaData()
+
+# SQLite numbers rows by itself only where the primary key's type is exactly INTEGER.
+_ROW_ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+_TIME = sa.Float(53)
+
+
+def _column(name: str, kind: Any, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
+    """A column that refuses NULL unless told otherwise."""
+    return sa.Column(name, kind, nullable=nullable, **options)
+
+
+repositories = sa.Table(
+    "repositories",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("owner", sa.Text()),
+    _column("name", sa.Text()),
+    # GitHub compares names without case; two rows can share one while a renaming is on its way to us.
+    _column("lookup", sa.Text(), index=True),
+    _column("private", sa.Boolean()),
+    _column("archived", sa.Boolean()),
+    _column("installation", sa.BigInteger(), index=True, nullable=True),
+    _column("suspended", sa.Boolean()),
+    _column("updated_at", _TIME),
+)
+
+posted = sa.Table(
+    "posted",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("state", sa.Text()),
+    _column("comment_id", sa.BigInteger(), nullable=True),
+    _column("text_hash", sa.Text()),
+    _column("body_hash", sa.Text()),
+    _column("updated_at", _TIME),
+)
+
+replies = sa.Table(
+    "replies",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("command_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("number", sa.BigInteger()),
+    _column("reply_id", sa.BigInteger(), nullable=True),
+    _column("command_hash", sa.Text()),
+    _column("updated_at", _TIME),
+)
+
+verdicts = sa.Table(
+    "verdicts",
+    metadata,
+    _column("id", _ROW_ID, primary_key=True),
+    _column("repo_id", sa.BigInteger()),
+    _column("number", sa.BigInteger()),
+    _column("other", sa.BigInteger()),
+    _column("kind", sa.Text()),
+    _column("actor", sa.Text()),
+    _column("at", _TIME),
+    _column("undone_at", _TIME, nullable=True),
+    _column("command_id", sa.BigInteger()),
+    _column("details", sa.Text()),
+    # A command that is delivered twice gives one verdict.
+    sa.UniqueConstraint("repo_id", "command_id", "kind", "number", "other", name="uq_verdicts_command"),
+    sa.Index("ix_verdicts_number", "repo_id", "number"),
+    sa.Index("ix_verdicts_other", "repo_id", "other"),
+)
+
+muted = sa.Table(
+    "muted",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("actor", sa.Text()),
+    _column("at", _TIME),
+)
+
+usage = sa.Table(
+    "usage",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("login", sa.Text(), primary_key=True),
+    _column("use", sa.Text(), primary_key=True),
+    _column("at", _TIME),
+)
+
+counters = sa.Table(
+    "counters",
+    metadata,
+    _column("name", sa.Text(), primary_key=True),
+    _column("value", sa.BigInteger()),
+)
+
+words = sa.Table(
+    "words",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("word", sa.Text(), primary_key=True),
+    _column("issues", sa.BigInteger()),
+)
+
+# Which issues are already in `words`, so that a repeated delivery counts none twice.
+counted = sa.Table(
+    "counted",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+)
+
+texts = sa.Table(
+    "texts",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("name", sa.Text(), primary_key=True),
+    _column("text", sa.Text(), nullable=True),
+    _column("fetched_at", _TIME),
+)

@@ -1,0 +1,69 @@
+"""The store as one object: a part for each concern, and erasing across all of them."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from bot.settings import Settings
+from bot.store.counters import Counters
+from bot.store.engine import PATIENCE, make_engine, write
+from bot.store.migrate import migrate
+from bot.store.muted import Muted
+from bot.store.posted import Posted
+from bot.store.replies import Replies
+from bot.store.repositories import Repositories
+from bot.store.schema import metadata, verdicts
+from bot.store.texts import Texts
+from bot.store.usage import Usage
+from bot.store.verdicts import Verdicts
+from bot.store.words import Words
+
+
+class Store:
+    """Everything the bot remembers, in SQLite or PostgreSQL. Safe to share between threads."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        """Use an engine made by `make_engine`, on a database that `migrate` has prepared."""
+        self.engine = engine
+        self.repositories = Repositories(engine)
+        self.posted = Posted(engine)
+        self.replies = Replies(engine)
+        self.verdicts = Verdicts(engine)
+        self.muted = Muted(engine)
+        self.usage = Usage(engine)
+        self.counters = Counters(engine)
+        self.words = Words(engine)
+        self.texts = Texts(engine)
+
+    def forget(self, repo_id: int) -> None:
+        """Erase all that is stored of a repository (C6a)."""
+        with write(self.engine) as connection:
+            for table in metadata.sorted_tables:
+                if "repo_id" in table.c:
+                    connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
+
+    def forget_installation(self, installation: int) -> list[int]:
+        """Erase all repositories of an installation; returns their ids."""
+        ids = [repository.id for repository in self.repositories.list(installation)]
+        for repo_id in ids:
+            self.forget(repo_id)
+        return ids
+
+    def forget_issue(self, repo_id: int, number: int) -> None:
+        """Erase all that is stored of one issue, because it was deleted or has moved elsewhere."""
+        with write(self.engine) as connection:
+            for table in metadata.sorted_tables:
+                if "repo_id" in table.c and "number" in table.c:
+                    connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, table.c.number == number))
+            connection.execute(sa.delete(verdicts).where(verdicts.c.repo_id == repo_id, verdicts.c.other == number))
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.engine.dispose()
+
+
+def open_store(settings: Settings, *, patience: float = PATIENCE) -> Store:
+    """The store of `DATABASE_URL`, with its schema brought up to date. `patience` is as in `make_engine`."""
+    engine = make_engine(settings.database_url, patience=patience, synchronous=settings.sqlite_synchronous)
+    migrate(engine)
+    return Store(engine)

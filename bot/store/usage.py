@@ -1,0 +1,33 @@
+"""How many commands a person has given lately, for the rate limit of C5."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from bot.store.base import Part
+from bot.store.engine import write
+from bot.store.schema import usage
+
+
+class Usage(Part):
+    """A sliding window for each person in each repository."""
+
+    def allow(self, repo_id: int, login: str, use: str, *, limit: int, window: float, now: float) -> bool:
+        """Whether this use is one of at most `limit` in the last `window` seconds; if so, it is counted.
+
+        `use` names it (a comment's id, say): the same use again, as in a retry, is allowed and not counted twice.
+        """
+        login = login.lower()
+        mine = sa.and_(usage.c.repo_id == repo_id, usage.c.login == login)
+        with write(self._engine) as connection:
+            # PostgreSQL has no one writer as SQLite has; without this lock two uses at once could both be the last.
+            if connection.dialect.name == "postgresql":
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(f"{repo_id}/{login}"))))
+            connection.execute(sa.delete(usage).where(mine, usage.c.at <= now - window))
+            known = connection.execute(sa.select(usage.c.use).where(mine)).scalars().all()
+            if use in known:
+                return True
+            if len(known) >= limit:
+                return False
+            connection.execute(sa.insert(usage).values(repo_id=repo_id, login=login, use=use, at=now))
+        return True

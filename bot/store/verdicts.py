@@ -1,0 +1,119 @@
+"""What people decided about pairs of issues: `not` a duplicate, or a duplicate `of` (C4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.store.base import Part
+from bot.store.schema import verdicts
+
+
+class VerdictKind(StrEnum):
+    """`NOT` rejects a pair for good, in both directions; `OF` closed `number` as a duplicate of `other`."""
+
+    NOT = "not"
+    OF = "of"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A decision, taken on issue `number` about issue `other` by the command in comment `command_id`.
+
+    `details` is what undoing it must know, such as the labels that were added; JSON values only.
+    """
+
+    id: int
+    repo_id: int
+    number: int
+    other: int
+    kind: VerdictKind
+    actor: str
+    at: float
+    command_id: int
+    undone_at: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Verdicts(Part):
+    """The `verdicts` table."""
+
+    def add(
+        self,
+        repo_id: int,
+        number: int,
+        other: int,
+        kind: VerdictKind,
+        *,
+        actor: str,
+        command_id: int,
+        now: float,
+        details: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Keep a decision; False if this very command has been kept before (a redelivery)."""
+        insert = self._insert(verdicts).values(
+            repo_id=repo_id,
+            number=number,
+            other=other,
+            kind=kind,
+            actor=actor,
+            at=now,
+            undone_at=None,
+            command_id=command_id,
+            details=json.dumps(dict(details or {})),
+        )
+        with self._engine.begin() as connection:
+            inserted = connection.execute(insert.on_conflict_do_nothing().returning(verdicts.c.id)).first()
+        return inserted is not None
+
+    def rejected(self, repo_id: int, number: int) -> set[int]:
+        """The issues that this one is not a duplicate of, whichever of the two it was said on."""
+        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(
+            verdicts.c.repo_id == repo_id,
+            verdicts.c.kind == VerdictKind.NOT,
+            verdicts.c.undone_at.is_(None),
+            sa.or_(verdicts.c.number == number, verdicts.c.other == number),
+        )
+        with self._engine.connect() as connection:
+            return {one for pair in connection.execute(pairs) for one in pair} - {number}
+
+    def last(self, repo_id: int, number: int, actor: str | None = None) -> Verdict | None:
+        """The latest decision taken on this issue that still holds, by anybody or by one person."""
+        query = sa.select(verdicts).where(
+            verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.undone_at.is_(None)
+        )
+        if actor is not None:
+            query = query.where(sa.func.lower(verdicts.c.actor) == actor.lower())
+        with self._engine.connect() as connection:
+            row = connection.execute(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1)).first()
+        return None if row is None else _read(row)
+
+    def undo(self, verdict_id: int, now: float) -> bool:
+        """Take a decision back; False if it was taken back before."""
+        with self._engine.begin() as connection:
+            changed = connection.execute(
+                sa.update(verdicts)
+                .where(verdicts.c.id == verdict_id, verdicts.c.undone_at.is_(None))
+                .values(undone_at=now)
+            )
+        return changed.rowcount > 0
+
+
+def _read(row: sa.Row[Any]) -> Verdict:
+    return Verdict(
+        id=row.id,
+        repo_id=row.repo_id,
+        number=row.number,
+        other=row.other,
+        kind=VerdictKind(row.kind),
+        actor=row.actor,
+        at=row.at,
+        command_id=row.command_id,
+        undone_at=row.undone_at,
+        details=json.loads(row.details),
+    )

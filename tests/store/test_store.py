@@ -1,0 +1,284 @@
+"""What the store promises, on SQLite and on PostgreSQL alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from bot.events import RepositorySummary
+from bot.model import RepoRef
+from bot.store import PostedState, Store, VerdictKind
+from bot.store import words as words_module
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+from bot.store.schema import metadata
+
+ACME = RepoRef("acme", "App")
+NOW = 1_000_000.0
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[Store]:
+    engine = make_engine(database_url, patience=10)
+    migrate(engine)
+    store = Store(engine)
+    yield store
+    store.close()
+
+
+def _add(store: Store, repo_id: int, name: str = "app", installation: int | None = 7, now: float = NOW) -> None:
+    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", name), private=False), installation, now)
+
+
+def _fill(store: Store, repo_id: int, number: int = 3) -> None:
+    """Something in every table that holds things of a repository."""
+    _add(store, repo_id)
+    store.posted.record(repo_id, number, text_hash="t", comment_id=11, now=NOW)
+    store.replies.record(repo_id, number, 21, command_hash="c", reply_id=22, now=NOW)
+    store.verdicts.add(repo_id, number, 9, VerdictKind.NOT, actor="ann", command_id=31, now=NOW)
+    store.muted.set(repo_id, number, "ann", NOW)
+    store.usage.allow(repo_id, "ann", "1", limit=5, window=60, now=NOW)
+    store.words.add(repo_id, {number: {"crash", "login"}})
+    store.texts.put(repo_id, "settings", "mode: off", NOW)
+
+
+def _rows(store: Store, repo_id: int) -> dict[str, int]:
+    with store.engine.connect() as connection:
+        return {
+            table.name: connection.execute(
+                sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id)
+            ).scalar_one()
+            for table in metadata.sorted_tables
+            if "repo_id" in table.c
+        }
+
+
+class TestRepositories:
+    def test_upsert_keeps_a_known_installation_and_takes_over_the_rest(self, store: Store) -> None:
+        _add(store, 1)
+        store.repositories.upsert(RepositorySummary(1, ACME, private=True, archived=True), None, NOW + 1)
+        found = store.repositories.get(1)
+        assert found is not None
+        assert (found.ref, found.private, found.archived, found.installation) == (ACME, True, True, 7)
+
+    def test_unknown_ones_are_none(self, store: Store) -> None:
+        assert store.repositories.get(5) is None
+        assert store.repositories.by_name(ACME) is None
+
+    def test_by_name_ignores_case_and_prefers_the_one_heard_of_last(self, store: Store) -> None:
+        _add(store, 2, now=NOW)
+        _add(store, 1, now=NOW + 1)
+        found = store.repositories.by_name(RepoRef("ACME", "aPP"))
+        assert found is not None
+        assert found.id == 1
+
+    def test_a_renamed_repository_keeps_what_is_stored(self, store: Store) -> None:
+        _fill(store, 1)
+        store.repositories.rename(1, RepoRef("acme", "next"), NOW)
+        assert store.repositories.by_name(ACME) is None
+        found = store.repositories.by_name(RepoRef("acme", "next"))
+        assert found is not None
+        assert found.id == 1
+        assert store.muted.is_muted(1, 3)
+
+    def test_list_and_suspend_go_by_installation(self, store: Store) -> None:
+        _add(store, 1, "b")
+        _add(store, 2, "a")
+        _add(store, 3, "c", installation=8)
+        store.repositories.suspend(7, True)
+        assert [(one.id, one.suspended) for one in store.repositories.list(7)] == [(2, True), (1, True)]
+        assert [one.suspended for one in store.repositories.list(8)] == [False]
+        assert len(store.repositories.list()) == 3
+
+
+class TestForgetting:
+    def test_c6a_forget_erases_every_table_and_leaves_other_repositories(self, store: Store) -> None:
+        _fill(store, 1)
+        _fill(store, 2)
+        before = _rows(store, 1)
+        assert all(before.values()), "the test must put something into every table"
+        store.forget(1)
+        assert not any(_rows(store, 1).values())
+        assert _rows(store, 2) == before
+
+    def test_forget_installation_erases_its_repositories(self, store: Store) -> None:
+        _fill(store, 1)
+        _add(store, 3, installation=8)
+        assert store.forget_installation(7) == [1]
+        assert [one.id for one in store.repositories.list()] == [3]
+
+    def test_forget_issue_takes_verdicts_of_both_directions(self, store: Store) -> None:
+        _fill(store, 1, number=3)
+        store.posted.record(1, 4, text_hash="t", comment_id=12, now=NOW)
+        store.verdicts.add(1, 4, 3, VerdictKind.NOT, actor="ann", command_id=32, now=NOW)
+        store.forget_issue(1, 3)
+        assert store.posted.get(1, 3) is None
+        assert store.posted.get(1, 4) is not None
+        assert store.verdicts.rejected(1, 9) == set()
+        assert store.verdicts.rejected(1, 4) == set()
+        assert store.repositories.get(1) is not None
+
+
+class TestPosted:
+    def test_c2_claim_tells_what_was_known_before(self, store: Store) -> None:
+        assert store.posted.claim(1, 2, NOW) is None
+        again = store.posted.claim(1, 2, NOW)
+        assert again is not None
+        assert again.state is PostedState.INTENDED
+        store.posted.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
+        third = store.posted.claim(1, 2, NOW)
+        assert third is not None
+        assert (third.state, third.comment_id, third.text_hash, third.body_hash) == (PostedState.POSTED, 5, "t", "b")
+        assert store.posted.get(1, 2) == third
+
+    def test_silence_is_recorded_and_can_be_broken(self, store: Store) -> None:
+        store.posted.record(1, 2, text_hash="t", comment_id=None, now=NOW)
+        before = store.posted.claim(1, 2, NOW)
+        assert before is not None
+        assert (before.state, before.text_hash) == (PostedState.SILENT, "t")
+        after = store.posted.get(1, 2)
+        assert after is not None
+        assert after.state is PostedState.INTENDED
+
+    def test_c1_a_deleted_comment_stays_deleted(self, store: Store) -> None:
+        store.posted.record(1, 2, text_hash="t", comment_id=5, now=NOW)
+        assert not store.posted.mark_deleted(1, 2, 6, NOW)
+        assert store.posted.mark_deleted(1, 2, 5, NOW)
+        store.posted.record(1, 2, text_hash="t2", comment_id=7, now=NOW)
+        store.posted.claim(1, 2, NOW)
+        found = store.posted.get(1, 2)
+        assert found is not None
+        assert (found.state, found.comment_id) == (PostedState.DELETED, 5)
+
+
+class TestReplies:
+    def test_c2_an_edited_command_keeps_its_reply(self, store: Store) -> None:
+        assert store.replies.get(1, 5) is None
+        store.replies.record(1, 2, 5, command_hash="one", reply_id=None, now=NOW)
+        store.replies.record(1, 2, 5, command_hash="one", reply_id=50, now=NOW)
+        store.replies.record(1, 2, 5, command_hash="two", reply_id=None, now=NOW)
+        reply = store.replies.get(1, 5)
+        assert reply is not None
+        assert (reply.number, reply.reply_id, reply.command_hash) == (2, 50, "two")
+
+
+class TestVerdicts:
+    def test_c4_not_rejects_in_both_directions_until_undone(self, store: Store) -> None:
+        assert store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW)
+        assert store.verdicts.add(1, 8, 5, VerdictKind.NOT, actor="ann", command_id=2, now=NOW)
+        assert store.verdicts.add(1, 5, 9, VerdictKind.OF, actor="ann", command_id=3, now=NOW)
+        assert store.verdicts.rejected(1, 5) == {7, 8}
+        assert store.verdicts.rejected(1, 7) == {5}
+        assert store.verdicts.rejected(2, 5) == set()
+        last = store.verdicts.last(1, 8)
+        assert last is not None
+        assert store.verdicts.undo(last.id, NOW)
+        assert not store.verdicts.undo(last.id, NOW)
+        assert store.verdicts.rejected(1, 5) == {7}
+
+    def test_a_command_delivered_twice_is_one_verdict(self, store: Store) -> None:
+        assert store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW)
+        assert not store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW + 1)
+
+    def test_c4_last_is_ones_own_or_anybodys_here(self, store: Store) -> None:
+        details: dict[str, Any] = {"labels": ["duplicate"], "closed": True}
+        store.verdicts.add(1, 5, 7, VerdictKind.OF, actor="Ann", command_id=1, now=NOW, details=details)
+        store.verdicts.add(1, 5, 8, VerdictKind.NOT, actor="bob", command_id=2, now=NOW)
+        store.verdicts.add(1, 6, 8, VerdictKind.NOT, actor="ann", command_id=3, now=NOW + 9)
+        anybody, ann = store.verdicts.last(1, 5), store.verdicts.last(1, 5, "ann")
+        assert anybody is not None
+        assert (anybody.actor, anybody.other, anybody.kind) == ("bob", 8, VerdictKind.NOT)
+        assert ann is not None
+        assert (ann.actor, ann.other, ann.details) == ("Ann", 7, details)
+        assert store.verdicts.last(1, 5, "eve") is None
+
+
+def test_c4_mute_and_unmute(store: Store) -> None:
+    assert not store.muted.is_muted(1, 2)
+    store.muted.set(1, 2, "ann", NOW)
+    store.muted.set(1, 2, "bob", NOW)
+    assert store.muted.is_muted(1, 2)
+    assert not store.muted.is_muted(1, 3)
+    store.muted.clear(1, 2)
+    assert not store.muted.is_muted(1, 2)
+
+
+class TestUsage:
+    def test_c5_window_slides(self, store: Store) -> None:
+        def allow(use: str, now: float, login: str = "ann") -> bool:
+            return store.usage.allow(1, login, use, limit=2, window=60, now=now)
+
+        assert allow("a", NOW)
+        assert allow("b", NOW + 30, "ANN")
+        assert not allow("c", NOW + 59)
+        assert allow("a", NOW + 59), "the same use again is not a new one"
+        assert allow("d", NOW + 59, "bob")
+        assert allow("c", NOW + 60)
+        assert not allow("e", NOW + 61)
+
+    def test_uses_at_once_do_not_exceed_the_limit(self, store: Store) -> None:
+        def use(number: int) -> bool:
+            return store.usage.allow(1, "ann", str(number), limit=3, window=60, now=NOW)
+
+        with ThreadPoolExecutor(6) as pool:
+            assert sum(pool.map(use, range(12))) == 3
+
+
+def test_counters_add_up_from_several_threads(store: Store) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: store.counters.increment("events.unknown"), range(30)))
+    store.counters.increment("other", 5)
+    assert store.counters.all() == {"events.unknown": 30, "other": 5}
+
+
+class TestWords:
+    def test_each_issue_counts_once(self, store: Store) -> None:
+        assert store.words.add(1, {1: ["crash", "login", "crash"], 2: ["crash"]}) == 2
+        assert store.words.add(1, {2: ["crash", "other"], 3: ["login"]}) == 1
+        assert store.words.counts(1, ["crash", "login", "other", "none"]) == {"crash": 2, "login": 2}
+        assert (store.words.total(1), store.words.total(2)) == (3, 0)
+
+    def test_nothing_to_add_is_fine(self, store: Store) -> None:
+        assert store.words.add(1, {}) == 0
+        assert store.words.counts(1, []) == {}
+
+    def test_what_one_issue_adds_is_bounded(self, store: Store) -> None:
+        store.words.add(1, {1: ["x" * 65, "nul\0", "", *(f"w{number:06}" for number in range(9_000))]})
+        assert store.words.counts(1, ["x" * 65, "nul", "w000000", "w000499", "w000500"]) == {"w000000": 1, "w000499": 1}
+
+    def test_more_words_than_fit_into_one_statement(self, store: Store) -> None:
+        issues = {number: [f"w{number}-{word}" for word in range(400)] + ["all"] for number in range(15)}
+        assert store.words.add(1, issues) == 15
+        assert store.words.counts(1, [word for words in issues.values() for word in words])["all"] == 15
+
+    def test_single_occurrences_are_dropped_when_the_table_is_full(
+        self, store: Store, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(words_module, "MOST_WORDS", 2)
+        store.words.add(1, {number: ["all", f"w{number}"] for number in range(999)})
+        assert store.words.counts(1, ["w5"]) == {"w5": 1}
+        store.words.add(1, {2_000: ["last"]})
+        assert store.words.counts(1, ["w5", "last", "all"]) == {"all": 999}
+
+
+class TestTexts:
+    def test_a_missing_file_is_remembered_as_such(self, store: Store) -> None:
+        assert store.texts.get(1, "settings") is None
+        store.texts.put(1, "settings", None, NOW)
+        found = store.texts.get(1, "settings")
+        assert found is not None
+        assert (found.text, found.fetched_at) == (None, NOW)
+
+    def test_any_text_can_be_kept_and_dropped(self, store: Store) -> None:
+        store.texts.put(1, "settings", "a\0b 🦆", NOW)
+        store.texts.put(1, "templates", "", NOW)
+        found = store.texts.get(1, "settings")
+        assert found is not None
+        assert found.text == "a\ufffdb 🦆"
+        store.texts.drop(1)
+        assert store.texts.get(1, "settings") is None
+        assert store.texts.get(1, "templates") is None
