@@ -76,6 +76,7 @@ class Settings:
     log_level: str = "INFO"
     paused: bool = False
     debounce_seconds: float = 3.0
+    sqlite_synchronous: str = "NORMAL"
     sqlite_sync: str = "normal"
     default_repository: str = ""
 
@@ -127,6 +128,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         paused=_flag(values, "DOPPEL_PAUSED"),
         debounce_seconds=_seconds(values, "DOPPEL_DEBOUNCE", 3.0, 0.0, 300.0),
         sqlite_sync=_choice(values, "DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")).lower(),
+        sqlite_synchronous=_choice(values, "DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")),
         default_repository=values.get("DOPPEL_REPOSITORY", ""),
     )
 
