@@ -57,9 +57,11 @@ class SearchIndex:
 
     def remove_repository(self, full_name: str) -> None:
         """Forget a repository with all its documents."""
-        for document in list(self._in_repository.pop(full_name.lower(), ())):
+        name = full_name.lower()
+        for document in list(self._in_repository[name]):
             self.remove(document)
-        self._repositories.pop(full_name.lower(), None)
+        del self._in_repository[name]
+        self._repositories.pop(name, None)
 
     def put(self, doc: Document) -> None:
         """Add a document, or replace the one with the same id; only fields whose text changed are indexed anew."""
@@ -112,8 +114,8 @@ class SearchIndex:
         first = (max(page, 1) - 1) * per_page
         if first >= REACHABLE:
             raise errors.beyond_reach()
-        view = View(self._repositories, self._in_repository, visible, query)
         surroundings = Surroundings(viewer, user_exists, self._facts)
+        view = View(self._repositories, self._in_repository, visible, query.scopes, surroundings.login)
         search = Search(self._vocabulary, self._fields, self._documents, query, view, surroundings)
 
         wanted = search_type if search_type in ("semantic", "hybrid") else None

@@ -20,6 +20,7 @@ class FieldIndex:
         self._vocabulary = vocabulary
         self._sequences: dict[int, bytes] = {}
         self.postings: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        self.lengths: dict[int, int] = {}
         self.total_length = 0
 
     def put(self, document: int, texts: Iterable[str]) -> None:
@@ -33,6 +34,7 @@ class FieldIndex:
         if not sequence:
             return
         self._sequences[document] = array("I", sequence).tobytes()
+        self.lengths[document] = len(sequence)
         self.total_length += len(sequence)
         counts = Counter(sequence)
         counts.pop(_BORDER, None)
@@ -45,7 +47,7 @@ class FieldIndex:
         sequence = self._sequences.pop(document, None)
         if sequence is None:
             return
-        self.total_length -= len(sequence) // _WIDTH
+        self.total_length -= self.lengths.pop(document)
         for term in set(memoryview(sequence).cast("I")) - {_BORDER}:
             documents = self.postings[term]
             del documents[document]
@@ -55,10 +57,6 @@ class FieldIndex:
     def __len__(self) -> int:
         """How many documents have text in this field."""
         return len(self._sequences)
-
-    def length(self, document: int) -> int:
-        """How many terms the document has here."""
-        return len(self._sequences.get(document, b"")) // _WIDTH
 
     def has_phrase(self, document: int, phrase: bytes) -> bool:
         """Whether the terms of `phrase` (see `pack`) stand side by side in the document."""

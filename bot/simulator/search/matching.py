@@ -1,4 +1,4 @@
-"""The parts of a compiled query: terms select by posting lists, everything else tests what they leave."""
+"""The parts of a compiled query, as set algebra: each selects documents, or narrows a set down to those that match."""
 
 from __future__ import annotations
 
@@ -7,20 +7,18 @@ from typing import Protocol
 
 from bot.simulator.search.inverted import FieldIndex, pack
 
-Test = Callable[[int], bool]
-
 
 class Matcher(Protocol):
-    """A compiled part of a query. `estimate` bounds how many documents `select` yields, to begin with the fewest."""
+    """A compiled part. `estimate` is about how many documents it selects: what is rarest is asked first."""
 
     estimate: float
 
     def select(self) -> set[int]:
-        """All documents that match."""
+        """All documents that match, a set of the caller's own."""
         ...
 
-    def test(self, document: int) -> bool:
-        """Whether this one does."""
+    def narrow(self, documents: set[int]) -> set[int]:
+        """Those of the documents that match."""
         ...
 
 
@@ -28,64 +26,83 @@ class TermMatcher:
     """Documents with a term in one of the fields."""
 
     def __init__(self, term: int, fields: Sequence[FieldIndex]) -> None:
-        self._postings = [postings for field in fields if (postings := field.postings.get(term))]
+        self._postings = [postings.keys() for field in fields if (postings := field.postings.get(term))]
         self.estimate = float(sum(map(len, self._postings)))
 
     def select(self) -> set[int]:
         return set().union(*self._postings)
 
-    def test(self, document: int) -> bool:
-        return any(document in postings for postings in self._postings)
+    def narrow(self, documents: set[int]) -> set[int]:
+        return set().union(*(postings & documents for postings in self._postings))
 
 
 class PhraseMatcher:
     """Documents with the terms side by side in one of the fields."""
 
     def __init__(self, terms: Sequence[int], fields: Sequence[FieldIndex]) -> None:
-        self._words = [TermMatcher(term, fields) for term in terms]
+        self._words = AllMatcher([TermMatcher(term, fields) for term in terms])
         self._phrase = pack(terms)
         self._fields = fields
-        self.estimate = min(word.estimate for word in self._words)
+        self.estimate = self._words.estimate
 
     def select(self) -> set[int]:
-        return {document for document in AllMatcher(self._words).select() if self._in_a_field(document)}
+        return set(filter(self._has_phrase, self._words.select()))
 
-    def test(self, document: int) -> bool:
-        return all(word.test(document) for word in self._words) and self._in_a_field(document)
+    def narrow(self, documents: set[int]) -> set[int]:
+        return set(filter(self._has_phrase, self._words.narrow(documents)))
 
-    def _in_a_field(self, document: int) -> bool:
+    def _has_phrase(self, document: int) -> bool:
         return any(field.has_phrase(document, self._phrase) for field in self._fields)
 
 
-class TestMatcher:
-    """Documents of the universe that pass a test."""
+class FilterMatcher:
+    """Documents that pass a test that no index helps with."""
 
-    __test__ = False  # Not a test case, whatever its name says.
-
-    def __init__(self, test: Test, universe: Callable[[], Iterable[int]]) -> None:
-        self.test = test
+    def __init__(self, test: Callable[[int], bool], universe: Callable[[], Iterable[int]]) -> None:
+        self._test = test
         self._universe = universe
         self.estimate = float("inf")
 
     def select(self) -> set[int]:
-        return set(filter(self.test, self._universe()))
+        return set(filter(self._test, self._universe()))
+
+    def narrow(self, documents: set[int]) -> set[int]:
+        return set(filter(self._test, documents))
+
+
+class NotMatcher:
+    """Documents that a part does not match."""
+
+    def __init__(self, excluded: Matcher, universe: Callable[[], Iterable[int]]) -> None:
+        self._excluded = excluded
+        self._universe = universe
+        self.estimate = float("inf")
+
+    def select(self) -> set[int]:
+        return self.narrow(set(self._universe()))
+
+    def narrow(self, documents: set[int]) -> set[int]:
+        return documents - self._excluded.narrow(documents)
 
 
 class AllMatcher:
-    """Documents that all parts match."""
+    """Documents that all parts match; there is at least one part."""
 
     def __init__(self, parts: Sequence[Matcher]) -> None:
         self._parts = sorted(parts, key=lambda part: part.estimate)
         self.estimate = self._parts[0].estimate
 
     def select(self) -> set[int]:
-        selected = self._parts[0].select()
-        for part in self._parts[1:]:
-            selected = set(filter(part.test, selected))
-        return selected
+        return self._narrow_by(self._parts[1:], self._parts[0].select())
 
-    def test(self, document: int) -> bool:
-        return all(part.test(document) for part in self._parts)
+    def narrow(self, documents: set[int]) -> set[int]:
+        return self._narrow_by(self._parts, documents)
+
+    @staticmethod
+    def _narrow_by(parts: Sequence[Matcher], documents: set[int]) -> set[int]:
+        for part in parts:
+            documents = part.narrow(documents)
+        return documents
 
 
 class AnyMatcher:
@@ -98,5 +115,5 @@ class AnyMatcher:
     def select(self) -> set[int]:
         return set().union(*(part.select() for part in self._parts))
 
-    def test(self, document: int) -> bool:
-        return any(part.test(document) for part in self._parts)
+    def narrow(self, documents: set[int]) -> set[int]:
+        return set().union(*(part.narrow(documents) for part in self._parts))

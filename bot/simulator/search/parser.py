@@ -6,7 +6,7 @@ and pull requests", advanced filters). Operators without an operand and parenthe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final
 
@@ -15,8 +15,8 @@ from bot.simulator.search.lexer import Kind, Lexeme, lex
 from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Query, Text
 
 LONGEST_TEXT: Final = 256
-# GitHub's front end refuses longer addresses; here it only bounds the work that a query of many qualifiers can ask for.
-LONGEST_QUERY: Final = 8_192
+# Bounds the work that a query of qualifiers alone can ask for; GitHub's own bound is the length of an address.
+LONGEST_QUERY: Final = 4_096
 MOST_OPERATORS: Final = 5
 DEEPEST_NESTING: Final = 5
 
@@ -37,13 +37,14 @@ def parse(q: str, names: frozenset[str]) -> Query:
     whole_query = [lexeme for lexeme in lexemes if _is_global(lexeme)]
     rest = _balanced([lexeme for lexeme in lexemes if not _is_global(lexeme)])
     root = _Parser(rest).parse()
+    demanded = list(_demanded(root))
     return Query(
         root=root,
-        texts=tuple(_positive_texts(root)),
+        texts=tuple(leaf for leaf in demanded if isinstance(leaf, Text)),
         scopes=tuple(_qualifier(lexeme) for lexeme in whole_query if lexeme.text in _SCOPES),
         fields=frozenset(_FIELDS[value] for value in _values(whole_query, "in") if value in _FIELDS),
         sort=next(iter(_values(whole_query, "sort")), ""),
-        kinds=frozenset(_KINDS[value] for value in _values(rest, "is", "type") if value in _KINDS),
+        kinds=frozenset(kind for leaf in demanded if isinstance(leaf, Qualifier) for kind in _kinds(leaf)),
         is_nested=any(lexeme.kind is Kind.OPEN or lexeme == _OR for lexeme in rest),
     )
 
@@ -64,12 +65,9 @@ def _is_global(lexeme: Lexeme) -> bool:
     )
 
 
-def _values(lexemes: Sequence[Lexeme], *names: str) -> list[str]:
+def _values(lexemes: Sequence[Lexeme], name: str) -> list[str]:
     return [
-        value.lower()
-        for lexeme in lexemes
-        if lexeme.kind is Kind.QUALIFIER and lexeme.text in names and not lexeme.negated
-        for value in lexeme.values
+        value.lower() for lexeme in lexemes if lexeme.text == name and not lexeme.negated for value in lexeme.values
     ]
 
 
@@ -97,14 +95,19 @@ def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
     return kept
 
 
-def _positive_texts(node: Node) -> list[Text]:
+def _demanded(node: Node) -> Iterator[Text | Qualifier]:
+    """The leaves of a tree that a match must or may have, in order: those that are not under NOT."""
     match node:
-        case Text():
-            return [node]
+        case Text() | Qualifier():
+            yield node
         case And(children) | Or(children):
-            return [text for child in children for text in _positive_texts(child)]
-        case _:
-            return []
+            for child in children:
+                yield from _demanded(child)
+
+
+def _kinds(qualifier: Qualifier) -> Iterator[str]:
+    if qualifier.name in ("is", "type") and not qualifier.negated:
+        yield from (_KINDS[value.lower()] for value in qualifier.values if value.lower() in _KINDS)
 
 
 class _Parser:

@@ -36,8 +36,10 @@ def bm25(
             weight = boost * (_K1 + 1) * idf(len(postings), len(field))
             base, slope = _K1 * (1 - _B), _K1 * _B * len(field) / field.total_length
             # The shorter of the two is walked: a rare term has few postings, a narrow query few documents.
-            for document in scores if len(scores) < len(postings) else postings:
-                if document in postings and document in scores:
+            few, many = (scores, postings) if len(scores) < len(postings) else (postings, scores)
+            lengths = field.lengths
+            for document in few:
+                if document in many:
                     count = postings[document]
-                    scores[document] += weight * count / (count + base + slope * field.length(document))
+                    scores[document] += weight * count / (count + base + slope * lengths[document])
     return scores

@@ -43,26 +43,22 @@ class Search:
 
     def lexical(self, *, ranked: bool) -> dict[int, float]:
         """The documents that match the whole query, scored; all 1.0 where no ranking is wanted or no text asked for."""
-        matches = filter(self._in_reach, self._compiler.compile(self._query.root).select())
+        matches = self._view.narrow(self._compiler.compile(self._query.root).select())
         if ranked and self._terms:
             return bm25(self._terms, self._weighted, matches)
         return dict.fromkeys(matches, 1.0)
 
     def similar(self, *, with_exact: bool) -> dict[int, float]:
         """The documents most like the query's text among those that its qualifiers allow."""
-        allows = self._compiler.compile(_without_text(self._query.root)).test
-        exact = self._compiler.compile(self._query.root).select() if with_exact else ()
+        qualified = self._compiler.compile(_without_text(self._query.root))
         return similar(
             self._terms,
             " ".join(text.value for text in self._query.texts),
             self._weighted,
             self._documents,
-            lambda document: self._in_reach(document) and allows(document),
-            exact,
+            allowed=lambda documents: qualified.narrow(self._view.narrow(documents)),
+            exact=self._compiler.compile(self._query.root).select() if with_exact else set(),
         )
-
-    def _in_reach(self, document: int) -> bool:
-        return self._documents[document].repo.lower() in self._view.repositories
 
 
 def _without_text(node: Node) -> Node:

@@ -7,7 +7,7 @@ likeness of the titles' character trigrams, which survives other word forms, com
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, Literal
 
 from bot.simulator.search.document import Document
@@ -43,24 +43,26 @@ def similar(
     text: str,
     fields: Sequence[tuple[FieldIndex, float]],
     documents: Mapping[int, Document],
-    allowed: Callable[[int], bool],
-    exact: Iterable[int],
+    *,
+    allowed: Callable[[set[int]], set[int]],
+    exact: set[int],
 ) -> dict[int, float]:
-    """The most similar allowed documents with scores in [0, 1.25], at most 100.
+    """The most similar documents with scores in [0, 1.25], at most 100.
 
-    `terms` and `text` are the query's, `exact` the documents that hold every word (none for purely semantic search).
+    `terms` and `text` are the query's, `allowed` narrows documents down to those that may be shown, `exact` are the
+    documents that hold every word (none for purely semantic search).
     """
     limit = _COMMON * max(1, len(documents))
     telling = [term for term in terms if max(len(field.postings.get(term, ())) for field, _ in fields) <= limit]
     found = {document for term in telling or terms for field, _ in fields for document in field.postings.get(term, ())}
-    scores = bm25(telling or terms, fields, filter(allowed, found))
+    scores = bm25(telling or terms, fields, allowed(found))
     pool = heapq.nsmallest(_POOL, scores, key=lambda document: (-scores[document], -document))
     best = max((scores[document] for document in pool), default=1.0) or 1.0
-    wanted, with_all_words = _trigrams(text), set(exact)
+    wanted = _trigrams(text)
     mixed = {
         document: (1 - _TITLE_SHARE) * scores[document] / best
         + _TITLE_SHARE * _overlap(wanted, _trigrams(documents[document].title))
-        + _LEXICAL_BONUS * (document in with_all_words)
+        + _LEXICAL_BONUS * (document in exact)
         for document in pool
     }
     return {

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from bot.simulator.search.errors import unsearchable_scope
-from bot.simulator.search.syntax import Query
+from bot.simulator.search.syntax import Qualifier
 
 
 class View:
     """The repositories that `repo:`, `user:` and `org:` name, or all of them, as far as the asker may see them.
 
-    Raises QueryError where the query names some and none of those is in sight; where one is, the others are passed over
+    `known` are the lower-case full names of all repositories, `login` resolves `@me`. Raises QueryError where the query names some and none of those is in sight; where one is, the others are passed over
     in silence (REST "Access errors or missing search results").
     """
 
@@ -20,20 +20,25 @@ class View:
         known: Iterable[str],
         in_repository: Mapping[str, set[int]],
         visible: Callable[[str], bool],
-        query: Query,
+        scopes: Sequence[Qualifier],
+        login: Callable[[str], str],
     ) -> None:
         self._in_repository = in_repository
-        names = {value.lower() for scope in query.scopes if scope.name == "repo" for value in scope.values}
-        owners = {value.lower() for scope in query.scopes if scope.name != "repo" for value in scope.values}
+        names = {value.lower() for scope in scopes if scope.name == "repo" for value in scope.values}
+        owners = {login(value) for scope in scopes if scope.name != "repo" for value in scope.values}
         self.repositories = frozenset(
             name
             for name in known
-            if (not query.scopes or name in names or name.partition("/")[0] in owners) and visible(name)
+            if (not scopes or name in names or name.partition("/")[0] in owners) and visible(name)
         )
-        if query.scopes and not self.repositories:
+        if scopes and not self.repositories:
             raise unsearchable_scope()
 
     def documents(self) -> Iterator[int]:
         """Every document in reach."""
         for name in self.repositories:
             yield from self._in_repository.get(name, ())
+
+    def narrow(self, documents: set[int]) -> set[int]:
+        """Those of the documents that are in reach."""
+        return set().union(*(documents & self._in_repository.get(name, set()) for name in self.repositories))
