@@ -1,0 +1,95 @@
+"""Web and worker as children of one process (`doppel serve`, the demo): started, watched, started again, stopped.
+
+A child that dies is started again after a second; one that keeps dying ends everything with an error, because
+something outside must then be mended and a loop would only hide it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from types import FrameType
+
+from bot.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_conf", "bot.web:create_app()")
+WORKER = (sys.executable, "-m", "bot", "worker")
+
+RESTART_AFTER_SECONDS = 1.0
+DEATHS, WITHIN_SECONDS = 5, 60.0
+
+# Heroku and most container hosts give a process 30 seconds between SIGTERM and SIGKILL.
+STOP_WITHIN_SECONDS = 27.0
+
+
+class Supervisor:
+    """Keeps the named commands running; `environ` is what the children see."""
+
+    def __init__(self, commands: Mapping[str, Sequence[str]], environ: Mapping[str, str] | None = None) -> None:
+        self._commands = dict(commands)
+        self._environ = dict(os.environ if environ is None else environ)
+        self._children: dict[str, subprocess.Popen[bytes]] = {}
+        self._deaths: dict[str, list[float]] = {name: [] for name in commands}
+        self._stopping = threading.Event()
+
+    def start(self) -> None:
+        """Start every child; each in a session of its own, so that Ctrl-C reaches only this process."""
+        for name in self._commands:
+            self._start(name)
+
+    def _start(self, name: str) -> None:
+        self._children[name] = subprocess.Popen(
+            list(self._commands[name]), env=self._environ, start_new_session=True, stdin=subprocess.DEVNULL
+        )
+
+    def pid(self, name: str) -> int:
+        """The process id of a child, for tests that kill it."""
+        return self._children[name].pid
+
+    def check(self, now: float) -> None:
+        """Start again what has died; raises Unavailable for a child that keeps dying. `now` is monotonic seconds."""
+        for name, child in list(self._children.items()):
+            if child.poll() is None:
+                continue
+            deaths = [at for at in self._deaths[name] if now - at < WITHIN_SECONDS] + [now]
+            self._deaths[name] = deaths
+            if len(deaths) >= DEATHS:
+                raise Unavailable(f"{name} died {len(deaths)} times within a minute, last with {child.returncode}")
+            log.warning("%s ended with %s; it is started again", name, child.returncode)
+            self._start(name)
+
+    def run(self) -> None:
+        """Watch the children until SIGTERM or SIGINT, then stop them."""
+
+        def on_signal(number: int, frame: FrameType | None) -> None:
+            self._stopping.set()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, on_signal)
+        try:
+            while not self._stopping.wait(RESTART_AFTER_SECONDS):
+                self.check(time.monotonic())
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """Ask every child to finish what it is at; after the grace period it is killed."""
+        for child in self._children.values():
+            if child.poll() is None:
+                child.terminate()
+        deadline = time.monotonic() + STOP_WITHIN_SECONDS
+        for name, child in self._children.items():
+            try:
+                child.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                log.error("%s did not stop in time and is killed", name)
+                child.kill()
+                child.wait()
