@@ -1,0 +1,67 @@
+"""One earlier issue, as the list of a comment shows it."""
+
+from __future__ import annotations
+
+from bot.render.escape import escape
+from bot.render.links import Place
+from bot.render.phrases import ENGLISH as SAY
+from bot.report import Candidate
+
+REASONS_MAX = 4
+
+
+def percent(share: float) -> str:
+    """A share as people write it. Only certainty is 100%, only impossibility 0%."""
+    rounded = round(share * 100)
+    if rounded == 100 and share < 1:
+        rounded = 99
+    return f"{rounded if rounded or share <= 0 else 1}%"
+
+
+def candidate_lines(candidate: Candidate, place: Place) -> list[str]:
+    """Markdown of one list item: its first line, then one line a fact.
+
+    Facts are separate short lines instead of a table's columns, because a table of titles has to be scrolled sideways
+    on a phone.
+    """
+    return [f"{place.issue(candidate.number)} {escape(candidate.title)}", *_facts(candidate)]
+
+
+def _facts(candidate: Candidate) -> list[str]:
+    judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence)]
+    state = [state_words(candidate), SAY.reported.format(day=candidate.created_at.date().isoformat())]
+    if candidate.workflow_state:
+        state.append(SAY.workflow.format(status=escape(candidate.workflow_state, 60)))
+    alike = similarity_words(candidate)
+    reasons = [reason for reason in map(escape, candidate.reasons[:REASONS_MAX]) if reason]
+    return [" · ".join(state), " · ".join([*judged, alike]), *reasons]
+
+
+def state_words(candidate: Candidate) -> str:
+    """Open, or closed and why; closed as completed means that the same thing may have come back (C3)."""
+    if candidate.state == "open":
+        return SAY.state_open
+    by_reason = {
+        "completed": SAY.state_completed,
+        "not_planned": SAY.state_not_planned,
+        "duplicate": SAY.state_duplicate,
+    }
+    return by_reason.get(candidate.state_reason or "", SAY.state_closed)
+
+
+def confidence_words(confidence: float) -> str:
+    """The learned probability in words and per cent."""
+    if confidence >= 0.85:
+        phrase = SAY.confidence_very_likely
+    elif confidence >= 0.6:
+        phrase = SAY.confidence_likely
+    elif confidence >= 0.3:
+        phrase = SAY.confidence_possible
+    else:
+        phrase = SAY.confidence_unlikely
+    return phrase.format(percent=percent(confidence))
+
+
+def similarity_words(candidate: Candidate) -> str:
+    """Both title scores side by side: Dice-Sorensen on letter pairs, and rapidfuzz's ratio of the words."""
+    return SAY.titles_alike.format(letters=percent(candidate.similarity), words=percent(candidate.title_ratio))

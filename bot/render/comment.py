@@ -1,0 +1,103 @@
+"""The one advisory comment: a report as the people on an issue read it (C2, C3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.commands import Options
+from bot.config import ConfigError
+from bot.render.candidates import candidate_lines
+from bot.render.details import correction_block, fold, problems_block, queries_block, settings_block
+from bot.render.escape import break_phrase, code
+from bot.render.links import Place
+from bot.render.marker import advice_marker
+from bot.render.phrases import ENGLISH as SAY
+from bot.report import Candidate, Outcome, Report
+
+COMMENT_MAX = 65_536
+"""Characters in a comment, GitHub's own limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the comment must know besides the report.
+
+    `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
+    showed any. `words` and `options` are those of the command that asked, and `settings_problems` are given where a
+    command did: on a new issue nobody is bothered with them (C6).
+    """
+
+    checked_at: datetime
+    enterprise: bool = False
+    max_candidates: int = 5
+    had_candidates: bool = False
+    words: tuple[str, ...] = ()
+    options: Options = field(default_factory=Options)
+    settings_problems: tuple[ConfigError, ...] = ()
+
+
+def render_comment(report: Report, view: View) -> str:
+    """The whole comment in Markdown, with its marker as the first line.
+
+    Whether a comment is wanted at all is for the caller to decide: without candidates this says that nothing was found,
+    or that it could not be looked for properly, which are different things (F9).
+    """
+    shown = report.candidates[: view.max_candidates]
+    # Twenty hostile titles and reasons could grow beyond the limit; the least likely candidates go first.
+    while len(body := _body(report, view, shown)) > COMMENT_MAX and shown:
+        shown = shown[:-1]
+    return body
+
+
+def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
+    place = Place(report.repo, view.enterprise)
+    blocks = [_heading(report, view, shown), *_asked(view)]
+    if shown:
+        blocks += [_list(shown, place), *_caution(report), SAY.people_decide]
+    inside = [
+        queries_block(report),
+        problems_block(report.problems),
+        settings_block(view.settings_problems),
+        correction_block(shown[0].number if shown else None),
+    ]
+    checked = SAY.checked.format(time=view.checked_at.strftime("%Y-%m-%d %H:%M %Z").strip())
+    # The time does not count for the fingerprint: a comment that says the same need not be edited.
+    said = "\n\n".join([*blocks, *inside])
+    content = "\n\n".join([*blocks, fold(SAY.summary, [*inside, checked])])
+    return f"{advice_marker(said)}\n{break_phrase(content)}\n"
+
+
+def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
+    if shown:
+        return SAY.found_one if len(shown) == 1 else SAY.found_many
+    if report.outcome is Outcome.DEGRADED:
+        return SAY.degraded_nothing
+    if report.outcome is Outcome.INCONCLUSIVE:
+        return SAY.inconclusive
+    return SAY.nothing_left if view.had_candidates else SAY.nothing
+
+
+def _asked(view: View) -> list[str]:
+    """What a command asked differently, so that a reader knows why the list is as it is."""
+    said = []
+    if view.words:
+        said.append(SAY.searched_for.format(words=" ".join(code(word) for word in view.words)))
+    if view.options.state in ("open", "closed"):
+        said.append(SAY.only_state.format(state=view.options.state))
+    return [" ".join(said)] if said else []
+
+
+def _list(shown: tuple[Candidate, ...], place: Place) -> str:
+    lines = []
+    for rank, candidate in enumerate(shown, start=1):
+        title, *facts = candidate_lines(candidate, place)
+        mark = f"{rank}. "
+        lines += [mark + title, *(f"{' ' * len(mark)}- {fact}" for fact in facts)]
+    return "\n".join(lines)
+
+
+def _caution(report: Report) -> list[str]:
+    if report.outcome is Outcome.DEGRADED:
+        return [SAY.degraded_found]
+    return [SAY.inconclusive_found] if report.outcome is Outcome.INCONCLUSIVE else []

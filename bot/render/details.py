@@ -1,0 +1,93 @@
+"""The folded part of the comment: what was asked, what did not work, and how to correct the bot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from bot.commands.table import BY_NAME, Name
+from bot.config import ConfigError
+from bot.render.escape import clean, code, escape
+from bot.render.phrases import ENGLISH as SAY
+from bot.render.phrases import SOURCE_NAMES
+from bot.report import QueryRun, Report
+
+QUERIES_MAX = 12
+PROBLEMS_MAX = 10
+
+
+def fold(summary: str, blocks: Iterable[str]) -> str:
+    """A closed `<details>`. The empty lines let GitHub read the inside as Markdown again."""
+    inside = "\n\n".join(block for block in blocks if block)
+    return f"<details>\n<summary>{summary}</summary>\n\n{inside}\n\n</details>"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """A Markdown list of lines that are Markdown themselves."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def source_name(source: str) -> str:
+    """What a source is called in a sentence."""
+    return SOURCE_NAMES.get(source) or escape(source, 60)
+
+
+def queries_block(report: Report) -> str:
+    """Every query with its source and hit count (F8), and what of it came from the cache (T5)."""
+    if not report.queries:
+        return ""
+    lines = [SAY.queries, "", bullets(map(query_line, report.queries[:QUERIES_MAX]))]
+    totals = report.counts
+    if "total" in totals and "unique" in totals:
+        lines += ["", SAY.totals.format(total=totals["total"], unique=totals["unique"])]
+    if any(query.cached for query in report.queries):
+        lines += ["", SAY.cached_hint]
+    return "\n".join(lines)
+
+
+def query_line(query: QueryRun) -> str:
+    """`QUERY` – 12 results (GitHub's search)."""
+    if query.hits is None:
+        hits = SAY.hits_none
+    else:
+        hits = SAY.hits_one if query.hits == 1 else SAY.hits_many.format(count=query.hits)
+    notes = [hits]
+    if query.incomplete:
+        notes.append(SAY.incomplete)
+    if query.problem:
+        notes.append(escape(query.problem))
+    if query.cached:
+        # Square brackets are part of the note; without a definition of that name they are no link.
+        notes.append(SAY.cached.format(time=clean(query.cached, 20)))
+    return f"{code(query.query)} – {', '.join(notes)} ({source_name(query.source)})"
+
+
+def problems_block(problems: Sequence[str]) -> str:
+    """The sources that failed, each with its reason (F9)."""
+    lines = [problem for problem in map(escape, problems[:PROBLEMS_MAX]) if problem]
+    return f"{SAY.problems}\n\n{bullets(lines)}" if lines else ""
+
+
+def settings_block(problems: Sequence[ConfigError]) -> str:
+    """What is wrong with the repository's settings file, by line and column (C6)."""
+    return f"{SAY.settings_problems}\n\n{settings_list(problems)}" if problems else ""
+
+
+def settings_list(problems: Sequence[ConfigError]) -> str:
+    """The problems of a settings file as a list."""
+    lines = []
+    for problem in problems[:PROBLEMS_MAX]:
+        line = SAY.settings_line.format(line=problem.line, column=problem.column, message=escape(problem.message))
+        lines.append(f"{line}; {SAY.settings_hint.format(hint=code(problem.hint, 80))}" if problem.hint else line)
+    if len(problems) > PROBLEMS_MAX:
+        lines.append(SAY.settings_more.format(count=len(problems) - PROBLEMS_MAX))
+    return bullets(lines)
+
+
+def correction_block(number: int | None) -> str:
+    """The commands that people want next; `number` is the first candidate's, None where none is shown."""
+    names = (Name.SEARCH, Name.MUTE) if number is None else (Name.NOT, Name.OF, Name.EXPLAIN, Name.SEARCH)
+    lines = []
+    for row in (BY_NAME[name] for name in (*names, Name.HELP)):
+        command = row.syntax if number is None else row.syntax.replace("#N", f"#{number}")
+        lines.append(SAY.correct_line.format(command=code(command), says=row.says))
+    return f"{SAY.correct}\n\n{bullets(lines)}"

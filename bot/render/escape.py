@@ -1,0 +1,99 @@
+"""Strangers' text → Markdown that shows exactly that text and does nothing else.
+
+Three steps, each a function of its own: `clean` takes away what is invisible or would reorder the line, `disarm` breaks
+what GitHub acts on in the *rendered* text (mentions, references, addresses), and `escape` writes the result so that
+Markdown and HTML in it stay text. Mentions and references cannot be escaped with backslashes or entities, since GitHub
+looks for them after Markdown; a zero-width space inside is what bots use, and readers do not see it.
+
+Sources: GitHub docs, "Autolinked references and URLs", "Marking issues or pull requests as a duplicate" and "Writing
+mathematical expressions"; the GFM specification.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
+TEXT_MAX = 200
+"""Characters of a title or another piece of text that are shown. GitHub's own titles have at most 256."""
+
+# No text is read further than this: what is shown is much shorter, and a hostile one may have millions.
+_READ_MAX = 20_000
+# A letter with more marks than this is no letter of any script but a tower that covers the lines above.
+_MARKS_MAX = 3
+# Joiners are invisible too, but Persian, the Indian scripts and emoji are not written without them.
+_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+
+
+def clean(text: str, limit: int = TEXT_MAX) -> str:
+    """`text` on one line, without controls, invisible characters and bidirectional marks, cut to `limit` with `…`."""
+    kept: list[str] = []
+    marks = 0
+    for char in text[:_READ_MAX]:
+        category = unicodedata.category(char)
+        marks = marks + 1 if category in ("Mn", "Me") else 0
+        if category == "Cs":
+            # A lone surrogate, which JSON can carry but no request body can.
+            kept.append("\N{REPLACEMENT CHARACTER}")
+        elif category in ("Cc", "Zl", "Zp"):
+            kept.append(" ")
+        elif (category != "Cf" or char in _JOINERS) and marks <= _MARKS_MAX:
+            kept.append(char)
+    line = " ".join("".join(kept).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+_PHRASE = re.compile(rf"duplicate(?=[\s{_JOINERS}]+of\b)", re.IGNORECASE)
+_HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
+_ACTIVE = re.compile(
+    r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
+    r"|#(?=[0-9])|\bGH-(?=[0-9])"  # references to issues, which would leave a back-link there
+    r"|:(?=//)|\b(?:mailto|xmpp):|\bwww(?=\.)"  # addresses that become links by themselves
+    r"|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)",  # names of emoji, but not the time of day
+    re.IGNORECASE,
+)
+
+
+def disarm(text: str) -> str:
+    """Break with zero-width spaces what GitHub acts on wherever it stands in rendered text."""
+    text = _ACTIVE.sub(lambda found: found[0] + ZERO_WIDTH_SPACE, text)
+    # Seven hexadecimal digits may name a commit; six never do.
+    text = _HEX.sub(lambda found: ZERO_WIDTH_SPACE.join(re.findall(".{1,6}", found[0])), text)
+    return break_phrase(text)
+
+
+def break_phrase(text: str) -> str:
+    """Break the words with which GitHub marks an issue as a duplicate of another, also across lines."""
+    return _PHRASE.sub(lambda found: found[0] + ZERO_WIDTH_SPACE, text)
+
+
+_SPECIAL = re.compile(r"[\\`*\[\]|~]")
+# Between two letters or digits an underscore is text already, and `snake_case` stays readable in mails.
+_UNDERSCORE = re.compile(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+_ENTITY = re.compile(r"&(?=[#A-Za-z])")
+_LINE_START = re.compile(r"(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
+
+
+def escape(text: str, limit: int = TEXT_MAX) -> str:
+    """Markdown that shows `text`, cleaned and disarmed, and nothing else; safe anywhere in a line, also at its start.
+
+    Empty text (or such of which nothing is left) gives an empty string.
+    """
+    text = disarm(clean(text, limit))
+    text = _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
+    text = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\g<0>", text))
+    if start := _LINE_START.match(text):
+        # A list, a heading or an underline begins here; of "1." the point is what has to be escaped.
+        at = start.end() if start[0].isdigit() else 0
+        text = f"{text[:at]}\\{text[at:]}"
+    # Two dollar signs make a formula, and this is the one way that GitHub documents to prevent it.
+    return text.replace("$", "<span>$</span>") if text.count("$") > 1 else text
+
+
+def code(text: str, limit: int = 300) -> str:
+    """A code span that shows `text`, which GitHub leaves alone but for one phrase; a dash where nothing is left."""
+    text = break_phrase(clean(text, limit)) or "–"
+    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    pad = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{pad}{text}{pad}{fence}"

@@ -1,0 +1,45 @@
+"""The hidden first line by which the bot finds its own comments again (C2).
+
+A marker counts only at the very beginning of a comment, and only in a comment that this App wrote: who calls
+`has_marker` has looked at the author before. Titles and queries can never stand there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+MARKER = "<!-- doppel:advice v1"
+"""How every advisory comment begins."""
+
+_REPLY = "<!-- doppel:reply v1"
+_FINGERPRINT = re.compile(re.escape(MARKER) + r" ([0-9a-f]{16}) -->")
+
+
+def has_marker(body: str) -> bool:
+    """Whether this is the text of an advisory comment."""
+    return body.startswith(MARKER)
+
+
+def advice_marker(content: str) -> str:
+    """The first line of an advisory comment. It carries a fingerprint of what the comment says."""
+    return f"{MARKER} {hashlib.sha256(content.encode(errors='replace')).hexdigest()[:16]} -->"
+
+
+def fingerprint(body: str) -> str:
+    """The fingerprint of what an advisory comment says, without the time of the check; empty where there is none.
+
+    Two comments with the same one say the same, so an edit from one to the other can be spared.
+    """
+    found = _FINGERPRINT.match(body)
+    return found[1] if found else ""
+
+
+def reply_marker(comment_id: int) -> str:
+    """The first line of the reply to the commands of one comment."""
+    return f"{_REPLY} {comment_id} -->"
+
+
+def is_reply_to(body: str, comment_id: int) -> bool:
+    """Whether this is the text of the reply to that comment."""
+    return body.startswith(reply_marker(comment_id))

@@ -1,0 +1,141 @@
+"""Every sentence of comments and replies, in one place: what is in braces is filled in by the code next door.
+
+The values that are filled in are Markdown already (escaped, or written by us). A sentence never ends with the words
+that GitHub acts on ("… of" after "duplicate") right before a number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """The texts of one language; these defaults are the English ones."""
+
+    # The first line of the advisory comment.
+    found_one: str = "**This may have been reported before:**"
+    found_many: str = "**This may have been reported before.** The closest earlier issues:"
+    nothing: str = "**No earlier issue that looks like this one was found.**"
+    nothing_left: str = "**Nothing left to show:** no earlier issue looks like this one any more."
+    inconclusive: str = "**This could not be checked:** there was nothing to search for properly."
+    degraded_nothing: str = (
+        "**This could not be checked fully.** Nothing was found, but not every search answered, so that says little."
+    )
+    degraded_found: str = "Not every search answered, so something may be missing here."
+    inconclusive_found: str = "The search was incomplete, so something may be missing here."
+    searched_for: str = "Searched for {words}."
+    only_state: str = "Only {state} issues were looked at."
+
+    # One candidate.
+    state_open: str = "open"
+    state_closed: str = "closed"
+    state_completed: str = "closed as completed: **possible regression**"
+    state_not_planned: str = "closed as not planned"
+    state_duplicate: str = "closed, repeats another issue"
+    reported: str = "reported {day}"
+    workflow: str = "project status: {status}"
+    confidence_very_likely: str = "very likely the same ({percent})"
+    confidence_likely: str = "likely the same ({percent})"
+    confidence_possible: str = "possibly the same ({percent})"
+    confidence_unlikely: str = "probably only related ({percent})"
+    titles_alike: str = "titles {letters} alike by letters, {words} by words"
+
+    # The last lines, and what is folded.
+    people_decide: str = "This is a suggestion. People decide, and nothing was changed."
+    summary: str = "How this was found, and how to correct it"
+    queries: str = "**Searches**"
+    hits_none: str = "no answer"
+    hits_one: str = "1 result"
+    hits_many: str = "{count} results"
+    incomplete: str = "incomplete"
+    cached: str = "[Cached result from {time}]"
+    cached_hint: str = "`/duplicates fresh` asks again."
+    totals: str = "{total} results, {unique} different issues."
+    problems: str = "**What did not work**"
+    settings_problems: str = "**Problems in the settings file**"
+    correct: str = "**To correct this**"
+    correct_line: str = "{command} – {says}"
+    checked: str = "Checked on {time}."
+
+    # Replies.
+    help_intro: str = "Write one of these on a line of its own:"
+    help_line: str = "{command} – {says} *For {who}.*"
+    help_options: str = "A re-check takes options, and so does a search after its words:"
+    help_option: str = "{option} – {says}"
+    who_anyone: str = "everybody"
+    who_author_or_triage: str = "the issue's author, and people with triage access"
+    who_triage: str = "people with triage access"
+    who_maintain: str = "maintainers"
+
+    not_done: str = "Noted: this issue and {issue} are different. Neither will be shown for the other again."
+    not_already: str = "This issue and {issue} were already noted as different."
+    of_done: str = "Closed: the discussion continues in {issue}."
+    of_done_root: str = (
+        "Closed. {asked} repeats {issue}, the oldest open issue of the chain; the discussion continues there."
+    )
+    of_already: str = "This issue is closed in favour of {issue} already."
+    of_itself: str = "An issue cannot repeat itself. Give the number of the earlier one."
+    of_newer: str = "{issue} is newer than this one. Close that one in favour of this instead."
+    of_circle: str = "That would make a circle: {issue} is itself closed in favour of this issue."
+    of_closed_root: str = "Every issue of the chain that starts at {issue} is closed. Reopen one of them first."
+    undo_not: str = "Taken back: {issue} can be shown for this issue again."
+    undo_of: str = "Taken back: this issue is open again and no longer tied to {issue}."
+    undo_nothing: str = "There is nothing of yours to take back here."
+    muted: str = "Quiet from now on: this issue is left alone. `/duplicates unmute` changes that."
+    muted_already: str = "This issue is left alone already."
+    unmuted: str = "This issue is looked at again."
+    unmuted_already: str = "This issue was not muted."
+    scan_later: str = "Looking through all open issues comes with a later version; this one cannot do it yet."
+
+    explain_heading: str = "**{issue}** {title}"
+    explain_missing: str = "{issue} is not among the issues that the last search found, so there is nothing to compare."
+    explain_gone: str = "There is no issue {issue} here that I can read."
+    explain_pull: str = "{issue} is a pull request; only issues are compared."
+    explain_words: str = "words that both titles have: {words}"
+    explain_no_words: str = "the titles have no word in common"
+    explain_confidence: str = "all evidence together: {confidence}"
+    explain_no_confidence: str = "the order is that of the evidence; there is no probability yet"
+    explain_found_by: str = "found by: {sources}"
+    explain_queries: str = "what was asked there:"
+
+    misspelt: str = "{word} is not something I know. Did you mean {suggestion}?"
+    misspelt_far: str = "{word} is not something I know. `/duplicates help` lists what I do."
+    number_missing: str = "Which issue? Write {syntax} with its number."
+    number_unreadable: str = "{value} is not the number of an issue. Write {syntax} with its number."
+    other_repository: str = "{value} is in another repository. Only issues of this one can be given."
+    words_missing: str = "Search for what? Write {syntax}."
+    words_too_long: str = "That is too long to search for: at most {most} characters."
+    option_value: str = "{value} does not work. Write for example {examples}."
+    too_much: str = "I do not understand {value} there. Write {syntax}."
+    too_many: str = "Only the first {most} commands of a comment are carried out."
+
+    forbidden: str = "{command} is for {who}."
+    rate_limited: str = "That is a lot at once. Please try again in {wait}."
+    mode_off: str = "I am switched off for this repository, so nothing was done."
+    paused: str = "I am paused on this host, so nothing was done."
+    github_refused: str = "GitHub did not let me do that: {detail}. Nothing was changed."
+    github_down: str = "GitHub does not answer at the moment, so nothing was done. Please try again later."
+    issue_gone: str = "{issue} does not exist here, or I am not allowed to see it."
+    not_an_issue: str = "{issue} is a pull request; only issues can be given."
+    settings_intro: str = "The settings in {source} have problems. What is valid counts; the rest keeps its default."
+    settings_line: str = "line {line}, column {column}: {message}"
+    settings_hint: str = "did you mean {hint}?"
+    settings_more: str = "and {count} more"
+    seconds: str = "{count} seconds"
+    minutes: str = "{count} minutes"
+
+
+ENGLISH = Phrases()
+
+SOURCE_NAMES = {
+    "github-search": "GitHub's search",
+    "github-hybrid": "GitHub's search by meaning",
+    "full-text": "the full-text index",
+    "vectors": "the index of meanings",
+    "pull-requests": "pull requests",
+    "discussions": "discussions",
+    "siblings": "sibling repositories",
+    "known-issues": "known issues",
+}
+"""What the sources of H6 are called in comments."""

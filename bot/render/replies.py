@@ -1,0 +1,189 @@
+"""The short replies to commands, one function each; they answer Markdown without a marker.
+
+`render_reply` puts the answers to all commands of one comment into the one reply that this comment gets (C2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Problem, Requirement, Row
+from bot.commands.parse import COMMANDS_MAX, WORDS_MAX
+from bot.config import ConfigError
+from bot.render.comment import COMMENT_MAX
+from bot.render.details import bullets, settings_list
+from bot.render.escape import break_phrase, code, escape
+from bot.render.links import Place
+from bot.render.marker import reply_marker
+from bot.render.phrases import ENGLISH as SAY
+
+
+def render_reply(comment_id: int, answers: Sequence[tuple[str, str]]) -> str:
+    """The reply to a comment: pairs of the command's line as it was written and the answer to it.
+
+    Where there are several, each answer follows its command.
+    """
+    if len(answers) == 1:
+        text = answers[0][1]
+    else:
+        text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
+    return f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"[:COMMENT_MAX]
+
+
+def help_text() -> str:
+    """What can be written, what it does, and who may."""
+    commands = [
+        SAY.help_line.format(command=code(row.syntax), says=row.says, who=who_words(row.who)) for row in COMMANDS
+    ]
+    options = [SAY.help_option.format(option=code(option), says=says) for option, says in OPTIONS]
+    return "\n\n".join([SAY.help_intro, bullets(commands), SAY.help_options, bullets(options)])
+
+
+def who_words(who: Requirement) -> str:
+    """A requirement in words."""
+    return {
+        Requirement.ANYONE: SAY.who_anyone,
+        Requirement.AUTHOR_OR_TRIAGE: SAY.who_author_or_triage,
+        Requirement.TRIAGE: SAY.who_triage,
+        Requirement.MAINTAIN: SAY.who_maintain,
+    }[who]
+
+
+def misspelt(found: Misspelt) -> str:
+    """Not a command of ours; the nearest one where one is near (C4)."""
+    word = code(found.word, 60)
+    if not found.suggestion:
+        return SAY.misspelt_far.format(word=word)
+    return SAY.misspelt.format(word=word, suggestion=code(found.suggestion))
+
+
+def invalid(found: Invalid) -> str:
+    """A known command that cannot be carried out as it is written, and how to write it."""
+    value, syntax = code(found.value, 60), code(found.row.syntax)
+    texts = {
+        Problem.NUMBER_MISSING: SAY.number_missing,
+        Problem.NUMBER_UNREADABLE: SAY.number_unreadable,
+        Problem.OTHER_REPOSITORY: SAY.other_repository,
+        Problem.WORDS_MISSING: SAY.words_missing,
+        Problem.WORDS_TOO_LONG: SAY.words_too_long,
+        Problem.OPTION_VALUE: SAY.option_value,
+        Problem.TOO_MUCH: SAY.too_much,
+        Problem.TOO_MANY: SAY.too_many,
+    }
+    most = COMMANDS_MAX if found.problem is Problem.TOO_MANY else WORDS_MAX
+    examples = " ".join(code(option) for option, _ in OPTIONS if "=" in option)
+    return texts[found.problem].format(value=value, syntax=syntax, most=most, examples=examples)
+
+
+def forbidden(row: Row) -> str:
+    """The one who asked may not use this command (C5)."""
+    return SAY.forbidden.format(command=code(row.syntax), who=who_words(row.who))
+
+
+def rate_limited(seconds: float) -> str:
+    """Somebody asks too often; `seconds` until they may again."""
+    if seconds <= 90:
+        return SAY.rate_limited.format(wait=SAY.seconds.format(count=max(1, round(seconds))))
+    return SAY.rate_limited.format(wait=SAY.minutes.format(count=round(seconds / 60)))
+
+
+def noted_different(place: Place, number: int, already: bool = False) -> str:
+    """The answer to `not`."""
+    return (SAY.not_already if already else SAY.not_done).format(issue=place.issue(number))
+
+
+def closed_for(place: Place, asked: int, root: int) -> str:
+    """The answer to `of`: `asked` is the number that was given, `root` the oldest open issue of its chain."""
+    if asked == root:
+        return SAY.of_done.format(issue=place.issue(root))
+    return SAY.of_done_root.format(asked=place.issue(asked), issue=place.issue(root))
+
+
+def closed_already(place: Place, number: int) -> str:
+    """`of` for an issue that is closed in favour of that one already."""
+    return SAY.of_already.format(issue=place.issue(number))
+
+
+def refused_itself() -> str:
+    """`of` with the issue's own number."""
+    return SAY.of_itself
+
+
+def refused_newer(place: Place, number: int) -> str:
+    """`of` with an issue that was opened later."""
+    return SAY.of_newer.format(issue=place.issue(number))
+
+
+def refused_circle(place: Place, number: int) -> str:
+    """`of` with an issue whose chain leads back here."""
+    return SAY.of_circle.format(issue=place.issue(number))
+
+
+def refused_closed(place: Place, number: int) -> str:
+    """`of` with a chain that has no open issue."""
+    return SAY.of_closed_root.format(issue=place.issue(number))
+
+
+def undone_not(place: Place, number: int) -> str:
+    """`undo` after `not`."""
+    return SAY.undo_not.format(issue=place.issue(number))
+
+
+def undone_of(place: Place, number: int) -> str:
+    """`undo` after `of`."""
+    return SAY.undo_of.format(issue=place.issue(number))
+
+
+def nothing_to_undo() -> str:
+    """`undo` without anything that the one who asked could take back."""
+    return SAY.undo_nothing
+
+
+def muted(already: bool = False) -> str:
+    """The answer to `mute`."""
+    return SAY.muted_already if already else SAY.muted
+
+
+def unmuted(already: bool = False) -> str:
+    """The answer to `unmute`; `already` where the issue was not muted."""
+    return SAY.unmuted_already if already else SAY.unmuted
+
+
+def scan_comes_later() -> str:
+    """The answer to `scan` as long as there is none."""
+    return SAY.scan_later
+
+
+def switched_off() -> str:
+    """A command in a repository whose settings say `mode: off`."""
+    return SAY.mode_off
+
+
+def paused() -> str:
+    """A command while the host has paused the bot everywhere."""
+    return SAY.paused
+
+
+def no_such_issue(place: Place, number: int) -> str:
+    """A number that names nothing here."""
+    return SAY.issue_gone.format(issue=place.issue(number))
+
+
+def not_an_issue(place: Place, number: int) -> str:
+    """A number that names a pull request."""
+    return SAY.not_an_issue.format(issue=place.issue(number))
+
+
+def github_refused(detail: str) -> str:
+    """GitHub refused for good; `detail` is its own message."""
+    return SAY.github_refused.format(detail=escape(detail).rstrip("."))
+
+
+def github_down() -> str:
+    """GitHub did not answer after all retries."""
+    return SAY.github_down
+
+
+def settings_problems(problems: Sequence[ConfigError], source: str) -> str:
+    """What is wrong with a settings file; `source` names where it lies."""
+    return f"{SAY.settings_intro.format(source=code(source))}\n\n{settings_list(problems)}"
