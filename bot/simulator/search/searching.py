@@ -54,7 +54,7 @@ class Search:
         return similar(
             self._terms,
             " ".join(text.value for text in self._query.texts),
-            self._weighted,
+            [field for field, _ in self._weighted],
             self._documents,
             allowed=lambda documents: qualified.narrow(self._view.narrow(documents)),
             exact=self._compiler.compile(self._query.root).select() if with_exact else set(),

@@ -41,7 +41,7 @@ def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | N
 def similar(
     terms: Collection[int],
     text: str,
-    fields: Sequence[tuple[FieldIndex, float]],
+    fields: Sequence[FieldIndex],
     documents: Mapping[int, Document],
     *,
     allowed: Callable[[set[int]], set[int]],
@@ -53,9 +53,9 @@ def similar(
     documents that hold every word (none for purely semantic search).
     """
     limit = _COMMON * max(1, len(documents))
-    telling = [term for term in terms if max(len(field.postings.get(term, ())) for field, _ in fields) <= limit]
-    found = {document for term in telling or terms for field, _ in fields for document in field.postings.get(term, ())}
-    scores = bm25(telling or terms, fields, allowed(found))
+    telling = [term for term in terms if max(len(field.postings.get(term, ())) for field in fields) <= limit]
+    found = {document for term in telling or terms for field in fields for document in field.postings.get(term, ())}
+    scores = bm25(telling or terms, [(field, 1.0) for field in fields], allowed(found))
     pool = heapq.nsmallest(_POOL, scores, key=lambda document: (-scores[document], -document))
     best = max((scores[document] for document in pool), default=1.0) or 1.0
     wanted = _trigrams(text)

@@ -11,8 +11,9 @@ from bot.simulator.search.syntax import Qualifier
 class View:
     """The repositories that `repo:`, `user:` and `org:` name, or all of them, as far as the asker may see them.
 
-    `known` are the lower-case full names of all repositories, `login` resolves `@me`. Raises QueryError where the query names some and none of those is in sight; where one is, the others are passed over
-    in silence (REST "Access errors or missing search results").
+    `known` are the lower-case full names of all repositories, `login` resolves `@me`. Raises QueryError where the query
+    names some and none of those is in sight; where one is, the others are passed over in silence (REST "Access errors
+    or missing search results").
     """
 
     def __init__(

@@ -1,0 +1,95 @@
+"""Issue 2, item 9: the search ANDs words, stems, and knows quotes and operators."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.simulator.search.search_reference import found, index_of, issue
+
+INDEX = index_of(
+    [
+        issue(1, "Login crashes on start", "The session is lost."),
+        issue(2, "Crash at login", "Happens with-proxy only.", comments=("me too, crashed", "login first")),
+        issue(3, "Proxy settings ignored", "I set net.proxy_host with care"),
+        issue(4, "日本語の入力で落ちる", "ログイン画面"),
+        issue(5, "Café menu", "ＦＵＬＬ width, ภาษาไทย, हिन्दी"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        pytest.param("login crash", [1, 2], id="words are ANDed"),
+        pytest.param("login session", [1], id="over title and body"),
+        pytest.param("LOGIN Crashing", [1, 2], id="case and word form do not matter"),
+        pytest.param("login nowhere", [], id="an unknown word finds nothing"),
+        pytest.param("the", [1], id="there are no stop words"),
+        pytest.param("with-proxy", [2, 3], id="a compound's parts need not be neighbours"),
+        pytest.param('"with-proxy"', [2], id="quoted they must be"),
+        pytest.param('"crash at login"', [2], id="phrase"),
+        pytest.param('"crashes at login"', [2], id="phrases are stemmed too"),
+        pytest.param('"login crash at"', [], id="phrases have an order"),
+        pytest.param('"crashed login"', [], id="a phrase does not cross the border of two comments"),
+        pytest.param('"start the"', [], id="nor that of title and body"),
+        pytest.param("proxy_host", [3], id="an underscore is part of the word"),
+        pytest.param("net.proxy_host", [3], id="a dot is not"),
+        pytest.param("日本", [4], id="characters without spaces are found as a run"),
+        pytest.param("本日", [], id="and not in another order"),
+        pytest.param("ログイン 入力", [4], id="two runs"),
+        pytest.param("cafe", [], id="accents count"),
+        pytest.param("CAFÉ", [5], id="in any case"),
+        pytest.param("full", [5], id="full-width letters are letters"),
+        pytest.param("ภาษาไทย हिन्दी", [5], id="scripts with vowel signs"),
+        pytest.param("!!! ... login", [1, 2], id="punctuation asks for nothing"),
+        pytest.param("nonsense:login", [1, 2][:0], id="an unknown qualifier is text"),
+        pytest.param("settings:proxy", [3], id="with all its words"),
+        pytest.param("login -session", [1], id="a minus before a word is no NOT"),
+    ],
+)
+def test_words_and_phrases(q: str, expected: list[int]) -> None:
+    assert found(INDEX, q) == expected
+
+
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        ("session OR proxy", [1, 2, 3]),
+        ("login NOT session", [2]),
+        ('login NOT "crash at"', [1]),
+        ("NOT login", [3, 4, 5]),
+        ("login AND crash", [1, 2]),
+        ("session OR login proxy", [1, 2]),
+        ("(session OR login) proxy", [2]),
+        ("(session OR settings) NOT (login AND crash)", [3]),
+        ("login and crash", []),
+        ('"OR" login', []),
+        ("login OR", [1, 2]),
+        ("OR login", [1, 2]),
+        ("login NOT", [1, 2]),
+        ("login () crash", [1, 2]),
+        ("login ) crash (", [1, 2]),
+        ("NOT NOT session", [1]),
+        ("label:bug OR session", [1]),
+        ("is:closed OR (author:ann session)", [1]),
+    ],
+)
+def test_operators_and_parentheses(q: str, expected: list[int]) -> None:
+    assert found(INDEX, q) == expected
+
+
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        ("in:title login", [1, 2]),
+        ("in:title session", []),
+        ("in:body proxy", [2]),
+        ("in:comments login", [2]),
+        ("in:comment login", [2]),
+        ("login session in:title,body", [1]),
+        ("crash first in:title in:comments", [2]),
+        ("login in:nowhere", [1, 2]),
+    ],
+)
+def test_in_restricts_the_fields(q: str, expected: list[int]) -> None:
+    assert found(INDEX, q) == expected
