@@ -9,25 +9,28 @@ from bot.render.details import bullets, query_line, source_name
 from bot.render.escape import code, escape
 from bot.render.links import Place
 from bot.render.phrases import ENGLISH as SAY
-from bot.report import Report
+from bot.report import Candidate, Report
 
 WORDS_MAX = 12
 
 
-def explain(report: Report, number: int, place: Place) -> str:
-    """What speaks for issue `number` being the same as the report's, or that the last search did not find it."""
-    candidate = next((candidate for candidate in report.candidates if candidate.number == number), None)
-    if candidate is None:
-        return SAY.explain_missing.format(issue=place.issue(number))
+def explain(report: Report, candidate: Candidate, place: Place) -> str:
+    """What speaks for `candidate` being the same as the report's issue, and which searches found it.
+
+    It need not be one of the report's candidates: one without sources is said to have been found by none of them.
+    """
     facts = [state_words(candidate), similarity_words(candidate), _shared_words(report.title, candidate.title)]
     if candidate.confidence is None:
         facts.append(SAY.explain_no_confidence)
     else:
         facts.append(SAY.explain_confidence.format(confidence=confidence_words(candidate.confidence)))
     facts += [reason for reason in map(escape, candidate.reasons) if reason]
-    if candidate.sources:
-        facts.append(SAY.explain_found_by.format(sources=", ".join(map(source_name, candidate.sources))))
-    blocks = [SAY.explain_heading.format(issue=place.issue(number), title=escape(candidate.title)), bullets(facts)]
+    sources = ", ".join(map(source_name, candidate.sources))
+    facts.append(SAY.explain_found_by.format(sources=sources) if sources else SAY.explain_not_found)
+    blocks = [
+        SAY.explain_heading.format(issue=place.issue(candidate.number), title=escape(candidate.title)),
+        bullets(facts),
+    ]
     asked = [query_line(query) for query in report.queries if query.source in candidate.sources]
     if asked:
         blocks += [SAY.explain_queries, bullets(asked)]

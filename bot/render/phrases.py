@@ -60,7 +60,8 @@ class Phrases:
 
     # Replies.
     help_intro: str = "Write one of these on a line of its own:"
-    help_line: str = "{command} – {says} *For {who}.*"
+    help_line: str = "{command} – {says}"
+    help_line_for: str = "{command} – {says} (For {who}.)"
     help_options: str = "A re-check takes options, and so does a search after its words:"
     help_option: str = "{option} – {says}"
     who_anyone: str = "everybody"
@@ -71,9 +72,7 @@ class Phrases:
     not_done: str = "Noted: this issue and {issue} are different. Neither will be shown for the other again."
     not_already: str = "This issue and {issue} were already noted as different."
     of_done: str = "Closed: the discussion continues in {issue}."
-    of_done_root: str = (
-        "Closed. {asked} repeats {issue}, the oldest open issue of the chain; the discussion continues there."
-    )
+    of_done_root: str = "Closed. {asked} leads to {issue}, which is older and open: the discussion continues there."
     of_already: str = "This issue is closed in favour of {issue} already."
     of_itself: str = "An issue cannot repeat itself. Give the number of the earlier one."
     of_newer: str = "{issue} is newer than this one. Close that one in favour of this instead."
@@ -89,9 +88,8 @@ class Phrases:
     scan_later: str = "Looking through all open issues comes with a later version; this one cannot do it yet."
 
     explain_heading: str = "**{issue}** {title}"
-    explain_missing: str = "{issue} is not among the issues that the last search found, so there is nothing to compare."
-    explain_gone: str = "There is no issue {issue} here that I can read."
-    explain_pull: str = "{issue} is a pull request; only issues are compared."
+    explain_missing: str = "{issue} is not among the issues that the search found, so there is nothing to compare."
+    explain_not_found: str = "none of the searches found it"
     explain_words: str = "words that both titles have: {words}"
     explain_no_words: str = "the titles have no word in common"
     explain_confidence: str = "all evidence together: {confidence}"

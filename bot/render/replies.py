@@ -32,9 +32,10 @@ def render_reply(comment_id: int, answers: Sequence[tuple[str, str]]) -> str:
 
 def help_text() -> str:
     """What can be written, what it does, and who may."""
-    commands = [
-        SAY.help_line.format(command=code(row.syntax), says=row.says, who=who_words(row.who)) for row in COMMANDS
-    ]
+    commands = []
+    for row in COMMANDS:
+        line = SAY.help_line if row.who is Requirement.ANYONE else SAY.help_line_for
+        commands.append(line.format(command=code(row.syntax), says=row.says, who=who_words(row.who)))
     options = [SAY.help_option.format(option=code(option), says=says) for option, says in OPTIONS]
     return "\n\n".join([SAY.help_intro, bullets(commands), SAY.help_options, bullets(options)])
 
@@ -147,6 +148,11 @@ def muted(already: bool = False) -> str:
 def unmuted(already: bool = False) -> str:
     """The answer to `unmute`; `already` where the issue was not muted."""
     return SAY.unmuted_already if already else SAY.unmuted
+
+
+def not_found_by_search(place: Place, number: int) -> str:
+    """`explain` for an issue that is no candidate."""
+    return SAY.explain_missing.format(issue=place.issue(number))
 
 
 def scan_comes_later() -> str:
