@@ -38,26 +38,17 @@ repositories = sa.Table(
     _column("updated_at", _TIME),
 )
 
-posted = sa.Table(
-    "posted",
+# A comment of the bot's own: the advisory one of an issue (`command_id` 0), or the reply to a command in that comment.
+comments = sa.Table(
+    "comments",
     metadata,
     _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
     _column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("command_id", sa.BigInteger(), primary_key=True, autoincrement=False),
     _column("state", sa.Text()),
     _column("comment_id", sa.BigInteger(), nullable=True),
     _column("text_hash", sa.Text()),
     _column("body_hash", sa.Text()),
-    _column("updated_at", _TIME),
-)
-
-replies = sa.Table(
-    "replies",
-    metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("command_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("number", sa.BigInteger()),
-    _column("reply_id", sa.BigInteger(), nullable=True),
-    _column("command_hash", sa.Text()),
     _column("updated_at", _TIME),
 )
 
@@ -72,6 +63,7 @@ verdicts = sa.Table(
     _column("actor", sa.Text()),
     _column("at", _TIME),
     _column("undone_at", _TIME, nullable=True),
+    _column("undone_by", sa.BigInteger(), nullable=True),
     _column("command_id", sa.BigInteger()),
     _column("details", sa.Text()),
     # A command that is delivered twice gives one verdict.

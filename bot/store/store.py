@@ -5,12 +5,11 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from bot.settings import Settings
+from bot.store.comments import Comments
 from bot.store.counters import Counters
 from bot.store.engine import PATIENCE, make_engine, write
 from bot.store.migrate import migrate
 from bot.store.muted import Muted
-from bot.store.posted import Posted
-from bot.store.replies import Replies
 from bot.store.repositories import Repositories
 from bot.store.schema import metadata, verdicts
 from bot.store.texts import Texts
@@ -26,8 +25,7 @@ class Store:
         """Use an engine made by `make_engine`, on a database that `migrate` has prepared."""
         self.engine = engine
         self.repositories = Repositories(engine)
-        self.posted = Posted(engine)
-        self.replies = Replies(engine)
+        self.comments = Comments(engine)
         self.verdicts = Verdicts(engine)
         self.muted = Muted(engine)
         self.usage = Usage(engine)

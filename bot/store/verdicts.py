@@ -93,13 +93,26 @@ class Verdicts(Part):
             row = connection.execute(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1)).first()
         return None if row is None else _read(row)
 
-    def undo(self, verdict_id: int, now: float) -> bool:
-        """Take a decision back; False if it was taken back before."""
+    def by_command(self, repo_id: int, command_id: int) -> list[Verdict]:
+        """The decisions that the command in this comment took, whether they still hold or not."""
+        return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
+
+    def undone_by(self, repo_id: int, command_id: int) -> list[Verdict]:
+        """The decisions that the `undo` in this comment took back: a retry of it must not take back another."""
+        return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
+
+    def _find(self, *conditions: sa.ColumnElement[bool]) -> list[Verdict]:
+        with self._engine.connect() as connection:
+            rows = connection.execute(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))
+            return [_read(row) for row in rows]
+
+    def undo(self, verdict_id: int, command_id: int, now: float) -> bool:
+        """Take a decision back for the command in this comment; False if it was taken back before."""
         with self._engine.begin() as connection:
             changed = connection.execute(
                 sa.update(verdicts)
                 .where(verdicts.c.id == verdict_id, verdicts.c.undone_at.is_(None))
-                .values(undone_at=now)
+                .values(undone_at=now, undone_by=command_id)
             )
         return changed.rowcount > 0
 

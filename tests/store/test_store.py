@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from bot.events import RepositorySummary
 from bot.model import RepoRef
-from bot.store import PostedState, Store, VerdictKind
+from bot.store import Claim, CommentState, Store, VerdictKind
 from bot.store import words as words_module
 from bot.store.engine import make_engine
 from bot.store.migrate import migrate
@@ -37,8 +37,7 @@ def _add(store: Store, repo_id: int, name: str = "app", installation: int | None
 def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     """Something in every table that holds things of a repository."""
     _add(store, repo_id)
-    store.posted.record(repo_id, number, text_hash="t", comment_id=11, now=NOW)
-    store.replies.record(repo_id, number, 21, command_hash="c", reply_id=22, now=NOW)
+    store.comments.record(repo_id, number, text_hash="t", comment_id=11, now=NOW)
     store.verdicts.add(repo_id, number, 9, VerdictKind.NOT, actor="ann", command_id=31, now=NOW)
     store.muted.set(repo_id, number, "ann", NOW)
     store.usage.allow(repo_id, "ann", "1", limit=5, window=60, now=NOW)
@@ -113,57 +112,69 @@ class TestForgetting:
 
     def test_forget_issue_takes_verdicts_of_both_directions(self, store: Store) -> None:
         _fill(store, 1, number=3)
-        store.posted.record(1, 4, text_hash="t", comment_id=12, now=NOW)
+        store.comments.record(1, 4, text_hash="t", comment_id=12, now=NOW)
         store.verdicts.add(1, 4, 3, VerdictKind.NOT, actor="ann", command_id=32, now=NOW)
         store.forget_issue(1, 3)
-        assert store.posted.get(1, 3) is None
-        assert store.posted.get(1, 4) is not None
+        assert store.comments.get(1, 3) is None
+        assert store.comments.get(1, 4) is not None
         assert store.verdicts.rejected(1, 9) == set()
         assert store.verdicts.rejected(1, 4) == set()
         assert store.repositories.get(1) is not None
 
 
-class TestPosted:
-    def test_c2_claim_tells_what_was_known_before(self, store: Store) -> None:
-        assert store.posted.claim(1, 2, NOW) is None
-        again = store.posted.claim(1, 2, NOW)
-        assert again is not None
-        assert again.state is PostedState.INTENDED
-        store.posted.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
-        third = store.posted.claim(1, 2, NOW)
-        assert third is not None
-        assert (third.state, third.comment_id, third.text_hash, third.body_hash) == (PostedState.POSTED, 5, "t", "b")
-        assert store.posted.get(1, 2) == third
+class TestComments:
+    def test_c2_exactly_one_may_write_and_a_later_one_must_look_first(self, store: Store) -> None:
+        assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.CLEAR
+        assert store.comments.claim(1, 2, 0, now=NOW + 14, lease=15) is Claim.BUSY
+        assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is Claim.DOUBTFUL
+        assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is Claim.BUSY
+        store.comments.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
+        assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.SETTLED
+        found = store.comments.get(1, 2)
+        assert found is not None
+        assert (found.state, found.comment_id, found.text_hash, found.body_hash) == (CommentState.POSTED, 5, "t", "b")
+
+    def test_c2_of_many_at_once_one_may_write(self, store: Store) -> None:
+        with ThreadPoolExecutor(8) as pool:
+            claims = list(pool.map(lambda _: store.comments.claim(1, 2, 0, now=NOW, lease=15), range(8)))
+        assert sorted(claims) == [Claim.BUSY] * 7 + [Claim.CLEAR]
+
+    def test_c2_a_released_claim_is_free_at_once_but_doubtful(self, store: Store) -> None:
+        store.comments.claim(1, 2, 0, now=NOW, lease=15)
+        store.comments.release(1, 2)
+        assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.DOUBTFUL
 
     def test_silence_is_recorded_and_can_be_broken(self, store: Store) -> None:
-        store.posted.record(1, 2, text_hash="t", comment_id=None, now=NOW)
-        before = store.posted.claim(1, 2, NOW)
-        assert before is not None
-        assert (before.state, before.text_hash) == (PostedState.SILENT, "t")
-        after = store.posted.get(1, 2)
-        assert after is not None
-        assert after.state is PostedState.INTENDED
+        store.comments.record(1, 2, text_hash="t", now=NOW)
+        found = store.comments.get(1, 2)
+        assert found is not None
+        assert (found.state, found.text_hash) == (CommentState.SILENT, "t")
+        assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.CLEAR
 
     def test_c1_a_deleted_comment_stays_deleted(self, store: Store) -> None:
-        store.posted.record(1, 2, text_hash="t", comment_id=5, now=NOW)
-        assert not store.posted.mark_deleted(1, 2, 6, NOW)
-        assert store.posted.mark_deleted(1, 2, 5, NOW)
-        store.posted.record(1, 2, text_hash="t2", comment_id=7, now=NOW)
-        store.posted.claim(1, 2, NOW)
-        found = store.posted.get(1, 2)
+        store.comments.record(1, 2, text_hash="t", comment_id=5, now=NOW)
+        assert not store.comments.mark_deleted(1, 2, 6, NOW)
+        assert store.comments.mark_deleted(1, 2, 5, NOW)
+        store.comments.record(1, 2, text_hash="t2", comment_id=7, now=NOW)
+        assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.SETTLED
+        found = store.comments.get(1, 2)
         assert found is not None
-        assert (found.state, found.comment_id) == (PostedState.DELETED, 5)
+        assert (found.state, found.comment_id) == (CommentState.DELETED, 5)
 
-
-class TestReplies:
     def test_c2_an_edited_command_keeps_its_reply(self, store: Store) -> None:
-        assert store.replies.get(1, 5) is None
-        store.replies.record(1, 2, 5, command_hash="one", reply_id=None, now=NOW)
-        store.replies.record(1, 2, 5, command_hash="one", reply_id=50, now=NOW)
-        store.replies.record(1, 2, 5, command_hash="two", reply_id=None, now=NOW)
-        reply = store.replies.get(1, 5)
+        assert store.comments.get(1, 2, 5) is None
+        store.comments.record(1, 2, 5, text_hash="one", now=NOW)
+        store.comments.record(1, 2, 5, text_hash="one", comment_id=50, body_hash="b", now=NOW)
+        store.comments.record(1, 2, 5, text_hash="two", now=NOW)
+        reply = store.comments.get(1, 2, 5)
         assert reply is not None
-        assert (reply.number, reply.reply_id, reply.command_hash) == (2, 50, "two")
+        assert (reply.state, reply.comment_id, reply.text_hash, reply.body_hash) == (
+            CommentState.POSTED,
+            50,
+            "two",
+            "b",
+        )
+        assert store.comments.get(1, 2) is None, "the advisory comment is another one"
 
 
 class TestVerdicts:
@@ -176,9 +187,11 @@ class TestVerdicts:
         assert store.verdicts.rejected(2, 5) == set()
         last = store.verdicts.last(1, 8)
         assert last is not None
-        assert store.verdicts.undo(last.id, NOW)
-        assert not store.verdicts.undo(last.id, NOW)
+        assert store.verdicts.undo(last.id, 40, NOW)
+        assert not store.verdicts.undo(last.id, 41, NOW)
         assert store.verdicts.rejected(1, 5) == {7}
+        assert [one.id for one in store.verdicts.undone_by(1, 40)] == [last.id]
+        assert [one.other for one in store.verdicts.by_command(1, 3)] == [9]
 
     def test_a_command_delivered_twice_is_one_verdict(self, store: Store) -> None:
         assert store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW)

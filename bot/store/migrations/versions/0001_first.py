@@ -38,25 +38,16 @@ def upgrade() -> None:
     op.create_index("ix_repositories_lookup", "repositories", ["lookup"])
     op.create_index("ix_repositories_installation", "repositories", ["installation"])
     op.create_table(
-        "posted",
+        "comments",
         _id("repo_id"),
         _id("number"),
+        _id("command_id"),
         _text("state"),
         sa.Column("comment_id", sa.BigInteger(), nullable=True),
         _text("text_hash"),
         _text("body_hash"),
         _time("updated_at"),
-        sa.PrimaryKeyConstraint("repo_id", "number"),
-    )
-    op.create_table(
-        "replies",
-        _id("repo_id"),
-        _id("command_id"),
-        _id("number"),
-        sa.Column("reply_id", sa.BigInteger(), nullable=True),
-        _text("command_hash"),
-        _time("updated_at"),
-        sa.PrimaryKeyConstraint("repo_id", "command_id"),
+        sa.PrimaryKeyConstraint("repo_id", "number", "command_id"),
     )
     op.create_table(
         "verdicts",
@@ -68,6 +59,7 @@ def upgrade() -> None:
         _text("actor"),
         _time("at"),
         _time("undone_at", nullable=True),
+        sa.Column("undone_by", sa.BigInteger(), nullable=True),
         _id("command_id"),
         _text("details"),
         sa.PrimaryKeyConstraint("id"),

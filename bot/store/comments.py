@@ -1,0 +1,158 @@
+"""Which comments of the bot's own stand where, so that a retry, a crash or a redelivery never posts one twice (C2).
+
+A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the command in the comment
+`command_id`. Its way: `claim` before anything is written on GitHub, then `record` with the comment, or with none where
+there was nothing to say. Who is told `DOUBTFUL` first looks on GitHub whether an earlier attempt's comment is there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.store.base import Part
+from bot.store.schema import comments
+
+ADVISORY = 0
+
+
+class CommentState(StrEnum):
+    """Where a comment stands. `DELETED` is for good: what a maintainer deleted is never posted again (C1)."""
+
+    INTENDED = "intended"
+    POSTED = "posted"
+    SILENT = "silent"
+    DELETED = "deleted"
+
+
+class Claim(StrEnum):
+    """The answer to who wants to create a comment.
+
+    `CLEAR`: go on, nothing can have been written. `DOUBTFUL`: go on, but an earlier attempt may have written it.
+    `BUSY`: another attempt is at it right now. `SETTLED`: it is posted, or deleted by a maintainer.
+    """
+
+    CLEAR = "clear"
+    DOUBTFUL = "doubtful"
+    BUSY = "busy"
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptComment:
+    """A comment as last written. `text_hash` is of the text that it answers, `body_hash` of its own."""
+
+    repo_id: int
+    number: int
+    command_id: int
+    state: CommentState
+    comment_id: int | None
+    text_hash: str
+    body_hash: str
+
+
+class Comments(Part):
+    """The `comments` table."""
+
+    def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> KeptComment | None:
+        """What is known of this comment, None where the question never came up."""
+        query = sa.select(comments).where(_key(repo_id, number, command_id))
+        with self._engine.connect() as connection:
+            row = connection.execute(query).first()
+        if row is None:
+            return None
+        state = CommentState(row.state)
+        return KeptComment(row.repo_id, row.number, row.command_id, state, row.comment_id, row.text_hash, row.body_hash)
+
+    def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> Claim:
+        """Note that the comment is about to be created, for `lease` seconds in which nobody else may.
+
+        Of several that ask at once exactly one may go on.
+        """
+        mine = _key(repo_id, number, command_id)
+        insert = self._insert(comments).values(
+            repo_id=repo_id,
+            number=number,
+            command_id=command_id,
+            state=CommentState.INTENDED,
+            comment_id=None,
+            text_hash="",
+            body_hash="",
+            updated_at=now,
+        )
+        intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
+        silent = comments.c.state == CommentState.SILENT
+        expired = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at <= now - lease)
+        with self._engine.begin() as connection:
+            if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
+                return Claim.CLEAR
+            if connection.execute(intend.where(mine, silent)).rowcount:
+                return Claim.CLEAR
+            if connection.execute(intend.where(mine, expired)).rowcount:
+                return Claim.DOUBTFUL
+            state = connection.execute(sa.select(comments.c.state).where(mine)).scalar_one()
+        return Claim.BUSY if state == CommentState.INTENDED else Claim.SETTLED
+
+    def release(self, repo_id: int, number: int, command_id: int = ADVISORY) -> None:
+        """Give a claim up early; the next one to ask gets it at once, and is told to look first."""
+        mine = sa.and_(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED)
+        with self._engine.begin() as connection:
+            connection.execute(sa.update(comments).where(mine).values(updated_at=0.0))
+
+    def record(
+        self,
+        repo_id: int,
+        number: int,
+        command_id: int = ADVISORY,
+        *,
+        text_hash: str,
+        comment_id: int | None = None,
+        body_hash: str = "",
+        now: float,
+    ) -> None:
+        """Note which text has been answered, and with which comment; without one, a comment that there is stays.
+
+        Has no effect on a comment that a maintainer deleted.
+        """
+        values: dict[str, Any] = {"text_hash": text_hash, "updated_at": now}
+        if comment_id is not None:
+            values |= {"state": CommentState.POSTED, "comment_id": comment_id, "body_hash": body_hash}
+        else:
+            values["state"] = sa.case(
+                (comments.c.comment_id.is_(None), CommentState.SILENT.value), else_=comments.c.state
+            )
+        insert = self._insert(comments).values(
+            repo_id=repo_id,
+            number=number,
+            command_id=command_id,
+            state=CommentState.SILENT if comment_id is None else CommentState.POSTED,
+            comment_id=comment_id,
+            text_hash=text_hash,
+            body_hash=body_hash,
+            updated_at=now,
+        )
+        with self._engine.begin() as connection:
+            connection.execute(
+                insert.on_conflict_do_update(
+                    index_elements=["repo_id", "number", "command_id"],
+                    set_=values,
+                    where=comments.c.state != CommentState.DELETED,
+                )
+            )
+
+    def mark_deleted(self, repo_id: int, number: int, comment_id: int, now: float) -> bool:
+        """Note that a maintainer deleted a comment; False if it was none that is kept here."""
+        with self._engine.begin() as connection:
+            changed = connection.execute(
+                sa.update(comments)
+                .where(comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
+                .values(state=CommentState.DELETED, updated_at=now)
+            )
+        return changed.rowcount > 0
+
+
+def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:
+    return sa.and_(comments.c.repo_id == repo_id, comments.c.number == number, comments.c.command_id == command_id)
