@@ -1,0 +1,26 @@
+"""What every handler is given: the host's settings and the few things that have effects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.github import GitHub
+from bot.repository_settings import RepositorySettings
+from bot.settings import Settings
+from bot.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Built once a process by `bot.wiring`; tests build it with a clock of their own.
+
+    `clock` answers the present time with its zone.
+    """
+
+    settings: Settings
+    github: GitHub
+    store: Store
+    repository_settings: RepositorySettings
+    clock: Callable[[], datetime]
