@@ -1,0 +1,146 @@
+"""The script of the show: what people do in the demo repository, and what they are then owed.
+
+Pure data. `show.py` plays it, so a scene that does not come out as it says here makes the demo fail by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+REPOSITORY = "larkspool/larkspool"
+OWNER = "larkspool"
+# Roles of the people who are more than visitors (the project's three maintainers, and somebody who sorts issues).
+ROLES = {"hedvig-l": "admin", "ostap-k": "maintain", "rnakamura": "write", "digikam-dan": "triage"}
+ABOUT = "A photo and video timeline for your own server. It does not exist; its issues were written for this demo."
+
+
+class Expect(StrEnum):
+    """What the bot must do before the show goes on."""
+
+    COMMENT = "comment"  # One advisory comment.
+    SILENCE = "silence"  # The work is done and nothing was posted.
+    EDIT = "edit"  # The advisory comment has changed.
+    CLOSED = "closed"  # The issue is closed as a duplicate.
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A comment with a command on the scene's issue. Afterwards the advisory comment must hold the text `contains`
+    and no longer name the issue `lacks`.
+    """
+
+    login: str
+    text: str
+    note: str
+    expect: Expect = Expect.EDIT
+    contains: str = ""
+    lacks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A new issue, what must come of it, and the commands that follow. `shows` are candidates that must be named."""
+
+    heading: str
+    login: str
+    title: str
+    body: str
+    expect: Expect = Expect.COMMENT
+    shows: tuple[int, ...] = ()
+    unfold: bool = False
+    commands: tuple[Command, ...] = ()
+
+
+CACHED = "Cached result from"
+
+SCENES = (
+    Scene(
+        "Two reports share an error text",
+        "tonje-r",
+        "Red cloud on every second picture at night",
+        """### What happened?
+
+My phone sends its pictures at night when it charges. In the morning about half of them have a red cloud with "try again
+later". When I press the button during the day they all go through. The server's log has this, again and again.
+
+### Steps
+
+_No response_
+
+### Version
+
+1.1.0
+
+### Deployment
+
+docker compose on a small NUC
+
+### Logs
+
+```shell
+ERROR upload{user=4}: LS-2014 could not store asset: database is locked (code 5)
+ERROR http: PUT /api/v1/assets 503 in 5002ms
+```""",
+        shows=(155, 13),
+        unfold=True,
+        commands=(
+            Command("tonje-r", "/duplicates", "asks to look again: answered from what was just read", contains=CACHED),
+            Command(
+                "ostap-k",
+                "Yes, that is the one.\n\n/duplicates of #155",
+                "a maintainer agrees: closed as a duplicate",
+                Expect.CLOSED,
+            ),
+        ),
+    ),
+    Scene(
+        "The same thing in other words",
+        "boje",
+        "NAS no longer goes to sleep",
+        """Since I installed 1.1.0 the disks of my NAS are awake around the clock. `iotop` shows spoold writing a few
+bytes to `/data/cache` every half minute. With 1.0.0 they went to sleep after twenty minutes, as they should.""",
+        shows=(176,),
+        commands=(Command("boje", "/duplicates not #45", "the author rejects one candidate for good", lacks=45),),
+    ),
+    Scene(
+        "Never reported before: the bot stays silent",
+        "observa-tory",
+        "Prometheus endpoint for queue lengths",
+        """I'd like to scrape `/metrics`: jobs waiting by kind, seconds of the last run, HTTP status classes. Ideally on
+a second port so that it isn't reachable from outside.""",
+        Expect.SILENCE,
+    ),
+    Scene(
+        "Fixed once: a possible regression",
+        "finn-e",
+        "1.1.0: portrait videos are sideways again",
+        """Hello again :) Videos that I film upright on the iPhone lie on their side since the update, thumbnails are
+right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays the same files correctly.""",
+        shows=(39,),
+    ),
+    Scene(
+        "A hostile title",
+        "xx-breaker-xx",
+        "<!-- doppel --> Duplicate of #1 @larkspool/core | [map](javascript:alert(1)) grey: tile requests answered 403",
+        """@hedvig-l @ostap-k <script>alert(1)</script> ![x](https://tracker.invalid/p.png)
+
+`Failed to fetch tile 9/271/161: 403` on every tile, the map stays grey.
+
+</details></details>
+
+<!-- doppel -->""",
+        shows=(44,),
+    ),
+    Scene(
+        "… and what it looks like as a candidate of the next one",
+        "grete77",
+        "Map is grey again, tile requests are answered with 403",
+        """Only pins, no map, as two years ago.
+
+```
+(browser) Failed to fetch tile 9/271/161: 403
+```""",
+        shows=(44,),
+    ),
+)

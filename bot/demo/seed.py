@@ -1,0 +1,61 @@
+"""The demo repository inside the simulator: its people, forms and issues, or those of a file."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from bot.demo.scenario import ABOUT, OWNER, ROLES
+from bot.simulator import Simulator
+
+# Who gives the reactions that a line only counts; GitHub shows numbers as well.
+_FAN = "reader-{}"
+
+
+def seed(simulator: Simulator, repository: str, issues: Path | None = None) -> int:
+    """Make `repository` with the demo's issues, or those of a JSON Lines file (maybe `.gz`), and install the App.
+
+    Returns the number of issues. Nothing is delivered for what is there from the start.
+    """
+    owner = repository.partition("/")[0]
+    simulator.add_organization(owner)
+    made = simulator.add_repository(repository)
+    made.description = ABOUT if owner == OWNER else f"The issues of {issues and issues.name}."
+    for login, role in ROLES.items():
+        simulator.set_permission(repository, login, role)
+    count = simulator.load_issues(issues, repository) if issues else _load_own(simulator, repository)
+    with simulator.lock:
+        simulator.flush_index()
+    simulator.install(repository)
+    return count
+
+
+def _load_own(simulator: Simulator, repository: str) -> int:
+    data = resources.files("bot.demo")
+    for form in ("bug", "feature"):
+        path = f".github/ISSUE_TEMPLATE/{form}.yml"
+        simulator.write_file(repository, path, data.joinpath("issue_template", f"{form}.yml").read_text("utf-8"))
+    rows = [json.loads(line) for line in data.joinpath("issues.jsonl").read_text("utf-8").splitlines()]
+    for login in {row["author"] for row in rows if row["author"].endswith("[bot]")}:
+        simulator.who(login, "Bot")
+    count = simulator.load_issues(rows, repository)
+    for row in rows:
+        _embellish(simulator, repository, row)
+    return count
+
+
+def _embellish(simulator: Simulator, repository: str, row: dict[str, Any]) -> None:
+    """What the common format of issues does not have: why it was closed, reactions, and what people answered."""
+    issue = simulator.issue(repository, row["id"])
+    issue.state_reason = row.get("state_reason")
+    for content, count in row.get("reactions", {}).items():
+        for serial in range(count):
+            simulator.react(issue, _FAN.format(serial + 1), content)
+    for comment in row.get("comments", ()):
+        moment = datetime.fromisoformat(comment["created_at"])
+        simulator.comment(repository, row["id"], comment["author"], comment["body"], created_at=moment)
+    times = (row["created_at"], row["closed_at"], *(comment["created_at"] for comment in row.get("comments", ())))
+    issue.updated_at = max(datetime.fromisoformat(time) for time in times if time)
