@@ -17,7 +17,8 @@ import snowballstemmer
 _MARKS = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0981-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd"
 _IDEOGRAPHS = r"\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN = re.compile(rf"[{_IDEOGRAPHS}]|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
-_ASCII_TOKEN = re.compile(r"\w+")
+# Every ASCII character that is part of no word becomes a space; what is beyond ASCII stays for `_TOKEN` to judge.
+_SPACED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) == "_" else 32 for code in range(256))
 _UNITS = re.compile(rf"[{_IDEOGRAPHS}]+|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
 
 # English has no longer words; what is longer is data, and is kept as it is.
@@ -26,14 +27,26 @@ _LONGEST_WORD: Final = 40
 
 def tokens(text: str) -> list[str]:
     """The words of a text in order, lower case, not yet stemmed."""
+    # Nearly all text is ASCII, and splitting it by a table of bytes takes a third of the time of a regular expression.
     if text.isascii():
-        return _ASCII_TOKEN.findall(text.lower())
-    return _TOKEN.findall(unicodedata.normalize("NFKC", text).lower())
+        return _pieces(text.lower())
+    words: list[str] = []
+    for piece in _pieces(unicodedata.normalize("NFKC", text).lower()):
+        if piece.isascii():
+            words.append(piece)
+        else:
+            words.extend(_TOKEN.findall(piece))
+    return words
 
 
 def units(text: str) -> list[list[str]]:
     """The parts of an unquoted query word that must all occur, each a list of tokens that must stand side by side."""
     return [tokens(unit) for unit in _UNITS.findall(unicodedata.normalize("NFKC", text).lower())]
+
+
+def _pieces(text: str) -> list[str]:
+    """The text split wherever an ASCII character separates; lone surrogates are let through."""
+    return text.encode("utf-8", "surrogatepass").translate(_SPACED).decode("utf-8", "surrogatepass").split()
 
 
 class Vocabulary(dict[str, int]):
