@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.simulator.state.repositories import Role
+
 REPOSITORY = "larkspool/larkspool"
 OWNER = "larkspool"
 # Roles of the people who are more than visitors (the project's three maintainers, and somebody who sorts issues).
-ROLES = {"hedvig-l": "admin", "ostap-k": "maintain", "rnakamura": "write", "digikam-dan": "triage"}
+ROLES: dict[str, Role] = {"hedvig-l": "admin", "ostap-k": "maintain", "rnakamura": "write", "digikam-dan": "triage"}
 ABOUT = "A photo and video timeline for your own server. It does not exist; its issues were written for this demo."
 
 
