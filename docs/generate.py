@@ -1,4 +1,5 @@
-"""Writes the pages that are made from the code: docs/cli.md and the table of docs/config.md.
+"""Writes the pages that are made from the code: docs/cli.md, docs/example-comment.md, the JSON Schema of a repository's
+settings, and the tables of docs/config.md, docs/repository-settings.md and docs/commands.md.
 
 `python -m docs.generate` writes them; tests/test_docs.py holds that they are current.
 """
@@ -10,7 +11,10 @@ from pathlib import Path
 import click
 
 from bot.cli import COMMANDS, cli
+from bot.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
+from bot.render.replies import commands_list
 from bot.settings import VARIABLES
+from docs import example
 
 DOCS = Path(__file__).parent
 BEGIN, END = "<!-- made from the code: begin -->", "<!-- made from the code: end -->"
@@ -49,8 +53,17 @@ def with_table(page: str, table: str) -> str:
 
 def pages() -> dict[Path, str]:
     """Every generated page with the text that it should have."""
-    config = DOCS / "config.md"
-    return {DOCS / "cli.md": cli_page(), config: with_table(config.read_text(encoding="utf-8"), config_table())}
+    tables = {
+        "config.md": config_table(),
+        "repository-settings.md": f"{settings_table()}\n\n## Sources\n\n{sources_table()}",
+        "commands.md": commands_list(),
+    }
+    return {
+        DOCS / "cli.md": cli_page(),
+        DOCS / "example-comment.md": example.page(),
+        DOCS / SCHEMA_NAME: schema_text(),
+        **{DOCS / name: with_table((DOCS / name).read_text(encoding="utf-8"), made) for name, made in tables.items()},
+    }
 
 
 def _block(command: str, text: str) -> str:

@@ -22,10 +22,9 @@ from bot.config.kinds import (
     Text,
     Whole,
     nearest,
-    printable,
 )
 from bot.config.model import ConfigError, IgnoreConfig, RepoConfig, SearchConfig, SourceConfig
-from bot.config.tree import Mapping, Node, Scalar
+from bot.config.tree import Mapping, Node, Scalar, printable
 
 ISSUE_NUMBER_MAX = 2**31 - 1
 """The largest number that GitHub's API takes for an issue."""
@@ -125,7 +124,7 @@ class Texts(Kind):
 
     @property
     def words(self) -> str:
-        return f"a mapping of names to {self.text.what}s"
+        return "a mapping of names to texts"
 
 
 def unknown(key: Scalar, what: str, known: dict[str, Kind]) -> ConfigError:
@@ -178,7 +177,11 @@ KEYS = (
         Choice(("comment", "shadow", "off")),
         "`comment` posts, `shadow` only records what it would have posted, `off` does nothing.",
     ),
-    Key("min_confidence", Number(0, 1), "How sure the bot must be before it speaks of its own accord."),
+    Key(
+        "min_confidence",
+        Number(0, 1),
+        "How sure the bot must be before it speaks of its own accord, where it can tell how likely a candidate is.",
+    ),
     Key("max_candidates", Whole(1, 10), "How many earlier issues a comment shows at most."),
     Key("include_closed", Switch(), "Whether closed issues are shown; most originals are closed sooner or later."),
     Key("search", Section(SEARCH, SearchConfig), "How GitHub's search is used."),

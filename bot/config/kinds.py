@@ -16,7 +16,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from bot.config.model import ConfigError
-from bot.config.tree import Mapping, Node, Scalar, Sequence
+from bot.config.tree import Mapping, Node, Scalar, Sequence, printable
 
 UNUSABLE: Final = object()
 """What a kind answers where there is nothing that could be used."""
@@ -227,9 +227,3 @@ def _what(node: Node) -> str:
     if not node.text:
         return "nothing"
     return f'"{printable(node.text)}"' if isinstance(node.value, str) else node.text
-
-
-def printable(text: str, most: int = 60) -> str:
-    """A piece of the file on one line, short and without anything that a terminal would obey."""
-    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:most])
-    return shown + ("…" if len(text) > most else "")

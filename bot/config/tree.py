@@ -77,6 +77,12 @@ class Mapping:
 Node = Scalar | Sequence | Mapping
 
 
+def printable(text: str, most: int = 60) -> str:
+    """A piece of the file on one line, short and without anything that a terminal would obey."""
+    shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:most])
+    return shown + ("…" if len(text) > most else "")
+
+
 class _Refused(Exception):
     """The file uses something that settings have no need of."""
 
@@ -101,7 +107,9 @@ def read_tree(text: str) -> tuple[Mapping, list[ConfigError]]:
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-            reader.errors.append(ConfigError(line, column, f"this is not valid YAML: {error.problem or error.context}"))
+            # The parser's own words may quote the file.
+            problem = printable(str(error.problem or error.context), 200)
+            reader.errors.append(ConfigError(line, column, f"this is not valid YAML: {problem}"))
         except (YAMLError, ValueError) as error:
             # Characters that YAML does not allow are found before there is any position in lines.
             reader.errors.append(_unreadable(text, getattr(error, "position", 0)))

@@ -31,13 +31,18 @@ def render_reply(comment_id: int, answers: Sequence[tuple[str, str]]) -> str:
 
 
 def help_text() -> str:
-    """What can be written, what it does, and who may."""
+    """The answer to `help`."""
+    return f"{SAY.help_intro}\n\n{commands_list()}"
+
+
+def commands_list() -> str:
+    """What can be written, what it does, and who may: for the answer to `help` and for docs/commands.md."""
     commands = []
     for row in COMMANDS:
         line = SAY.help_line if row.who is Requirement.ANYONE else SAY.help_line_for
         commands.append(line.format(command=code(row.syntax), says=row.says, who=who_words(row.who)))
     options = [SAY.help_option.format(option=code(option), says=says) for option, says in OPTIONS]
-    return "\n\n".join([SAY.help_intro, bullets(commands), SAY.help_options, bullets(options)])
+    return "\n\n".join([bullets(commands), SAY.help_options, bullets(options)])
 
 
 def who_words(who: Requirement) -> str:

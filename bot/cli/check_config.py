@@ -1,0 +1,44 @@
+"""`doppel check-config FILE`: what the bot would read in a repository's settings file, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from bot.config import parse_config
+from bot.errors import UserError
+
+
+@click.command(name="check-config")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print problems and the settings in force as JSON.")
+def check_config(file: Path, as_json: bool) -> None:
+    """Check a repository's settings, FILE being its .github/doppel.yml (- for standard input).
+
+    Exit code 0 means that all is well, 1 that there are problems, 2 that the file cannot be read.
+    """
+    config, problems = parse_config(_read(file))
+    if as_json:
+        found = {"file": str(file), "problems": [asdict(problem) for problem in problems], "settings": asdict(config)}
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    else:
+        for problem in problems:
+            hint = f" (did you mean {problem.hint}?)" if problem.hint else ""
+            click.echo(f"{file}:{problem.line}:{problem.column}: {problem.message}{hint}")
+        if not problems:
+            click.echo(f"{file}: all well, mode: {config.mode}")
+    sys.exit(1 if problems else 0)
+
+
+def _read(file: Path) -> str:
+    try:
+        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        return data.decode()
+    except OSError as problem:
+        raise UserError(f"{file} cannot be read: {problem.strerror}") from problem
+    except UnicodeDecodeError as problem:
+        raise UserError(f"{file} is not UTF-8: byte {problem.start + 1} belongs to no character") from problem
