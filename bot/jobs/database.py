@@ -1,0 +1,128 @@
+"""The queue's database: where it is, its engine, its schema, and the few of its columns that we touch ourselves.
+
+On SQLite the queue has a file of its own beside the store's, because the one writer that SQLite allows would otherwise
+be shared by both. On PostgreSQL it is the same database, where DBOS keeps its tables in the schema `dbos`.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import sqlalchemy as sa
+from dbos import DBOSClient, DBOSPortableJSONSerializer
+
+from bot.settings import Settings
+from bot.store.engine import PATIENCE, make_engine, write
+
+APPLICATION = "doppel"
+# DBOS lets a worker take only workflows of its own version. Queued work must outlive an upgrade, so there is one
+# version for ever; what a queued event looks like is kept compatible by `bot.events`.
+VERSION = "1"
+QUEUE = "events"
+
+SCHEMA = "dbos"
+# Any constant will do, as long as nothing else in the database locks the same number.
+_LOCK = 7_205_759_404
+
+_own = sa.MetaData()
+
+executors = sa.Table(
+    "queue_executors",
+    _own,
+    sa.Column("executor_id", sa.Text(), primary_key=True),
+    sa.Column("host", sa.Text(), nullable=False),
+    sa.Column("pid", sa.BigInteger(), nullable=False),
+    sa.Column("beat_at", sa.Float(53), nullable=False),
+)
+
+
+def queue_url(settings: Settings) -> str:
+    """The SQLAlchemy URL of the queue: `doppel-queue.db` beside `doppel.db`, or PostgreSQL itself."""
+    url = sa.make_url(settings.database_url)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return settings.database_url
+    path = Path(url.database)
+    return url.set(database=str(path.with_name(f"{path.stem}-queue{path.suffix}"))).render_as_string(False)
+
+
+def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: int = 8) -> sa.Engine:
+    """An engine for the queue; connects on first use."""
+    return make_engine(
+        queue_url(settings),
+        patience=patience,
+        synchronous=settings.sqlite_synchronous,
+        pool_size=pool_size,
+        connect_timeout=max(1, min(5, int(patience))),
+    )
+
+
+def queue_client(engine: sa.Engine) -> DBOSClient:
+    """DBOS's client on our engine: it neither creates tables nor retries a lost connection for ever."""
+    quiet_dbos()
+    return DBOSClient(
+        system_database_engine=engine,
+        dbos_system_schema=SCHEMA,
+        serializer=DBOSPortableJSONSerializer(),
+        application_name=APPLICATION,
+        lazy=True,
+        retry_connection_errors=False,
+    )
+
+
+def quiet_dbos() -> None:
+    """Let DBOS speak only of problems, through our handlers; it installs one of its own where it finds none."""
+    logger = logging.getLogger("dbos")
+    logger.setLevel(logging.WARNING)
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+
+
+def workflow_table(engine: sa.Engine) -> sa.TableClause:
+    """DBOS's `workflow_status`, as far as we read or write it ourselves. Times are milliseconds since 1970."""
+    names = (
+        "workflow_uuid",
+        "status",
+        "queue_name",
+        "queue_partition_key",
+        "executor_id",
+        "created_at",
+        "completed_at",
+        "delay_until_epoch_ms",
+    )
+    return sa.table("workflow_status", *map(sa.column, names), schema=_schema(engine))
+
+
+def input_table(engine: sa.Engine) -> sa.TableClause:
+    """DBOS's `workflow_input`: what the workflows were given."""
+    names = ("workflow_uuid", "inputs", "retention_timestamp")
+    return sa.table("workflow_input", *map(sa.column, names), schema=_schema(engine))
+
+
+def ensure_schema(settings: Settings) -> None:
+    """Create or upgrade the queue's tables. Safe to call from several processes at once, and quick when all is there.
+
+    DBOS's client never does this, so the web process calls it as well as the worker.
+    """
+    engine = queue_engine(settings, pool_size=3)
+    try:
+        prepare(engine)
+    finally:
+        engine.dispose()
+
+
+def prepare(engine: sa.Engine) -> None:
+    """`ensure_schema` on an engine that there already is."""
+    client = queue_client(engine)
+    # DBOS serialises concurrent migrations itself: by SQLite's write lock, by an advisory lock on PostgreSQL.
+    client._sys_db.run_migrations()
+    if sa.inspect(engine).has_table(executors.name):
+        return
+    with write(engine) as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        _own.create_all(connection)
+
+
+def _schema(engine: sa.Engine) -> str | None:
+    return None if engine.dialect.name == "sqlite" else SCHEMA

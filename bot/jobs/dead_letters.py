@@ -1,0 +1,75 @@
+"""The jobs that have been given up: what raised too often, and what took its worker down with it too often."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from dbos import DBOSClient, WorkflowStatus
+
+from bot.jobs.enqueue import WORKFLOW, enqueue
+from bot.jobs.job import Message
+
+# DBOS's words for a workflow that raised, and for one that was started again too often without an end.
+GIVEN_UP = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A job that nobody will try again by itself. `failed_at` is in seconds since 1970, `tries` 0 if it never ended."""
+
+    id: str
+    delivery_id: str
+    event: str
+    partition: str
+    tries: int
+    failed_at: float
+    reason: str
+
+
+def find(client: DBOSClient, limit: int) -> list[DeadLetter]:
+    """The dead letters that have not been retried, the latest first."""
+    rows = client.list_workflows(name=WORKFLOW, status=GIVEN_UP, sort_desc=True, limit=limit)
+    messages = [(row, message) for row in rows if (message := _message(row)) is not None]
+    # A retry is the delivery's next run; where there is one, the letter is no longer dead.
+    following = {message.again(0).workflow_id for _, message in messages}
+    retried = client.list_workflows(workflow_ids=sorted(following), load_input=False, load_output=False)
+    known = {row.workflow_id for row in retried} if following else set()
+    return [_letter(row, message) for row, message in messages if message.again(0).workflow_id not in known]
+
+
+def retry(client: DBOSClient, engine: sa.Engine, dead_letter_id: str, now: int) -> bool:
+    """Put a dead letter back into the queue as if it had just arrived; `now` in milliseconds."""
+    rows = client.list_workflows(workflow_ids=[dead_letter_id], name=WORKFLOW, status=GIVEN_UP)
+    message = _message(rows[0]) if rows else None
+    if message is None:
+        return False
+    fresh = message.again(0)
+    return enqueue(
+        client,
+        engine,
+        Message(fresh.delivery_id, fresh.run, 0, now, fresh.partition, fresh.text),
+        0.0,
+    )
+
+
+def _message(row: WorkflowStatus) -> Message | None:
+    """What the workflow was given; None where that has been erased."""
+    arguments: Any = row.input
+    return Message(*arguments["args"]) if arguments else None
+
+
+def _letter(row: WorkflowStatus, message: Message) -> DeadLetter:
+    event = json.loads(message.text)
+    ended = row.status == GIVEN_UP[0]
+    return DeadLetter(
+        id=row.workflow_id,
+        delivery_id=message.delivery_id,
+        event=f"{event['kind']}.{event.get('action', '')}".rstrip("."),
+        partition=message.partition,
+        tries=message.failures + 1 if ended else 0,
+        failed_at=(row.completed_at or 0) / 1000,
+        reason=str(row.error) if ended else "its worker died each time it was tried",
+    )

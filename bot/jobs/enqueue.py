@@ -1,0 +1,52 @@
+"""Putting a message into the queue, durably, once.
+
+The insert goes through `enqueue_in_transaction`: DBOS's plain `enqueue` waits without limit for a locked SQLite file,
+and a webhook must be answered within ten seconds.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
+from dbos._error import DBOSWorkflowIDInUseError
+
+from bot.jobs.database import QUEUE, VERSION, workflow_table
+from bot.jobs.job import Message
+from bot.store.engine import write
+
+WORKFLOW = "job"
+
+
+def enqueue(client: DBOSClient, engine: sa.Engine, message: Message, delay: float) -> bool:
+    """Commit the message to the queue, to be worked on in `delay` seconds; False if this run is already there."""
+    options: EnqueueOptions = {
+        "workflow_name": WORKFLOW,
+        "queue_name": QUEUE,
+        "workflow_id": message.workflow_id,
+        "workflow_id_reuse_policy": "reject",
+        "app_version": VERSION,
+        "queue_partition_key": message.partition,
+        "serialization_type": WorkflowSerializationFormat.PORTABLE,
+    }
+    if delay > 0:
+        options["delay_seconds"] = delay
+    table = workflow_table(engine)
+    # DBOS orders a partition by `created_at`, which on SQLite it fills with whole seconds. The time of arrival is
+    # finer, and lets a job that comes back after a failure go before those that arrived later.
+    arrived = sa.update(table).where(table.c.workflow_uuid == message.workflow_id).values(created_at=message.arrived)
+    try:
+        with write(engine) as connection:
+            client.enqueue_in_transaction(
+                connection,
+                options,
+                message.delivery_id,
+                message.run,
+                message.failures,
+                message.arrived,
+                message.partition,
+                message.text,
+            )
+            connection.execute(arrived)
+    except DBOSWorkflowIDInUseError:
+        return False
+    return True

@@ -1,0 +1,108 @@
+"""Which worker processes live, and taking over the work of those that do not.
+
+A worker writes its heartbeat into the queue's database every few seconds. Work that is marked as running by a worker
+without a fresh heartbeat goes back into the queue. On the same machine a dead process is noticed at once, which
+matters after a crash: the next start must not wait until the heartbeat has gone stale.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from bot.jobs.database import executors, workflow_table
+from bot.store.engine import write
+
+BEAT_EVERY = 5.0
+DEAD_AFTER = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """A worker process as the others see it. `host` tells apart machines, and containers on one machine."""
+
+    id: str
+    host: str
+    pid: int
+
+
+def this_process() -> Executor:
+    """A new identity for this process; no two starts share one."""
+    host, pid = _host(), os.getpid()
+    return Executor(f"{host}:{pid}:{secrets.token_hex(4)}", host, pid)
+
+
+def beat(engine: sa.Engine, executor: Executor) -> None:
+    """Say that this worker lives. The time is the database's, so that machines need not agree on theirs."""
+    values = {"host": executor.host, "pid": executor.pid, "beat_at": _now(engine)}
+    with write(engine) as connection:
+        known = connection.execute(sa.update(executors).where(executors.c.executor_id == executor.id).values(**values))
+        if not known.rowcount:
+            connection.execute(sa.insert(executors).values(executor_id=executor.id, **values))
+
+
+def leave(engine: sa.Engine, executor: Executor) -> None:
+    """Say that this worker is gone; what it left undone is free at once."""
+    with write(engine) as connection:
+        connection.execute(sa.delete(executors).where(executors.c.executor_id == executor.id))
+
+
+def find_dead(engine: sa.Engine, executor: Executor) -> list[str]:
+    """The executor ids that still hold work although no living worker bears them; forgets those that are dead."""
+    workflows = workflow_table(engine)
+    # Written out, because SQLite uses its partial index only for a literal.
+    holding = sa.select(workflows.c.executor_id).where(sa.text("status = 'PENDING'")).distinct()
+    age = (_now(engine) - executors.c.beat_at).label("age")
+    with engine.connect() as connection:
+        holders = set(connection.execute(holding).scalars())
+        rows = connection.execute(sa.select(executors, age)).all()
+    dead = {row.executor_id for row in rows if row.age > DEAD_AFTER or _is_gone(row.host, row.pid, executor)}
+    dead.discard(executor.id)
+    if dead - holders:
+        with write(engine) as connection:
+            connection.execute(sa.delete(executors).where(executors.c.executor_id.in_(dead - holders)))
+    living = {row.executor_id for row in rows} - dead | {executor.id}
+    return sorted(holders - living - {None})
+
+
+def _is_gone(host: str, pid: int, executor: Executor) -> bool:
+    """Whether that process has ended, as far as this one can know."""
+    if host != executor.host:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return _is_zombie(pid)
+
+
+def _is_zombie(pid: int) -> bool:
+    """A killed process stays in the table until its parent has asked for it."""
+    try:
+        # The state follows the command's name, which is in parentheses and may hold anything.
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] == "Z"
+    except (OSError, IndexError):
+        return False
+
+
+def _host() -> str:
+    """This machine, and on Linux this container: process ids mean nothing outside of their namespace."""
+    try:
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        namespace = ""
+    return f"{socket.gethostname()}/{namespace.strip('pid:[]')}"
+
+
+def _now(engine: sa.Engine) -> sa.ColumnElement[float]:
+    """The database's time in seconds since 1970."""
+    if engine.dialect.name == "sqlite":
+        return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Float())
+    return sa.literal_column("extract(epoch from clock_timestamp())::double precision", sa.Float())

@@ -1,0 +1,195 @@
+"""The worker: takes deliveries from the queue and hands them to the handlers.
+
+Each delivery runs as a DBOS workflow. A partition (an issue, say) has one running at a time, in the order of arrival.
+What fails comes back as a new workflow after a wait, so that a waiting job occupies no thread; later jobs of its
+partition step aside meanwhile, if the wait is short. A handler can be started twice for one delivery (after a kill, or
+when a machine was cut off for a while), so what it does must be repeatable.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+
+import sqlalchemy as sa
+from dbos import DBOS, DBOSPortableJSONSerializer
+
+from bot.errors import DoppelError
+from bot.events import from_json
+from bot.jobs import executors
+from bot.jobs.cleanup import clean
+from bot.jobs.database import APPLICATION, QUEUE, SCHEMA, VERSION, prepare, queue_client, queue_engine, workflow_table
+from bot.jobs.enqueue import WORKFLOW, enqueue
+from bot.jobs.job import LATER_RUN, Job, Message
+from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
+from bot.settings import Settings
+
+log = logging.getLogger(__name__)
+
+POLL_EVERY = 0.1
+CLEAN_EVERY = 600.0
+# How soon an older job must be due for the later ones of its partition to wait for it. A command given a minute after
+# one that hit a rate limit must not overtake it; one given while an outage lasts for hours should not wait as long.
+HOLD = 300.0
+# A job that took its process down this often is given up.
+MOST_CRASHES = 10
+
+
+class GivenUp(DoppelError):
+    """Ends a workflow as a dead letter. Its message is kept and shown, so it holds no private text."""
+
+
+class Worker:
+    """Runs `handle` for the deliveries in the queue, `worker_threads` at a time. One in a process: DBOS is global."""
+
+    def __init__(self, settings: Settings, handle: Callable[[Job], None]) -> None:
+        """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault."""
+        self._settings = settings
+        self._handle = handle
+        # DBOS's own threads need connections besides the handlers' ones.
+        self._engine = queue_engine(settings, pool_size=settings.worker_threads + 8)
+        self._client = queue_client(self._engine)
+        self._executor = executors.this_process()
+        self._stopping = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, name="queue-keeper", daemon=True)
+
+    def start(self) -> None:
+        """Begin to take work; returns when the worker is ready."""
+        prepare(self._engine)
+        executors.beat(self._engine, self._executor)
+        _leave_out_given_up()
+        DBOS(
+            config={
+                "name": APPLICATION,
+                "application_version": VERSION,
+                "executor_id": self._executor.id,
+                "system_database_engine": self._engine,
+                "dbos_system_schema": SCHEMA,
+                "serializer": DBOSPortableJSONSerializer(),
+                "run_migrations": False,
+                "use_listen_notify": False,
+                "notification_listener_polling_interval_sec": 0.25,
+                "max_executor_threads": self._settings.worker_threads + 2,
+                "log_level": "WARNING",
+            }
+        )
+
+        @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_CRASHES)
+        def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
+            return self._work(Message(delivery_id, run, failures, arrived, partition, text))
+
+        # Before the launch, because DBOS looks for new queues only every second.
+        self._client.register_queue(
+            QUEUE,
+            partition_concurrency=1,
+            worker_concurrency=self._settings.worker_threads,
+            polling_interval_sec=POLL_EVERY,
+        )
+        DBOS.launch()
+        self._take_over()
+        self._keeper.start()
+
+    def stop(self, timeout: float = 25.0) -> None:
+        """Take no more work and give the running jobs `timeout` seconds to end; others take over what is left."""
+        self._stopping.set()
+        DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=max(1, int(timeout)))
+        self._keeper.join(executors.BEAT_EVERY)
+        executors.leave(self._engine, self._executor)
+        self._engine.dispose()
+
+    def _work(self, message: Message) -> str:
+        """One run of a delivery; what it returns is kept as the workflow's result."""
+        due = self._older_job_due(message)
+        if due is not None:
+            self._enqueue(message.again(message.failures), due - time.time())
+            return "stepped aside"
+        attempt = message.failures + 1
+        try:
+            self._handle(Job(message.delivery_id, from_json(message.text), attempt))
+        except Exception as error:
+            return self._failed(message, error, attempt)
+        return "done"
+
+    def _failed(self, message: Message, error: Exception, failures: int) -> str:
+        # The chance only spreads the load.
+        decision = decide(error, failures, random.random())  # noqa: S311
+        match decision:
+            case Refused():
+                log.info("delivery %s refused: %s", message.delivery_id, type(error).__name__)
+                return "refused"
+            case Again(wait):
+                log.warning(
+                    "delivery %s failed, attempt %d, again in %.0f s\n%s",
+                    message.delivery_id,
+                    failures,
+                    wait,
+                    stack(error),
+                )
+                self._enqueue(message.again(failures), wait)
+                return "failed"
+            case Dead():
+                log.error("delivery %s given up after %d attempts\n%s", message.delivery_id, failures, stack(error))
+                # Without the chain, which DBOS would log with the texts of all its exceptions.
+                raise GivenUp(describe(error)) from None
+
+    def _older_job_due(self, message: Message) -> float | None:
+        """When an older job of this partition will be tried again, if one waits and not for too long (seconds)."""
+        workflows = workflow_table(self._engine)
+        query = sa.select(sa.func.max(workflows.c.delay_until_epoch_ms)).where(
+            # Written out, because SQLite uses its partial index only for a literal.
+            sa.text("status = 'DELAYED'"),
+            workflows.c.queue_name == QUEUE,
+            workflows.c.queue_partition_key == message.partition,
+            workflows.c.created_at < message.arrived,
+            workflows.c.delay_until_epoch_ms < (time.time() + HOLD) * 1000,
+            workflows.c.workflow_uuid.like(LATER_RUN),
+        )
+        with self._engine.connect() as connection:
+            due = connection.execute(query).scalar_one()
+        return None if due is None else due / 1000
+
+    def _enqueue(self, message: Message, delay: float) -> None:
+        """Put the next run into the queue. While the database is away this run must not end, or its job would."""
+        while True:
+            try:
+                enqueue(self._client, self._engine, message, max(delay, 0.001))
+                return
+            except sa.exc.SQLAlchemyError as error:
+                log.warning("delivery %s: the queue is unavailable (%s)", message.delivery_id, type(error).__name__)
+                time.sleep(1.0)
+
+    def _take_over(self) -> None:
+        """Give the work of dead workers back to the queue."""
+        dead = executors.find_dead(self._engine, self._executor)
+        if dead:
+            log.warning("taking over the work of %d dead workers", len(dead))
+            DBOS._recover_pending_workflows(dead)
+
+    def _keep(self) -> None:
+        """The heartbeat, taking over, and cleaning up."""
+        cleaned = time.monotonic()
+        while not self._stopping.wait(executors.BEAT_EVERY):
+            try:
+                executors.beat(self._engine, self._executor)
+                self._take_over()
+                if time.monotonic() - cleaned >= CLEAN_EVERY:
+                    cleaned = time.monotonic()
+                    clean(self._engine, time.time())
+            except Exception as error:
+                log.warning("the queue's upkeep failed and will be tried again: %s", describe(error))
+
+
+class _NotGivenUp(logging.Filter):
+    """Leaves out what DBOS says of a given-up job, since the worker has said it, and without private text."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], GivenUp))
+
+
+def _leave_out_given_up() -> None:
+    logger = logging.getLogger("dbos")
+    if not any(isinstance(one, _NotGivenUp) for one in logger.filters):
+        logger.addFilter(_NotGivenUp())
