@@ -14,7 +14,9 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import FrameType
+from typing import IO
 
 from bot.errors import Unavailable
 
@@ -31,11 +33,22 @@ STOP_WITHIN_SECONDS = 27.0
 
 
 class Supervisor:
-    """Keeps the named commands running; `environ` is what the children see."""
+    """Keeps the named commands running; `environ` is what the children see.
 
-    def __init__(self, commands: Mapping[str, Sequence[str]], environ: Mapping[str, str] | None = None) -> None:
+    They run in the directory `cwd` (default: this process's) and write to `output` (default: where this process does).
+    """
+
+    def __init__(
+        self,
+        commands: Mapping[str, Sequence[str]],
+        environ: Mapping[str, str] | None = None,
+        *,
+        cwd: Path | None = None,
+        output: IO[bytes] | None = None,
+    ) -> None:
         self._commands = dict(commands)
         self._environ = dict(os.environ if environ is None else environ)
+        self._cwd, self._output = cwd, output
         self._children: dict[str, subprocess.Popen[bytes]] = {}
         self._deaths: dict[str, list[float]] = {name: [] for name in commands}
         self._stopping = threading.Event()
@@ -47,7 +60,13 @@ class Supervisor:
 
     def _start(self, name: str) -> None:
         self._children[name] = subprocess.Popen(
-            list(self._commands[name]), env=self._environ, start_new_session=True, stdin=subprocess.DEVNULL
+            list(self._commands[name]),
+            env=self._environ,
+            cwd=self._cwd,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+            stdout=self._output,
+            stderr=self._output,
         )
 
     def pid(self, name: str) -> int:
