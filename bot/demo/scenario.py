@@ -11,7 +11,6 @@ from enum import StrEnum
 from bot.simulator.state.repositories import Role
 
 REPOSITORY = "larkspool/larkspool"
-OWNER = "larkspool"
 # Roles of the people who are more than visitors (the project's three maintainers, and somebody who sorts issues).
 ROLES: dict[str, Role] = {"hedvig-l": "admin", "ostap-k": "maintain", "rnakamura": "write", "digikam-dan": "triage"}
 ABOUT = "A photo and video timeline for your own server. It does not exist; its issues were written for this demo."
@@ -23,6 +22,7 @@ class Expect(StrEnum):
     COMMENT = "comment"  # One advisory comment.
     SILENCE = "silence"  # The work is done and nothing was posted.
     EDIT = "edit"  # The advisory comment has changed.
+    ANYTHING = "anything"  # The work is done, with a comment or without.
     CLOSED = "closed"  # The issue is closed as a duplicate.
 
 

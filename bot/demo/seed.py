@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from bot.demo.scenario import ABOUT, OWNER, ROLES
+from bot.demo.scenario import ROLES
 from bot.simulator import Simulator
 
 # Who gives the reactions that a line only counts; GitHub shows numbers as well.
 _FAN = "reader-{}"
 
 
-def seed(simulator: Simulator, repository: str, issues: Path | None = None) -> int:
-    """Make `repository` with the demo's issues, or those of a JSON Lines file (maybe `.gz`), and install the App.
+def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] | None = None) -> int:
+    """Make `repository` with the demo's issues, or with `rows` of the common format; returns their number.
 
-    Returns the number of issues. Nothing is delivered for what is there from the start.
+    The App is not installed yet, so nothing is delivered for what is there from the start.
     """
-    owner = repository.partition("/")[0]
-    simulator.add_organization(owner)
-    made = simulator.add_repository(repository)
-    made.description = ABOUT if owner == OWNER else f"The issues of {issues and issues.name}."
+    simulator.add_organization(repository.partition("/")[0])
+    simulator.add_repository(repository)
     for login, role in ROLES.items():
         simulator.set_permission(repository, login, role)
-    count = simulator.load_issues(issues, repository) if issues else _load_own(simulator, repository)
+    count = _load_own(simulator, repository) if rows is None else simulator.load_issues(rows, repository)
     with simulator.lock:
         simulator.flush_index()
-    simulator.install(repository)
     return count
 
 

