@@ -7,6 +7,8 @@ there was nothing to say. Who is told `DOUBTFUL` first looks on GitHub whether a
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -43,7 +45,11 @@ class Claim(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptComment:
-    """A comment as last written. `text_hash` is of the text that it answers, `body_hash` of its own."""
+    """A comment as last written.
+
+    `text_hash` is of the text that it answers, `body_hash` of its own. `shown` are the candidates that it last showed:
+    of a comment that says "nothing left", those before that.
+    """
 
     repo_id: int
     number: int
@@ -52,6 +58,7 @@ class KeptComment:
     comment_id: int | None
     text_hash: str
     body_hash: str
+    shown: tuple[int, ...] = ()
 
 
 class Comments(Part):
@@ -65,7 +72,10 @@ class Comments(Part):
         if row is None:
             return None
         state = CommentState(row.state)
-        return KeptComment(row.repo_id, row.number, row.command_id, state, row.comment_id, row.text_hash, row.body_hash)
+        shown = tuple(json.loads(row.shown))
+        return KeptComment(
+            row.repo_id, row.number, row.command_id, state, row.comment_id, row.text_hash, row.body_hash, shown
+        )
 
     def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> Claim:
         """Note that the comment is about to be created, for `lease` seconds in which nobody else may.
@@ -81,6 +91,7 @@ class Comments(Part):
             comment_id=None,
             text_hash="",
             body_hash="",
+            shown="[]",
             updated_at=now,
         )
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
@@ -111,11 +122,12 @@ class Comments(Part):
         text_hash: str,
         comment_id: int | None = None,
         body_hash: str = "",
+        shown: Sequence[int] = (),
         now: float,
     ) -> None:
         """Note which text has been answered, and with which comment; without one, a comment that there is stays.
 
-        Has no effect on a comment that a maintainer deleted.
+        Where nothing is `shown`, what was shown before stays on record. Has no effect on a comment that was deleted.
         """
         values: dict[str, Any] = {"text_hash": text_hash, "updated_at": now}
         if comment_id is not None:
@@ -124,6 +136,8 @@ class Comments(Part):
             values["state"] = sa.case(
                 (comments.c.comment_id.is_(None), CommentState.SILENT.value), else_=comments.c.state
             )
+        if shown:
+            values["shown"] = json.dumps(list(shown))
         insert = self._insert(comments).values(
             repo_id=repo_id,
             number=number,
@@ -132,6 +146,7 @@ class Comments(Part):
             comment_id=comment_id,
             text_hash=text_hash,
             body_hash=body_hash,
+            shown=json.dumps(list(shown)),
             updated_at=now,
         )
         with self._engine.begin() as connection:

@@ -49,6 +49,8 @@ comments = sa.Table(
     _column("comment_id", sa.BigInteger(), nullable=True),
     _column("text_hash", sa.Text()),
     _column("body_hash", sa.Text()),
+    # The numbers of the candidates that it last showed, as JSON.
+    _column("shown", sa.Text()),
     _column("updated_at", _TIME),
 )
 

@@ -161,6 +161,13 @@ class TestComments:
         assert found is not None
         assert (found.state, found.comment_id) == (CommentState.DELETED, 5)
 
+    def test_what_was_shown_stays_known_when_nothing_is_left(self, store: Store) -> None:
+        store.comments.record(1, 2, text_hash="t", comment_id=5, shown=[7, 8], now=NOW)
+        store.comments.record(1, 2, text_hash="u", comment_id=5, now=NOW)
+        found = store.comments.get(1, 2)
+        assert found is not None
+        assert (found.text_hash, found.shown) == ("u", (7, 8))
+
     def test_c2_an_edited_command_keeps_its_reply(self, store: Store) -> None:
         assert store.comments.get(1, 2, 5) is None
         store.comments.record(1, 2, 5, text_hash="one", now=NOW)

@@ -46,6 +46,7 @@ def upgrade() -> None:
         sa.Column("comment_id", sa.BigInteger(), nullable=True),
         _text("text_hash"),
         _text("body_hash"),
+        _text("shown"),
         _time("updated_at"),
         sa.PrimaryKeyConstraint("repo_id", "number", "command_id"),
     )

@@ -1,0 +1,156 @@
+"""Keep the bot's own comments on GitHub: one for each issue, one reply for each comment with commands (C2).
+
+A comment is known by its row in the store *and* by its hidden marker. The row is claimed before GitHub is asked to
+create anything. An attempt that ended without an answer may have succeeded, so the next one first waits until GitHub
+must have finished with it and then looks for the marker, which counts only in comments that this App wrote.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Protocol
+
+from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
+from bot.model import Comment, RepoRef
+from bot.store import ADVISORY, Claim, CommentState
+from bot.store.comments import Comments
+
+# GitHub ends every request after ten seconds; after this many an unanswered write has happened or never will.
+LEASE = 15.0
+
+
+class CommentApi(Protocol):
+    """The operations on GitHub that are needed here."""
+
+    def comments(self, repo: RepoRef, number: int) -> list[Comment]: ...
+
+    def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment: ...
+
+    def update_comment(self, repo: RepoRef, comment_id: int, body: str) -> Comment: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of one comment: an issue, and the comment whose commands it answers (ADVISORY: none).
+
+    `is_marked` recognises the body of a comment that belongs here.
+    """
+
+    repo_id: int
+    repo: RepoRef
+    number: int
+    is_marked: Callable[[str], bool]
+    command_id: int = ADVISORY
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the comment shall say.
+
+    `body_hash` tells whether an edit would change anything; it leaves out what may differ without a reason to edit.
+    `text_hash` is of the text that this answers, `shown` the candidates in it.
+    """
+
+    body: str
+    body_hash: str
+    text_hash: str
+    shown: Sequence[int] = ()
+
+
+class CommentKeeper:
+    """Writes comments so that no retry, crash, redelivery or second worker can make two of one."""
+
+    def __init__(self, store: Comments, app_id: int, clock: Callable[[], datetime], lease: float = LEASE) -> None:
+        self._store = store
+        self._app_id = app_id
+        self._clock = clock
+        self._lease = lease
+
+    def keep(self, github: CommentApi, slot: Slot, draft: Draft, *, look: bool = False, create: bool = True) -> bool:
+        """Make the slot's comment say what the draft says; False where a maintainer deleted it.
+
+        `look`: search GitHub for a comment of ours even if the store knows of none: it may have come with a transfer,
+        or the store may be new. Without `create` a comment that there is is edited, and silence stays silence.
+        Raises Retryable while another attempt is at the same comment.
+        """
+        kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
+        if kept is not None and kept.state is CommentState.DELETED:
+            return False
+        if kept is not None and kept.comment_id is not None:
+            return self._edit(github, slot, draft, kept.comment_id, kept.body_hash)
+        look = look and (kept is None or kept.state is CommentState.INTENDED)
+        if not create and not look and (kept is None or kept.state is CommentState.SILENT):
+            self._record(slot, draft, None)
+            return True
+        claim = self._store.claim(slot.repo_id, slot.number, slot.command_id, now=self._now(), lease=self._lease)
+        if claim is Claim.BUSY:
+            raise Retryable(f"another attempt is commenting on {slot.repo}#{slot.number}", after=self._lease)
+        if claim is Claim.SETTLED:
+            # Somebody else has just finished it; the second look finds their comment.
+            return self.keep(github, slot, draft, create=create)
+        with self._claimed(slot):
+            own = self._find(github, slot) if look or claim is Claim.DOUBTFUL else None
+            if own is None:
+                made = github.create_comment(slot.repo, slot.number, draft.body).id if create else None
+                self._record(slot, draft, made)
+                return True
+        # Until the edit has succeeded it counts as an answer to nothing.
+        self._record(slot, replace(draft, body_hash="", text_hash=""), own.id)
+        return self._edit(github, slot, draft, own.id, "")
+
+    def _edit(self, github: CommentApi, slot: Slot, draft: Draft, comment_id: int, body_hash: str) -> bool:
+        if body_hash != draft.body_hash:
+            try:
+                github.update_comment(slot.repo, comment_id, draft.body)
+            except NotFound:
+                # Its `issue_comment.deleted` is still on its way, or never came.
+                self._store.mark_deleted(slot.repo_id, slot.number, comment_id, self._now())
+                return False
+        self._record(slot, draft, comment_id)
+        return True
+
+    @contextmanager
+    def _claimed(self, slot: Slot) -> Iterator[None]:
+        """Give the claim back where GitHub certainly wrote nothing, and hold it where it may have."""
+        try:
+            yield
+        except (GitHubError, RateLimited):
+            self._store.release(slot.repo_id, slot.number, slot.command_id)
+            raise
+        except Unavailable as unanswered:
+            raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
+
+    def _find(self, github: CommentApi, slot: Slot) -> Comment | None:
+        for comment in github.comments(slot.repo, slot.number):
+            # A person who acts through the App bears its id too, and anybody can write a marker.
+            if comment.app_id == self._app_id and comment.author.is_bot and slot.is_marked(comment.body):
+                return comment
+        return None
+
+    def _record(self, slot: Slot, draft: Draft, comment_id: int | None) -> None:
+        self._store.record(
+            slot.repo_id,
+            slot.number,
+            slot.command_id,
+            text_hash=draft.text_hash,
+            comment_id=comment_id,
+            body_hash=draft.body_hash,
+            shown=draft.shown,
+            now=self._now(),
+        )
+
+    def _now(self) -> float:
+        return self._clock().timestamp()
+
+
+def digest(*texts: str) -> str:
+    """A short hash of texts that tells one from another; lengths keep `("ab", "c")` and `("a", "bc")` apart."""
+    whole = hashlib.sha256()
+    for text in texts:
+        encoded = text.encode(errors="replace")
+        whole.update(len(encoded).to_bytes(8, "big") + encoded)
+    return whole.hexdigest()[:32]
