@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.github import GitHub
+from bot.comments import CommentKeeper
+from bot.github.client import GitHub
 from bot.repository_settings import RepositorySettings
 from bot.settings import Settings
 from bot.store import Store
@@ -16,11 +17,17 @@ from bot.store import Store
 class Services:
     """Built once a process by `bot.wiring`; tests build it with a clock of their own.
 
-    `clock` answers the present time with its zone.
+    `clock` answers the present time in the host's zone, in which times are shown.
     """
 
     settings: Settings
     github: GitHub
     store: Store
     repository_settings: RepositorySettings
+    comments: CommentKeeper
+    inbox: Inbox
     clock: Callable[[], datetime]
+
+    def now(self) -> float:
+        """Seconds since 1970, as the store keeps times."""
+        return self.clock().timestamp()

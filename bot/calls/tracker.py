@@ -1,0 +1,214 @@
+"""What was asked lately, session by session, with its answer."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Generic, TypedDict, TypeVar
+
+from bot.calls.rules import RULES, Arguments, Rule, generic
+from bot.errors import InvalidArgument
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[R]):
+    """An answer. `cached` says that it is an earlier one, `at` at what time of day (the host's) it was fetched."""
+
+    result: R
+    cached: bool
+    at: str
+
+    @property
+    def note(self) -> str:
+        """What a reader of a cached answer is told (T2); empty for a new one."""
+        return f"[Cached result from {self.at}]" if self.cached else ""
+
+
+class Stats(TypedDict):
+    """`total_sessions` and `total_calls` are what is remembered now; hits and misses count the questions so far."""
+
+    total_sessions: int
+    total_calls: int
+    hits: int
+    misses: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    tool: str
+    arguments: Arguments
+    result: Any
+    moment: float
+
+
+class ToolCallTracker:
+    """Remembers the calls of each session on its own (T1). Thread safe.
+
+    A session holds the last `max_history_per_session` calls, each for `max_age_ms`; sessions never see each other's.
+    Results are handed out as they are, not copied: treat them as immutable. `clock` gives seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        max_history_per_session: int = 50,
+        max_age_ms: float = 300_000,
+        *,
+        enable_duplicate_detection: bool = True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if max_history_per_session < 0:
+            raise InvalidArgument("max_history_per_session", "must not be negative")
+        if max_age_ms < 0:
+            raise InvalidArgument("max_age_ms", "must not be negative")
+        self.max_history_per_session = max_history_per_session
+        self.max_age_ms = max_age_ms
+        self.enable_duplicate_detection = enable_duplicate_detection
+        self._clock = clock
+        self._rules: dict[str, Rule] = dict(RULES)
+        self._sessions: OrderedDict[str, deque[_Record]] = OrderedDict()
+        self._hits = self._misses = 0
+        self._lock = threading.Lock()
+
+    def add_rule(self, tool: str, rule: Rule) -> None:
+        """Say when two calls of `tool` are the same (T4); replaces the rule it had."""
+        with self._lock:
+            self._rules[tool] = rule
+
+    def call(
+        self,
+        session: str,
+        tool: str,
+        arguments: Arguments,
+        run: Callable[[], R],
+        *,
+        fresh: bool = False,
+        keep: Callable[[R], bool] | None = None,
+    ) -> Call[R]:
+        """The earlier answer to the same question, or the one that `run` gives now.
+
+        `fresh` asks anew in any case, and remembers the new answer. What raises is never remembered, nor what `keep`
+        (by default: everything that does not report its own failure) declines.
+        """
+        if not fresh and (known := self.find(session, tool, arguments)):
+            return known
+        arguments = copy.deepcopy(dict(arguments))
+        result = run()
+        if (keep or _succeeded)(result):
+            self.remember(session, tool, arguments, result)
+        return Call(result, cached=False, at=_time_of_day(self._clock()))
+
+    def find(self, session: str, tool: str, arguments: Arguments) -> Call[Any] | None:
+        """The latest answer to the same question in this session, None if there is none that is still good."""
+        if not self.enable_duplicate_detection:
+            return None
+        with self._lock:
+            rule = self._rules.get(tool, generic)
+            oldest = self._clock() - self.max_age_ms / 1000
+            for record in reversed(self._sessions.get(session, ())):
+                if record.moment < oldest:
+                    break
+                if record.tool == tool and rule(record.arguments, arguments):
+                    self._hits += 1
+                    return Call(record.result, cached=True, at=_time_of_day(record.moment))
+            self._misses += 1
+            return None
+
+    def remember(self, session: str, tool: str, arguments: Arguments, result: Any) -> None:
+        """Keep an answer. In a full session the oldest call makes room; a session leaves when all in it is too old."""
+        if not self.enable_duplicate_detection or self.max_history_per_session == 0:
+            return
+        with self._lock:
+            now = self._clock()
+            calls = self._sessions.setdefault(session, deque(maxlen=self.max_history_per_session))
+            calls.append(_Record(tool, arguments, result, now))
+            self._sessions.move_to_end(session)
+            self._expire(now)
+
+    def wrap(self, tool: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`function` as a tool of sessions: call it as `wrapped(session, **arguments)`.
+
+        A repeated call gives the earlier result with `cached: true` and the note added (T2); a result that is no
+        mapping is put under `result`.
+        """
+
+        def wrapped(session: str, /, **arguments: Any) -> Any:
+            answer: Call[Any] = self.call(session, tool, arguments, lambda: function(**arguments))
+            if not answer.cached:
+                return answer.result
+            result = answer.result if isinstance(answer.result, Mapping) else {"result": answer.result}
+            return {**result, "cached": True, "note": answer.note}
+
+        return wrapped
+
+    def clear_session(self, session: str) -> None:
+        """Forget one session."""
+        with self._lock:
+            self._sessions.pop(session, None)
+
+    def clear_all(self) -> None:
+        """Forget everything, and count from nought."""
+        with self._lock:
+            self._sessions.clear()
+            self._hits = self._misses = 0
+
+    def get_stats(self) -> Stats:
+        """See Stats."""
+        with self._lock:
+            self._expire(self._clock())
+            return Stats(
+                total_sessions=len(self._sessions),
+                total_calls=sum(map(len, self._sessions.values())),
+                hits=self._hits,
+                misses=self._misses,
+            )
+
+    def _expire(self, now: float) -> None:
+        """Drop what is too old. Sessions are in the order of their latest call, calls in theirs."""
+        oldest = now - self.max_age_ms / 1000
+        for session in list(self._sessions):
+            calls = self._sessions[session]
+            while calls and calls[0].moment < oldest:
+                calls.popleft()
+            if not calls:
+                del self._sessions[session]
+
+
+def _succeeded(result: object) -> bool:
+    """Whether a tool's result is no report of a failure."""
+    return not (
+        isinstance(result, Mapping)
+        and (result.get("success") is False or bool(result.get("error")) or bool(result.get("isError")))
+    )
+
+
+def _time_of_day(moment: float) -> str:
+    """`10:23:45 AM`, in the host's time zone and whatever its locale."""
+    local = datetime.fromtimestamp(moment).astimezone()
+    return f"{local.hour % 12 or 12}:{local:%M:%S} {'AM' if local.hour < 12 else 'PM'}"
+
+
+_tracker: ToolCallTracker | None = None
+_tracker_lock = threading.Lock()
+
+
+def get_tool_call_tracker() -> ToolCallTracker:
+    """The tracker that the tools of this process share, made on first use."""
+    global _tracker
+    with _tracker_lock:
+        if _tracker is None:
+            _tracker = ToolCallTracker()
+        return _tracker
+
+
+def set_tool_call_tracker(tracker: ToolCallTracker | None) -> None:
+    """Use another one; None makes a new one on next use."""
+    global _tracker
+    with _tracker_lock:
+        _tracker = tracker

@@ -1,0 +1,82 @@
+"""One identity at GitHub: githubkit's client for it, and the one way in which everything is asked through it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import githubkit
+from githubkit.exception import GitHubException, GraphQLFailed
+from githubkit.graphql import GraphQLError
+
+from bot.errors import GitHubError, Unavailable
+from bot.github.failures import translate
+
+T = TypeVar("T")
+PAGE = 100
+"""The most that GitHub puts on a page."""
+
+
+class Api:
+    """Calls, with GitHub's refusals turned into our errors. `forget_tokens` drops the tokens that are no good."""
+
+    def __init__(self, github: githubkit.GitHub[Any], forget_tokens: Callable[[], None] | None = None) -> None:
+        # githubkit's namespaces hold the client weakly, so that somebody must hold it.
+        self.github = github
+        self.rest = github.rest("2026-03-10")
+        self._forget_tokens = forget_tokens
+
+    def send(self, operation: str, request: Callable[[], T]) -> T:
+        """Do `request`. `operation` says in a few words what it is, for the errors of `bot.errors` that it may raise.
+
+        A 401 means that a token was revoked or outlived a wrong clock: the next one is tried once.
+        """
+        try:
+            return request()
+        except GitHubException as problem:
+            error = translate(operation, problem)
+        if not (isinstance(error, GitHubError) and error.status == 401 and self._forget_tokens):
+            raise error
+        self._forget_tokens()
+        try:
+            return request()
+        except GitHubException as problem:
+            error = translate(operation, problem)
+        raise error
+
+    def call(self, operation: str, request: Callable[[], githubkit.Response[Any, T]]) -> T:
+        """Like `send`, for the JSON of the answer. An answer that was cut off on its way is as good as none."""
+        response = self.send(operation, request)
+        try:
+            return response.json()
+        except ValueError:
+            raise Unavailable(f"{operation}: the answer is not JSON") from None
+
+    def graphql(
+        self, operation: str, query: str, variables: dict[str, Any]
+    ) -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
+        """Ask GraphQL, which can answer in part: the data there are, and what is wrong with the rest."""
+
+        def request() -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
+            try:
+                return self.github.graphql.request(query, variables), ()
+            except GraphQLFailed as failed:
+                return failed.response.data or {}, failed.response.errors or ()
+
+        try:
+            return self.send(operation, request)
+        except ValueError:
+            raise Unavailable(f"{operation}: the answer is not GraphQL") from None
+
+    def pages(
+        self, operation: str, request: Callable[[int], githubkit.Response[Any, list[T]]], most: int
+    ) -> Iterator[T]:
+        """The items of all pages of a list, up to `most` items. `request` takes the page's number and asks for PAGE."""
+        page = 0
+        while page * PAGE < most:
+            page += 1
+            items = self.call(operation, partial(request, page))
+            yield from items[: most - (page - 1) * PAGE]
+            if len(items) < PAGE:
+                return

@@ -1,0 +1,196 @@
+"""What only the App itself may ask and do: who it is, where it is installed, its webhook and what was delivered.
+
+https://docs.github.com/rest/apps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any, Literal
+from urllib.parse import parse_qs, urlsplit
+
+from githubkit.utils import UNSET
+
+from bot.github import convert
+from bot.github.api import PAGE, Api
+from bot.model import RepoRef, Repository
+
+_MOST = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class AppInfo:
+    """The App as GitHub knows it: what it was granted (`issues: write`) and which events it gets."""
+
+    id: int
+    slug: str
+    name: str
+    url: str
+    permissions: Mapping[str, str]
+    events: Sequence[str]
+
+    @property
+    def bot_login(self) -> str:
+        """The login under which the App comments."""
+        return f"{self.slug}[bot]"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """One account that has installed the App. Permissions are those that the account has accepted so far."""
+
+    id: int
+    account: str
+    permissions: Mapping[str, str]
+    events: Sequence[str]
+    suspended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HookConfig:
+    """Where GitHub delivers events, and how. The secret is never told."""
+
+    url: str
+    content_type: str
+    verifies_tls: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One attempt at a delivery. `guid` is `X-GitHub-Delivery`, the same each time; `status_code` 0 means no answer."""
+
+    id: int
+    guid: str
+    event: str
+    action: str
+    status_code: int
+    delivered_at: datetime
+    redelivery: bool
+
+
+class AppClient:
+    """The App's own operations. All raise Forbidden where id and key do not fit, RateLimited and Unavailable."""
+
+    def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
+        self._api = api
+        self._api_of = api_of
+        self._skew = skew
+
+    def get_app(self) -> AppInfo:
+        """Who we are."""
+        data: Any = self._api.call("read the App", self._api.rest.apps.get_authenticated)
+        return AppInfo(
+            id=data["id"],
+            slug=data.get("slug") or "",
+            name=data["name"],
+            url=data["html_url"],
+            permissions=dict(data["permissions"]),
+            events=tuple(data["events"]),
+        )
+
+    def clock_skew(self) -> float | None:
+        """Seconds by which GitHub's clock is ahead of ours, 0 if below two; None before the first answer."""
+        return self._skew()
+
+    def installation_of(self, repo: RepoRef) -> int:
+        """The id of the installation that covers a repository. Raises NotFound where the App is not installed."""
+        request = partial(self._api.rest.apps.get_repo_installation, repo.owner, repo.name)
+        return self._api.call(f"find the installation for {repo}", request)["id"]
+
+    def installations(self) -> list[Installation]:
+        """Every installation of the App."""
+        listed = self._api.pages(
+            "list the installations",
+            lambda page: self._api.rest.apps.list_installations(per_page=PAGE, page=page),
+            most=_MOST,
+        )
+        return [_installation(data) for data in listed]
+
+    def repositories(self, installation_id: int) -> list[Repository]:
+        """The repositories that an installation covers."""
+        api = self._api_of(installation_id)
+        found: list[Repository] = []
+        for page in range(1, _MOST // PAGE + 1):
+            request = partial(api.rest.apps.list_repos_accessible_to_installation, per_page=PAGE, page=page)
+            listed = api.call(f"list the repositories of installation {installation_id}", request)["repositories"]
+            found += [convert.repository(data) for data in listed]
+            if len(listed) < PAGE:
+                break
+        return found
+
+    def hook_config(self) -> HookConfig:
+        """The webhook's settings."""
+        return _hook_config(
+            self._api.call("read the webhook's settings", self._api.rest.apps.get_webhook_config_for_app)
+        )
+
+    def update_hook_config(self, *, url: str | None = None, secret: str | None = None) -> HookConfig:
+        """Change where GitHub delivers, or the secret that it signs with."""
+        request = partial(
+            self._api.rest.apps.update_webhook_config_for_app,
+            url=UNSET if url is None else url,
+            secret=UNSET if secret is None else secret,
+            content_type="json",
+        )
+        return _hook_config(self._api.call("change the webhook's settings", request))
+
+    def deliveries(
+        self, *, status: Literal["success", "failure"] | None = None, most: int = 1_000
+    ) -> Iterator[Delivery]:
+        """The attempts of the last three days (Enterprise: seven), newest first, page by page as they are used."""
+        cursor: str | None = None
+        while most > 0:
+            request = partial(
+                self._api.rest.apps.list_webhook_deliveries,
+                per_page=min(PAGE, most),
+                cursor=UNSET if cursor is None else cursor,
+                status=UNSET if status is None else status,
+            )
+            response = self._api.send("list the deliveries", request)
+            for data in response.json():
+                most -= 1
+                yield _delivery(data)
+            following = response.raw_response.links.get("next", {}).get("url", "")
+            cursor = next(iter(parse_qs(urlsplit(following).query).get("cursor", ())), None)
+            if cursor is None:
+                return
+
+    def redeliver(self, delivery_id: int) -> None:
+        """Ask for another attempt at a delivery; it keeps its `X-GitHub-Delivery`."""
+        request = partial(self._api.rest.apps.redeliver_webhook_delivery, delivery_id)
+        self._api.send(f"redeliver {delivery_id}", request)
+
+
+def _installation(data: Mapping[str, Any]) -> Installation:
+    account = data.get("account") or {}
+    return Installation(
+        id=data["id"],
+        # An enterprise has a slug instead of a login.
+        account=account.get("login") or account.get("slug") or "",
+        permissions=dict(data["permissions"]),
+        events=tuple(data["events"]),
+        suspended=data.get("suspended_at") is not None,
+    )
+
+
+def _hook_config(data: Mapping[str, Any]) -> HookConfig:
+    return HookConfig(
+        url=data.get("url") or "",
+        content_type=data.get("content_type") or "form",
+        verifies_tls=str(data.get("insecure_ssl", "0")) == "0",
+    )
+
+
+def _delivery(data: Mapping[str, Any]) -> Delivery:
+    return Delivery(
+        id=data["id"],
+        guid=data["guid"],
+        event=data["event"],
+        action=data.get("action") or "",
+        status_code=data["status_code"],
+        delivered_at=convert.moment(data["delivered_at"]),
+        redelivery=data["redelivery"],
+    )

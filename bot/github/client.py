@@ -1,0 +1,139 @@
+"""The door to GitHub: one object a process, from which the clients for the App and its installations come."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import githubkit
+import httpx
+from githubkit.auth import BaseAuthStrategy, TokenAuthStrategy
+
+from bot.calls import ToolCallTracker
+from bot.errors import SettingsError
+from bot.github.api import Api
+from bot.github.app import AppClient
+from bot.github.auth import AppCredentials, Tokens, TokenStore
+from bot.github.clock import ServerClock
+from bot.github.pacing import LocalPacer, Pacer
+from bot.github.repo import RepoClient
+from bot.github.transport import PacedTransport, open_connections
+
+API_VERSION = "2026-03-10"
+"""https://docs.github.com/rest/about-the-rest-api/api-versions; an Enterprise server may know older ones only."""
+
+_USER_AGENT = "doppel"
+
+
+class GitHub:
+    """Clients share connections, GitHub's clock and, per installation, token and pacer. Thread safe.
+
+    `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is then at
+    `/api/graphql`), or any other base. `patience` is how many seconds a call may wait for limits or repeat itself
+    before it raises RateLimited or Unavailable, `timeout` how many GitHub may take for one answer. `new_pacer` makes
+    the pacer of an installation from its name. Clocks, sleep and jitter can be replaced by a test.
+    """
+
+    def __init__(
+        self,
+        *,
+        app_id: int | None = None,
+        private_key: str = "",
+        api_url: str = "https://api.github.com",
+        api_version: str = API_VERSION,
+        tracker: ToolCallTracker | None = None,
+        patience: float = 20.0,
+        timeout: float = 10.0,
+        new_pacer: Callable[[str], Pacer] | None = None,
+        clock: Callable[[], float] = time.time,
+        monotonic: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._app_id = app_id
+        self._private_key = private_key
+        self._api_url = httpx.URL(api_url.rstrip("/") + "/")
+        self._api_version = api_version
+        self._tracker = tracker or ToolCallTracker(clock=clock)
+        self._patience = patience
+        self._timeout = timeout
+        self._new_pacer = new_pacer or (lambda _: LocalPacer(monotonic))
+        self._server_clock = ServerClock(clock)
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._jitter = jitter
+        self._connections = open_connections(self._api_url)
+        self._transports: dict[str, PacedTransport] = {}
+        self._apis: dict[tuple[int, ...], Api] = {}
+        self._lock = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"GitHub({str(self._api_url)!r}, app_id={self._app_id})"
+
+    def app(self) -> AppClient:
+        """The App itself."""
+        return AppClient(self._app_api(()), lambda id_: self._app_api((id_,)), lambda: self._server_clock.skew)
+
+    def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
+        """One installation. With `repository_ids` its token is good for these repositories (and public ones) only."""
+        return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
+
+    def user(self, token: str) -> RepoClient:
+        """A person's or a workflow's token, for the command line."""
+        token = token.strip()
+        account = f"user {hashlib.sha256(token.encode()).hexdigest()[:16]}"
+        with self._lock:
+            return RepoClient(Api(self._client(TokenAuthStrategy(token), account, None)), self._tracker)
+
+    def close(self) -> None:
+        """Close the connections, at the end of the process."""
+        self._connections.close()
+
+    def _app_api(self, key: tuple[int, ...]) -> Api:
+        """The one client for the App (empty key), or for an installation and the repositories it is narrowed to."""
+        if self._app_id is None or not self._private_key:
+            raise SettingsError("APP_ID and PRIVATE_KEY or PRIVATE_KEY_PATH: needed to speak to GitHub as the App.")
+        with self._lock:
+            if key not in self._apis:
+                tokens = Tokens(self._monotonic, self._server_clock)
+                credentials = AppCredentials(
+                    self._app_id,
+                    self._private_key,
+                    self._server_clock,
+                    tokens,
+                    installation_id=key[0] if key else None,
+                    repository_ids=key[1:],
+                )
+                account = f"installation {key[0]}" if key else "app"
+                self._apis[key] = Api(self._client(credentials, account, tokens), tokens.forget)
+            return self._apis[key]
+
+    def _client(self, auth: BaseAuthStrategy, account: str, tokens: Tokens | None) -> githubkit.GitHub[Any]:
+        """githubkit's client. Limits, retries and caching are ours, so that githubkit's own are off. Under the lock."""
+        if account not in self._transports:
+            # Limits are counted by account: however its tokens are narrowed, an installation has one pacer.
+            self._transports[account] = PacedTransport(
+                self._connections,
+                pacer=self._new_pacer(account),
+                server_clock=self._server_clock,
+                base_path=self._api_url.path,
+                api_version=self._api_version,
+                patience=self._patience,
+                monotonic=self._monotonic,
+                sleep=self._sleep,
+                jitter=self._jitter,
+            )
+        return githubkit.GitHub(
+            auth,
+            base_url=self._api_url,
+            user_agent=_USER_AGENT,
+            timeout=self._timeout,
+            transport=self._transports[account],
+            cache_strategy=TokenStore(tokens) if tokens else None,
+            http_cache=False,
+            auto_retry=False,
+        )

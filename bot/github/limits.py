@@ -1,0 +1,147 @@
+"""What an answer of GitHub's means for the request that got it: done, once more, or give up. Pure.
+
+The rules are those of https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api: honour
+`retry-after`, else `x-ratelimit-reset` where nothing remains, else wait a minute at least and longer each time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+RETRIES = 3
+"""How often a request that may be repeated is repeated after a failure of GitHub's."""
+
+_FIRST_PAUSE = 0.5
+_LIMIT_PAUSE = 60.0
+_LONGEST_LIMIT_PAUSE = 960.0
+# `x-ratelimit-reset` and `Date` are whole seconds: a second more is never too early.
+_ROUNDING = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back. `status` is 0 where nothing did; header names are lower case; `body` matters for 403 and 429."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Ok:
+    """Hand the answer over: a success, or a refusal that waiting cannot change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """GitHub says "not now": which resource (None: everything), for how many seconds, and whether it said how long."""
+
+    after: float
+    resource: str | None
+    told: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Ask again after so many seconds."""
+
+    after: float
+    limit: Limit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """Do not ask again now. `limit` is set for a rate limit; without it GitHub is out of order."""
+
+    limit: Limit | None = None
+
+
+Verdict = Ok | Retry | Raise
+
+
+def decide(
+    answer: Answer,
+    *,
+    attempt: int,
+    repeatable: bool,
+    patience: float,
+    now: float,
+    resource: str,
+    strikes: int = 0,
+    jitter: float = 0.0,
+) -> Verdict:
+    """Judge one answer.
+
+    `attempt` counts the retries made so far, `patience` is how many seconds may still be spent on this request, `now`
+    is GitHub's time (seconds since 1970), `resource` is the primary limit that the request counts for, `strikes` counts
+    the limits before this one that named no time, and `jitter` in [0, 1) spreads the clients. `repeatable` says that
+    doing it twice does no harm: a request that was refused for a limit was not done and may always be repeated, one
+    that failed in any other way perhaps was.
+    """
+    if limit := find_limit(answer, now=now, resource=resource, strikes=strikes, jitter=jitter):
+        if attempt < RETRIES and limit.after <= patience:
+            return Retry(limit.after, limit)
+        return Raise(limit)
+    if answer.status and answer.status < 500:
+        return Ok()
+    pause = max(_FIRST_PAUSE * 2**attempt * (1 + jitter), retry_after(answer.headers, now) or 0.0)
+    if repeatable and attempt < RETRIES and pause <= patience:
+        return Retry(pause)
+    return Raise()
+
+
+def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, jitter: float = 0.0) -> Limit | None:
+    """The rate limit that this answer reports, if it reports one. Arguments as for `decide`.
+
+    A 403 is both GitHub's word for a limit and for a missing permission; headers and message tell them apart. The
+    primary limit covers one resource, a secondary one everything.
+    """
+    if answer.status not in (403, 429):
+        return None
+    headers, message = answer.headers, message_of(answer.body).lower()
+    used_up = headers.get("x-ratelimit-remaining") == "0"
+    covers = resource if used_up and "secondary" not in message else None
+    if (after := retry_after(headers, now)) is not None:
+        return Limit(after, covers, told=True)
+    if used_up and (reset := _number(headers.get("x-ratelimit-reset"))) is not None:
+        return Limit(max(reset - now, 0.0) + _ROUNDING, covers, told=True)
+    if answer.status == 429 or "rate limit" in message or "abuse detection" in message:
+        pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
+        return Limit(pause * (1 + jitter / 4), None, told=False)
+    return None
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Seconds from the `retry-after` header, which is a number or a date (RFC 9110, 10.2.3); None if absent or odd."""
+    text = headers.get("retry-after", "").strip()
+    if (seconds := _number(text)) is not None:
+        return seconds
+    try:
+        moment = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return None
+    return max(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - now, 0.0)
+
+
+def message_of(body: bytes) -> str:
+    """The `message` of an error body, with the messages of its `errors`; empty if the body is nothing of the kind."""
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return ""
+    if not isinstance(data, dict):
+        return ""
+    parts = [data.get("message")]
+    errors = data.get("errors")
+    for error in errors if isinstance(errors, list) else ():
+        parts.append(error if isinstance(error, str) else error.get("message") if isinstance(error, dict) else None)
+    return " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
+
+
+def _number(text: str | None) -> float | None:
+    """A header's whole number; anything longer than a date in seconds is no number that anyone meant."""
+    return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None

@@ -1,0 +1,135 @@
+"""What the bot reads of a repository."""
+
+from __future__ import annotations
+
+import base64
+from urllib.parse import quote
+
+from bot.errors import Invalid, InvalidArgument, NotFound
+from bot.github import convert
+from bot.github.api import PAGE, Api
+from bot.model import Comment, Issue, Permission, RepoRef, Repository
+
+LARGEST_FILE = 1024 * 1024
+"""Bytes of the largest file that is read; GitHub's contents API sends nothing larger within JSON."""
+
+_MOST_COMMENTS = 5_000
+_MOST_LABELS = 2_000
+
+
+class Reads:
+    """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound where it says so."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def issue(self, repo: RepoRef, number: int, *, reuse: bool = False) -> Issue:
+        """One issue or pull request. Raises NotFound where it is deleted, or has been transferred elsewhere.
+
+        A renamed repository answers under its new name, which `Issue.repo` then is. `reuse` allows the view of a thread
+        to answer from what it remembers; here it changes nothing.
+        """
+        operation = f"read {repo}#{number}"
+        data = self._api.call(operation, lambda: self._api.rest.issues.get(repo.owner, repo.name, number))
+        issue = convert.issue(data)
+        if not same_repository(issue.repo, repo) and (
+            issue.number != number or not same_repository(self.repository(repo).ref, issue.repo)
+        ):
+            # GitHub redirects from a transferred issue and from a renamed repository alike.
+            raise NotFound(operation, 301, f"it was transferred to {issue.repo}#{issue.number}")
+        return issue
+
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
+        """The issues opened last, newest first, open and closed, without pull requests: `limit` at most."""
+        found: list[Issue] = []
+        # The list mixes issues with pull requests, which are the greater part in some repositories.
+        listed = self._api.pages(
+            f"list the issues of {repo}",
+            lambda page: self._api.rest.issues.list_for_repo(
+                repo.owner, repo.name, state="all", sort="created", direction="desc", per_page=PAGE, page=page
+            ),
+            most=max(10 * PAGE, 5 * limit),
+        )
+        for data in listed:
+            if len(found) >= limit:
+                break
+            if not data.get("pull_request"):
+                found.append(convert.issue(data))
+        return found
+
+    def comments(self, repo: RepoRef, number: int) -> list[Comment]:
+        """All comments on an issue, oldest first (GitHub allows no issue more than 2,500). Raises NotFound."""
+        listed = self._api.pages(
+            f"read the comments on {repo}#{number}",
+            lambda page: self._api.rest.issues.list_comments(repo.owner, repo.name, number, per_page=PAGE, page=page),
+            most=_MOST_COMMENTS,
+        )
+        return [convert.comment(data) for data in listed]
+
+    def comment(self, repo: RepoRef, comment_id: int) -> Comment:
+        """One comment. Raises NotFound where it was deleted."""
+        data = self._api.call(
+            f"read comment {comment_id} in {repo}",
+            lambda: self._api.rest.issues.get_comment(repo.owner, repo.name, comment_id),
+        )
+        return convert.comment(data)
+
+    def permission(self, repo: RepoRef, login: str) -> Permission:
+        """What somebody may do here (C5): nothing, for a name that nobody has."""
+        try:
+            data = self._api.call(
+                f"read the permission of {login} in {repo}",
+                lambda: self._api.rest.repos.get_collaborator_permission_level(
+                    repo.owner, repo.name, quote(login, safe="")
+                ),
+            )
+        except NotFound:
+            return Permission()
+        return convert.permission(data)
+
+    def labels(self, repo: RepoRef) -> frozenset[str]:
+        """The names of the repository's labels."""
+        listed = self._api.pages(
+            f"list the labels of {repo}",
+            lambda page: self._api.rest.issues.list_labels_for_repo(repo.owner, repo.name, per_page=PAGE, page=page),
+            most=_MOST_LABELS,
+        )
+        return frozenset(data["name"] for data in listed)
+
+    def repository(self, repo: RepoRef) -> Repository:
+        """The repository, under its present name where it was renamed. Raises NotFound."""
+        data = self._api.call(f"read {repo}", lambda: self._api.rest.repos.get(repo.owner, repo.name))
+        return convert.repository(data)
+
+    def file(self, repo: RepoRef, path: str) -> str | None:
+        """The text of a file on the default branch; None where there is no file. Bytes that are no UTF-8 become `�`.
+
+        Raises Invalid for a file of more than LARGEST_FILE bytes.
+        """
+        data = self._contents(repo, path)
+        if not isinstance(data, dict) or data.get("type") != "file":
+            return None
+        if data["size"] > LARGEST_FILE or data.get("encoding") != "base64":
+            raise Invalid(f"read {path} in {repo}", 413, f"the file has {data['size']} bytes, more than 1 MiB")
+        return base64.b64decode(data["content"]).decode("utf-8", errors="replace")
+
+    def directory(self, repo: RepoRef, path: str) -> list[str]:
+        """The names of the files (not of the folders) in a folder of the default branch; empty if there is none."""
+        data = self._contents(repo, path)
+        return [entry["name"] for entry in data if entry["type"] == "file"] if isinstance(data, list) else []
+
+    def _contents(self, repo: RepoRef, path: str) -> object:
+        if any(part in ("", ".", "..") for part in path.split("/")):
+            raise InvalidArgument("path", f"{path!r} is no path inside a repository")
+        try:
+            return self._api.call(
+                f"read {path} in {repo}",
+                lambda: self._api.rest.repos.get_content(repo.owner, repo.name, quote(path)),
+            )
+        except NotFound:
+            return None
+
+
+def same_repository(a: RepoRef, b: RepoRef) -> bool:
+    """GitHub's names of owners and repositories do not tell upper from lower case."""
+    return str(a).lower() == str(b).lower()

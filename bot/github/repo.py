@@ -1,0 +1,103 @@
+"""What one installation can do: the client that finder and handlers are given, and its view for one issue thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+from bot.calls import Call, ToolCallTracker, equal
+from bot.github import search, workflow
+from bot.github.api import PAGE, Api
+from bot.github.search import SearchPage
+from bot.github.workflow import WorkflowStates
+from bot.github.writes import Writes
+from bot.model import Issue, RepoRef
+
+R = TypeVar("R")
+
+_REMEMBERED = ("search", "workflow_states", "issue", "recent_issues", "labels", "file", "directory")
+
+
+class RepoClient(Writes):
+    """Everything that the bot asks of GitHub and does there as one installation. Thread safe."""
+
+    def __init__(self, api: Api, tracker: ToolCallTracker) -> None:
+        super().__init__(api)
+        self._tracker = tracker
+        for name in _REMEMBERED:
+            # T5: the rule for tools that nobody described would take two issues of a repository for one.
+            tracker.add_rule(f"github.{name}", equal)
+
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = PAGE) -> SearchPage:
+        """One search request: lexical (30 a minute) or hybrid (10 a minute). Raises Invalid for a refused query.
+
+        A search for a repository by a name that it no longer has is refused: searches do not follow renames.
+        """
+        return search.search(self._api, query, hybrid=hybrid, per_page=per_page)
+
+    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
+        """The workflow states of issues, in one request (F7); where there are none a reason, never an error."""
+        return workflow.workflow_states(self._api, repo, numbers, field)
+
+    def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
+        """This client for the work on one issue (`OWNER/REPO#N`): what it read in the last minutes it remembers (T5).
+
+        `fresh` asks GitHub anew, and remembers that.
+        """
+        return ThreadClient(self._api, self._tracker, key, fresh=fresh)
+
+
+class ThreadClient(RepoClient):
+    """A RepoClient that answers repeated reads from memory: searches, workflow states, files, labels, other issues.
+
+    What the bot is about to act upon is always read anew: the issue itself, comments, permissions, the repository.
+    Writes are never remembered. What failed, or came incomplete, is asked again.
+    """
+
+    def __init__(self, api: Api, tracker: ToolCallTracker, key: str, *, fresh: bool) -> None:
+        super().__init__(api, tracker)
+        self._key = key
+        self._fresh = fresh
+
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = PAGE) -> SearchPage:
+        """See RepoClient; `SearchPage.cached_at` says when a remembered page was fetched."""
+        ask = partial(super().search, query, hybrid=hybrid, per_page=per_page)
+        arguments = {"query": query, "hybrid": hybrid, "per_page": per_page}
+        answer = self._remembered("search", arguments, ask, keep=lambda page: not page.incomplete)
+        return replace(answer.result, cached_at=answer.at) if answer.cached else answer.result
+
+    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
+        """See RepoClient."""
+        ask = partial(super().workflow_states, repo, numbers, field)
+        arguments = {"repo": repo, "numbers": tuple(numbers), "field": field}
+        return self._remembered("workflow_states", arguments, ask, keep=lambda answer: not answer.reason).result
+
+    def issue(self, repo: RepoRef, number: int, *, reuse: bool = False) -> Issue:
+        """See RepoClient. Only with `reuse` may the answer be a remembered one."""
+        ask = partial(super().issue, repo, number)
+        return self._remembered("issue", {"repo": repo, "number": number}, ask).result if reuse else ask()
+
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
+        """See RepoClient."""
+        ask = partial(super().recent_issues, repo, limit)
+        return list(self._remembered("recent_issues", {"repo": repo, "limit": limit}, ask).result)
+
+    def labels(self, repo: RepoRef) -> frozenset[str]:
+        """See RepoClient."""
+        return self._remembered("labels", {"repo": repo}, partial(super().labels, repo)).result
+
+    def file(self, repo: RepoRef, path: str) -> str | None:
+        """See RepoClient."""
+        return self._remembered("file", {"repo": repo, "path": path}, partial(super().file, repo, path)).result
+
+    def directory(self, repo: RepoRef, path: str) -> list[str]:
+        """See RepoClient."""
+        ask = partial(super().directory, repo, path)
+        return list(self._remembered("directory", {"repo": repo, "path": path}, ask).result)
+
+    def _remembered(
+        self, name: str, arguments: Mapping[str, Any], ask: Callable[[], R], keep: Callable[[R], bool] | None = None
+    ) -> Call[R]:
+        return self._tracker.call(self._key, f"github.{name}", arguments, ask, fresh=self._fresh, keep=keep)

@@ -1,0 +1,154 @@
+"""The way every request takes to GitHub: wait for its turn, send, judge the answer, perhaps send again.
+
+It sits below githubkit, so that whatever githubkit sends, tokens included, keeps the limits. githubkit opens and closes
+a client around every request and its transport with it, which closes nothing here: the connections stay open.
+"""
+
+from __future__ import annotations
+
+import logging
+import urllib.request
+from collections.abc import Callable
+
+import httpx
+
+from bot.errors import NotFound, RateLimited, Unavailable
+from bot.github.clock import ServerClock
+from bot.github.costs import Cost, cost_of, is_repeatable
+from bot.github.limits import Answer, Limit, Raise, Retry, decide
+from bot.github.pacing import Pacer
+
+log = logging.getLogger(__name__)
+
+# GitHub counts more than 100 requests at once as abuse; a process of ours never needs as many.
+_CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30)
+_SAFE = ("GET", "HEAD")
+# These failures happen before anything is sent.
+_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+
+
+def open_connections(base_url: httpx.URL) -> httpx.HTTPTransport:
+    """A pool of connections, kept alive, for the whole process; honours the usual proxy variables for `base_url`."""
+    proxy = urllib.request.getproxies().get(base_url.scheme)
+    if proxy and urllib.request.proxy_bypass(base_url.host):
+        proxy = None
+    return httpx.HTTPTransport(limits=_CONNECTIONS, proxy=proxy)
+
+
+class PacedTransport(httpx.BaseTransport):
+    """The transport of one installation (or of the App itself): its pacer, its patience.
+
+    `patience` is how many seconds one call may spend on waiting and repeating before the work is better put back into
+    the queue; `api_version` goes with every request, whatever version githubkit's methods were generated for.
+    Raises RateLimited with the seconds to wait, and Unavailable; and NotFound for a write to what has moved, since what
+    was meant for one place must not be said in another: only reads follow.
+    """
+
+    def __init__(
+        self,
+        connections: httpx.BaseTransport,
+        *,
+        pacer: Pacer,
+        server_clock: ServerClock,
+        base_path: str,
+        api_version: str,
+        patience: float,
+        monotonic: Callable[[], float],
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._connections = connections
+        self._pacer = pacer
+        self._server_clock = server_clock
+        self._base_path = base_path.rstrip("/")
+        self._api_version = api_version
+        self._patience = patience
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._jitter = jitter
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request, as often as the limits and its nature allow."""
+        path = request.url.path.removeprefix(self._base_path)
+        operation = f"{request.method} {path}"
+        cost = cost_of(request.method, path, request.url.params)
+        request.headers["X-GitHub-Api-Version"] = self._api_version
+        deadline = self._monotonic() + self._patience
+        attempt = 0
+        while True:
+            self._wait_for_turn(cost, operation, deadline)
+            response, failure = self._send(request)
+            repeatable = is_repeatable(request.method, path) or isinstance(failure, _UNSENT)
+            verdict = decide(
+                _answer(response),
+                attempt=attempt,
+                repeatable=repeatable,
+                patience=deadline - self._monotonic(),
+                now=self._server_clock.now(),
+                resource=cost.resource,
+                strikes=self._pacer.strikes(),
+                jitter=self._jitter(),
+            )
+            limit = verdict.limit if isinstance(verdict, Retry | Raise) else None
+            self._learn(cost, response, limit)
+            if isinstance(verdict, Retry):
+                log.info("%s: %s; again in %.1f s", operation, _what(response, failure), verdict.after)
+                # After a limit the pacer says when, to this thread as to all others.
+                if limit is None:
+                    self._sleep(verdict.after)
+                attempt += 1
+            elif isinstance(verdict, Raise) and limit is not None:
+                raise RateLimited(f"{operation}: GitHub's rate limit is reached", after=limit.after)
+            elif isinstance(verdict, Raise) or response is None:
+                raise Unavailable(f"{operation}: {_what(response, failure)}")
+            elif response.is_redirect and request.method not in _SAFE:
+                raise NotFound(operation, response.status_code, "it has moved")
+            else:
+                return response
+
+    def _wait_for_turn(self, cost: Cost, operation: str, deadline: float) -> None:
+        while delay := self._pacer.take(cost):
+            if self._monotonic() + delay > deadline:
+                raise RateLimited(f"{operation}: the budget of {cost.resource} is used up for now", after=delay)
+            self._sleep(delay)
+
+    def _send(self, request: httpx.Request) -> tuple[httpx.Response | None, httpx.RequestError | None]:
+        """One attempt: an answer with its body, or why there is none."""
+        try:
+            response = self._connections.handle_request(request)
+            response.read()
+        except httpx.RequestError as failure:
+            return None, failure
+        self._server_clock.observe(response.headers)
+        return response, None
+
+    def _learn(self, cost: Cost, response: httpx.Response | None, limit: Limit | None) -> None:
+        """Tell the pacer what the answer says about what is left."""
+        if response is None:
+            return
+        if limit is not None:
+            self._pacer.refused(limit)
+        elif response.is_success:
+            self._pacer.succeeded()
+        remaining, reset = (response.headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "reset"))
+        if remaining.isdecimal() and reset.isdecimal():
+            # Enterprise servers of some age name no resource.
+            resource = response.headers.get("x-ratelimit-resource") or cost.resource
+            self._pacer.learn(resource, int(remaining), int(reset) - self._server_clock.now())
+
+
+def _answer(response: httpx.Response | None) -> Answer:
+    if response is None:
+        return Answer(0)
+    return Answer(response.status_code, response.headers, response.content if response.status_code >= 400 else b"")
+
+
+def _what(response: httpx.Response | None, failure: httpx.RequestError | None) -> str:
+    """What went wrong, in words that hold no header: some of httpx's messages repeat the one that they object to."""
+    if response is not None:
+        return f"GitHub answered {response.status_code}"
+    if isinstance(failure, httpx.TimeoutException):
+        return "GitHub did not answer in time"
+    if isinstance(failure, httpx.ConnectError):
+        return "GitHub cannot be reached"
+    return f"the connection failed ({type(failure).__name__})"

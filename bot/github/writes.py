@@ -1,0 +1,125 @@
+"""What the bot changes in a repository. Nothing here is ever answered from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
+
+import githubkit
+
+from bot.errors import NotFound
+from bot.github import convert
+from bot.github.reads import Reads, same_repository
+from bot.model import Comment, Issue, RepoRef
+
+T = TypeVar("T")
+Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
+
+
+class Writes(Reads):
+    """Writing operations. All raise NotFound, Forbidden, Invalid, RateLimited and Unavailable.
+
+    All but `create_comment` can be repeated without harm and are, within limits. After Unavailable from
+    `create_comment` nobody knows whether the comment is there: look for its marker before trying again.
+    """
+
+    def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
+        """Post a comment on an issue."""
+        data = self._ask(
+            f"comment on {repo}#{number}",
+            repo,
+            lambda at: self._api.rest.issues.create_comment(at.owner, at.name, number, body=body),
+        )
+        return convert.comment(data)
+
+    def update_comment(self, repo: RepoRef, comment_id: int, body: str) -> Comment:
+        """Give a comment of the bot's own a new text."""
+        data = self._ask(
+            f"edit comment {comment_id} in {repo}",
+            repo,
+            lambda at: self._api.rest.issues.update_comment(at.owner, at.name, comment_id, body=body),
+        )
+        return convert.comment(data)
+
+    def delete_comment(self, repo: RepoRef, comment_id: int) -> None:
+        """Delete a comment; that it is gone already is as good."""
+        try:
+            self._write(
+                f"delete comment {comment_id} in {repo}",
+                repo,
+                lambda at: self._api.rest.issues.delete_comment(at.owner, at.name, comment_id),
+            )
+        except NotFound:
+            return
+
+    def react(self, repo: RepoRef, comment_id: int, content: Reaction) -> None:
+        """React to a comment; a reaction that is there already stays."""
+        self._write(
+            f"react to comment {comment_id} in {repo}",
+            repo,
+            lambda at: self._api.rest.reactions.create_for_issue_comment(
+                at.owner, at.name, comment_id, content=content
+            ),
+        )
+
+    def close_as_duplicate(self, repo: RepoRef, number: int, original_id: int) -> Issue:
+        """Close an issue as GitHub's own kind of duplicate. `original_id` is the database id of the original."""
+        data = self._ask(
+            f"close {repo}#{number} as a duplicate",
+            repo,
+            lambda at: self._api.rest.issues.update(
+                at.owner, at.name, number, state="closed", state_reason="duplicate", duplicate_issue_id=original_id
+            ),
+        )
+        return convert.issue(data)
+
+    def reopen(self, repo: RepoRef, number: int) -> Issue:
+        """Open a closed issue again."""
+        data = self._ask(
+            f"reopen {repo}#{number}",
+            repo,
+            lambda at: self._api.rest.issues.update(at.owner, at.name, number, state="open", state_reason="reopened"),
+        )
+        return convert.issue(data)
+
+    def add_labels(self, repo: RepoRef, number: int, names: Sequence[str]) -> None:
+        """Add labels to those that an issue has. (Setting them with the issue would replace the others.)"""
+        if names:
+            self._write(
+                f"label {repo}#{number}",
+                repo,
+                lambda at: self._api.rest.issues.add_labels(at.owner, at.name, number, labels=list(names)),
+            )
+
+    def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
+        """Take a label off an issue; that it is not on it is as good."""
+        try:
+            self._write(
+                f"unlabel {repo}#{number}",
+                repo,
+                lambda at: self._api.rest.issues.remove_label(at.owner, at.name, number, quote(name, safe="")),
+            )
+        except NotFound:
+            return
+
+    def _ask(self, operation: str, repo: RepoRef, request: Callable[[RepoRef], githubkit.Response[Any, T]]) -> T:
+        """Write, and return the JSON of the answer."""
+        return self._renamed(repo, lambda at: self._api.call(operation, lambda: request(at)))
+
+    def _write(self, operation: str, repo: RepoRef, request: Callable[[RepoRef], githubkit.Response[Any, Any]]) -> None:
+        """Write where the answer says nothing of interest."""
+        self._renamed(repo, lambda at: self._api.send(operation, lambda: request(at)))
+
+    def _renamed(self, repo: RepoRef, write: Callable[[RepoRef], T]) -> T:
+        """Write; to the new name of a repository that was renamed, but not to where an issue was transferred."""
+        try:
+            return write(repo)
+        except NotFound as problem:
+            if problem.status in (404, 410):
+                raise
+            moved = problem
+        present = self.repository(repo).ref
+        if same_repository(present, repo):
+            raise moved
+        return write(present)
