@@ -82,7 +82,7 @@ def _meant(word: str, words: Sequence[str], here: Here) -> str:
         return _suggest(BY_NAME[Name.EXPLAIN], ["", word], here)
     word = word[:40].lower().rstrip(".,;:!")
     bare = word.partition("=")[0]
-    found = process.extractOne(bare, _SUGGESTIBLE, scorer=OSA.normalized_similarity, score_cutoff=0.5)
+    found = process.extractOne(bare, list(_SUGGESTIBLE), scorer=OSA.normalized_similarity, score_cutoff=0.5)
     if found is None:
         return ""
     if found[0] in _NAMES:

@@ -1,0 +1,266 @@
+"""C4, C5: the `/duplicates` commands, as people write them."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.commands import (
+    COMMAND,
+    COMMANDS,
+    OPTIONS,
+    Command,
+    Invalid,
+    Misspelt,
+    Name,
+    Options,
+    Parsed,
+    Problem,
+    Requirement,
+    allowed,
+    parse,
+)
+from bot.model import Permission, RepoRef
+
+REPO = RepoRef("acme", "app")
+
+
+def one(body: str, host: str = "github.com") -> Parsed:
+    (found,) = parse(body, REPO, host)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "number", "words", "options"),
+    [
+        ("/duplicates", Name.RECHECK, None, (), Options()),
+        ("/Duplicates", Name.RECHECK, None, (), Options()),
+        ("  /duplicates  ", Name.RECHECK, None, (), Options()),
+        ("/duplicates fresh open limit=3", Name.RECHECK, None, (), Options(state="open", limit=3, fresh=True)),
+        ("/duplicates all confidence=.7", Name.RECHECK, None, (), Options(state="all", confidence=0.7)),
+        ("/duplicates closed threshold=40%", Name.RECHECK, None, (), Options(state="closed", threshold=0.4)),
+        ("/duplicates search crash login", Name.SEARCH, None, ("crash", "login"), Options()),
+        ("/duplicates explain #12", Name.EXPLAIN, 12, (), Options()),
+        ("/duplicates not 12", Name.NOT, 12, (), Options()),
+        ("/duplicates NOT #12.", Name.NOT, 12, (), Options()),
+        ("/duplicates of acme/app#12", Name.OF, 12, (), Options()),
+        ("/duplicates of https://github.com/acme/app/issues/12", Name.OF, 12, (), Options()),
+        ("/duplicates of https://redirect.github.com/Acme/App/issues/12", Name.OF, 12, (), Options()),
+        ("/duplicates of https://github.com/acme/app/issues/12#issuecomment-5", Name.OF, 12, (), Options()),
+        ("/duplicates of https://github.com/acme/app/pull/12/files?w=1", Name.OF, 12, (), Options()),
+        ("/duplicates undo", Name.UNDO, None, (), Options()),
+        ("/duplicates mute", Name.MUTE, None, (), Options()),
+        ("/duplicates unmute", Name.UNMUTE, None, (), Options()),
+        ("/duplicates scan", Name.SCAN, None, (), Options()),
+        ("/duplicates help!", Name.HELP, None, (), Options()),
+    ],
+)
+def test_c4_every_command_is_read(
+    body: str, name: Name, number: int | None, words: tuple[str, ...], options: Options
+) -> None:
+    assert one(body) == Command(name, body.strip(), number, words, options)
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "options"),
+    [
+        ('search "connection reset" proxy', ("connection reset", "proxy"), Options()),
+        ("search “connection  reset”", ("connection reset",), Options()),
+        ("search `errno 104` limit=2", ("errno 104",), Options(limit=2)),
+        ("search fails to open a file", ("fails", "to", "open", "a", "file"), Options()),
+        ("search open file open fresh", ("open", "file"), Options(state="open", fresh=True)),
+        ('search cannot "open"', ("cannot", "open"), Options()),
+        ("search limit=2 crash", ("crash",), Options(limit=2)),
+        ("search errno=13 crash", ("errno=13", "crash"), Options()),
+        ('search half "quoted', ("half", "quoted"), Options()),
+        ("search #12 @ann -label:x", ("#12", "@ann", "-label:x"), Options()),
+    ],
+)
+def test_c4_search_takes_words_and_then_options(line: str, words: tuple[str, ...], options: Options) -> None:
+    found = one(f"/duplicates {line}")
+    assert isinstance(found, Command)
+    assert (found.words, found.options) == (words, options)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "no command here, not even about /duplicates",
+        "say `/duplicates` to look again",
+        "    /duplicates",
+        "\t/duplicates",
+        "text\n     /duplicates",
+        "```\n/duplicates\n```",
+        "~~~sh\n/duplicates\n",
+        "- ```\n  /duplicates\n  ```",
+        "`code that\n/duplicates\ngoes on`",
+        "> /duplicates",
+        "> quoted\n/duplicates",
+        "> - quoted\n>   /duplicates",
+        "<!-- hidden\n/duplicates\n-->",
+        "text <!-- hidden\n/duplicates\n--> text",
+        "<!--\n/duplicates",
+        "- /duplicates",
+        "1. /duplicates",
+        "# /duplicates",
+        "**/duplicates**",
+        "\\/duplicates",
+        "/duplicates/and/more",
+        "/duplicates-of-this",
+        "/duplicatesearch",
+        "x/duplicates",
+        "／duplicates",
+        "/dump",
+        "/du -sh",
+        "/duplicate #12",
+        "/dupe this one",
+        "",
+    ],
+)
+def test_c4_what_is_no_command_is_left_alone(body: str) -> None:
+    assert parse(body, REPO) == ()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "hello\n/duplicates help",
+        "hello\n\n   /duplicates help\n\nbye",
+        "> quoted\n\n/duplicates help",
+        "```\ncode\n```\n/duplicates help",
+        "- a list\n/duplicates help",
+        "- a list\n  /duplicates help",
+        "`one tick\n/duplicates help",
+        "text <!-- never closed\n/duplicates help",
+        "a\\\n/duplicates help",
+        "<details>\n\n/duplicates help\n\n</details>",
+        "/duplicates help\n---\nmy signature",
+        "hello\r\n/duplicates help\r\nbye",
+        "`/duplicates` does it:\n/duplicates help",
+    ],
+)
+def test_c4_a_command_is_found_among_other_text(body: str) -> None:
+    assert one(body) == Command(Name.HELP, "/duplicates help")
+
+
+@pytest.mark.parametrize(
+    ("body", "word", "suggestion"),
+    [
+        ("/duplicates serch crash", "serch", "/duplicates search WORDS…"),
+        ("/duplicates exlpain #12", "exlpain", "/duplicates explain #12"),
+        ("/duplicates nto #12", "nto", "/duplicates not #12"),
+        ("/duplicates umute", "umute", "/duplicates unmute"),
+        ("/duplicates frehs", "frehs", "/duplicates fresh"),
+        ("/duplicates open limt=3", "limt=3", "/duplicates limit=3"),
+        ("/duplicates #12", "#12", "/duplicates explain #12"),
+        ("/duplicates xyzzy", "xyzzy", ""),
+        ("/duplicate of #12", "/duplicate", "/duplicates of #12"),
+        ("/duplicate", "/duplicate", "/duplicates"),
+        ("/dupe", "/dupe", "/duplicates"),
+        ("/dups help", "/dups", "/duplicates help"),
+        ("/duplicats not 3", "/duplicats", "/duplicates not #3"),
+    ],
+)
+def test_c4_a_misspelt_command_gets_the_nearest(body: str, word: str, suggestion: str) -> None:
+    assert one(body) == Misspelt(body, word, suggestion)
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "problem", "value"),
+    [
+        ("not", Name.NOT, Problem.NUMBER_MISSING, ""),
+        ("not this", Name.NOT, Problem.NUMBER_UNREADABLE, "this"),
+        ("not #0", Name.NOT, Problem.NUMBER_UNREADABLE, "#0"),
+        ("not #-1", Name.NOT, Problem.NUMBER_UNREADABLE, "#-1"),
+        ("not #2147483648", Name.NOT, Problem.NUMBER_UNREADABLE, "#2147483648"),
+        ("not #" + "9" * 400, Name.NOT, Problem.NUMBER_UNREADABLE, "#" + "9" * 58 + "…"),
+        ("not #١٢", Name.NOT, Problem.NUMBER_UNREADABLE, "#١٢"),
+        ("of other/app#1", Name.OF, Problem.OTHER_REPOSITORY, "other/app#1"),
+        (
+            "of https://github.com/acme/other/issues/1",
+            Name.OF,
+            Problem.OTHER_REPOSITORY,
+            "https://github.com/acme/other/issues/1",
+        ),
+        (
+            "of https://git.acme.org/acme/app/issues/1",
+            Name.OF,
+            Problem.OTHER_REPOSITORY,
+            "https://git.acme.org/acme/app/issues/1",
+        ),
+        ("not #1 #2", Name.NOT, Problem.TOO_MUCH, "#2"),
+        ("mute forever", Name.MUTE, Problem.TOO_MUCH, "forever"),
+        ("search", Name.SEARCH, Problem.WORDS_MISSING, ""),
+        ('search "" fresh', Name.SEARCH, Problem.WORDS_MISSING, ""),
+        ("search " + "x" * 201, Name.SEARCH, Problem.WORDS_TOO_LONG, ""),
+        ("search x limit=0", Name.SEARCH, Problem.OPTION_VALUE, "limit=0"),
+        ("limit=11", Name.RECHECK, Problem.OPTION_VALUE, "limit=11"),
+        ("confidence=2", Name.RECHECK, Problem.OPTION_VALUE, "confidence=2"),
+        ("confidence=nan", Name.RECHECK, Problem.OPTION_VALUE, "confidence=nan"),
+        ("threshold=", Name.RECHECK, Problem.OPTION_VALUE, "threshold="),
+        ("threshold=101%", Name.RECHECK, Problem.OPTION_VALUE, "threshold=101%"),
+    ],
+)
+def test_c4_what_cannot_be_done_as_written_is_said(line: str, name: Name, problem: Problem, value: str) -> None:
+    assert one(f"/duplicates {line}") == Invalid(f"/duplicates {line}", name, problem, value)
+
+
+def test_c4_the_address_of_an_issue_on_enterprise() -> None:
+    found = one("/duplicates of https://Git.Acme.org/acme/app/issues/12", "git.acme.org")
+    assert isinstance(found, Command)
+    assert found.number == 12
+
+
+def test_c4_a_comment_can_hold_several_commands_but_not_any_number() -> None:
+    found = parse("/duplicates not #1\ntext\n\n/duplicates mute\n", REPO)
+    assert [command.name for command in found if isinstance(command, Command)] == [Name.NOT, Name.MUTE]
+    found = parse("/duplicates help\n" * 9, REPO)
+    assert len(found) == 6
+    assert found[5] == Invalid("/duplicates help", Name.RECHECK, Problem.TOO_MANY)
+
+
+@pytest.mark.parametrize("row", COMMANDS, ids=lambda row: row.syntax)
+def test_c4_the_table_is_what_the_parser_reads(row: object) -> None:
+    """Every row's own syntax, filled in, is read as that row's command."""
+    found = one(row.syntax.replace("#N", "#7"))  # type: ignore[attr-defined]
+    assert isinstance(found, Command)
+    assert found.row is row
+
+
+@pytest.mark.parametrize("option", [option for option, _ in OPTIONS])
+def test_c4_the_options_of_the_help_work(option: str) -> None:
+    assert one(f"{COMMAND} {option}") != one(COMMAND)
+    assert isinstance(one(f"{COMMAND} {option}"), Command)
+
+
+def test_c5_who_may_is_in_the_table() -> None:
+    assert {row.name: row.who for row in COMMANDS} == {
+        Name.RECHECK: Requirement.ANYONE,
+        Name.SEARCH: Requirement.ANYONE,
+        Name.EXPLAIN: Requirement.ANYONE,
+        Name.HELP: Requirement.ANYONE,
+        Name.UNDO: Requirement.ANYONE,
+        Name.NOT: Requirement.AUTHOR_OR_TRIAGE,
+        Name.MUTE: Requirement.AUTHOR_OR_TRIAGE,
+        Name.UNMUTE: Requirement.AUTHOR_OR_TRIAGE,
+        Name.OF: Requirement.TRIAGE,
+        Name.SCAN: Requirement.MAINTAIN,
+    }
+
+
+@pytest.mark.parametrize(
+    ("permission", "author", "expected"),
+    [
+        (Permission(), False, {Requirement.ANYONE}),
+        (Permission(pull=True), True, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE}),
+        (Permission(triage=True), False, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE, Requirement.TRIAGE}),
+        (Permission(push=True), False, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE, Requirement.TRIAGE}),
+        (Permission(maintain=True), False, set(Requirement)),
+        (Permission(admin=True), False, set(Requirement)),
+    ],
+)
+def test_c5_a_role_includes_the_lower_ones(permission: Permission, author: bool, expected: set[Requirement]) -> None:
+    assert {who for who in Requirement if allowed(who, permission, author)} == expected
+
+
+def test_c2_re_checks_are_the_commands_that_edit_the_comment() -> None:
+    assert {row.name for row in COMMANDS if row.recheck} == {Name.RECHECK, Name.SEARCH}

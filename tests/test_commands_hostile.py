@@ -1,0 +1,122 @@
+"""C4: whatever strangers write in a comment, the parser answers quickly and never raises."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.commands import Command, Invalid, Misspelt, parse
+from bot.commands.lines import BODY_MAX
+from bot.model import RepoRef
+
+REPO = RepoRef("acme", "app")
+
+COMMANDS = [
+    "/duplicates",
+    "/duplicates ",
+    "/dupe",
+    "search ",
+    "not ",
+    "of ",
+    "#12",
+    "limit=",
+    "fresh",
+    '"',
+    "“",
+    "a/b#3",
+]
+MARKDOWN = [
+    "\n",
+    "\n\n",
+    " ",
+    "    ",
+    "\t",
+    "`",
+    "```",
+    "~~~",
+    ">",
+    "> ",
+    "- ",
+    "1. ",
+    "# ",
+    "---",
+    "\\",
+    "*",
+    "_",
+    "[",
+    "](",
+]
+HTML = ["<!--", "-->", "<div>", "</div>", "<", "&amp;"]
+ODD = ["\r\n", "\r", "\0", "\u2028", "\ud800", "\u202e", "é", "|"]
+PIECES = st.sampled_from(COMMANDS + MARKDOWN + HTML + ODD)
+FRAMES = st.sampled_from(["```\n{}\n```", "> {}", "    {}", "<!--\n{}\n-->"])
+
+
+@given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=300))
+def test_c4_no_comment_makes_it_raise(body: str) -> None:
+    found = parse(body, REPO)
+    assert len(found) <= 6
+    for parsed in found:
+        assert isinstance(parsed, Command | Invalid | Misspelt)
+        assert parsed.line.lower().startswith("/du")
+        if isinstance(parsed, Command):
+            assert parsed.number is None or 1 <= parsed.number < 2**31
+            assert len(" ".join(parsed.words)) <= 200
+
+
+@given(st.text(st.characters(exclude_characters="\r\n")), FRAMES)
+def test_c4_nothing_in_code_quotes_or_html_comments_is_a_command(text: str, frame: str) -> None:
+    line = "/duplicates " + text.replace("-->", "").replace("```", "")
+    assert parse(frame.format(line), REPO) == ()
+
+
+BLOCKS = [
+    ">",
+    "> \n",
+    "> a\n",
+    "> - ",
+    "- ",
+    "- a\n",
+    "- a\n\n  ",
+    "1. a\n   ",
+    "```\n",
+    "~~~a\n",
+    "# ",
+    "---\n",
+    "a\n=\n",
+    "a\n",
+]
+INLINES = [
+    "[",
+    "](",
+    "`",
+    "`a``b",
+    "`\n",
+    "*a ",
+    "_a",
+    "\\",
+    "<a ",
+    "<!--",
+    "<!-- -",
+    "<![CDATA[",
+    "<?",
+    "&",
+    " ",
+    "\t",
+    "\n",
+]
+OURS = ["/dup", "/duplicates\n", "/duplicates ", "/dupe\n", 'x\n/duplicates search "', "/duplicates search a=\n"]
+LONG = ["".join("`" * length + " " for length in range(300)), "".join(" " * depth + "- a\n" for depth in range(300))]
+
+
+@pytest.mark.parametrize("piece", [*BLOCKS, *INLINES, "<a\n", "<div>\n", *OURS, *LONG])
+def test_c4_no_comment_takes_long(piece: str) -> None:
+    """Each of these takes below half a second; the bound leaves room for a busy machine."""
+    filler = (piece * (BODY_MAX // len(piece) + 1))[: BODY_MAX - 30]
+    started = time.perf_counter()
+    parse(f"{filler}\n\n/duplicates\n", REPO)
+    parse(f"/duplicates\n\n{filler}", REPO)
+    assert time.perf_counter() - started < 5

@@ -1,0 +1,209 @@
+"""C6: `.github/doppel.yml`, what of it counts, and what is said of the rest."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.config import IgnoreConfig, RepoConfig, SearchConfig, SourceConfig, parse_config
+from bot.config.keys import IGNORE, KEYS, SEARCH, SOURCE
+from bot.config.tree import SIZE_MAX
+
+EVERYTHING = """\
+mode: shadow
+min_confidence: 0.7
+max_candidates: 3
+include_closed: no
+search: {words_max: 4, budget: 2, hybrid: off}
+sources:
+  github-search: on
+  vectors: off
+  full-text:
+    limit: 20
+    weight: 0.5
+ignore:
+  authors: [octocat, "renovate[bot]"]
+  labels: [question]
+  titles: ["[RFC]*"]
+only_labels: [bug]
+known_issues: [12, 99]
+siblings: [acme/app-docs]
+label: suggest
+language: de
+templates:
+  found_one: |
+    Look here:
+close_after: 7d
+"""
+
+
+def problems(text: str) -> list[str]:
+    return [str(problem) for problem in parse_config(text)[1]]
+
+
+def test_c6_every_key_is_read() -> None:
+    config, wrong = parse_config(EVERYTHING)
+    assert wrong == ()
+    assert config == RepoConfig(
+        mode="shadow",
+        min_confidence=0.7,
+        max_candidates=3,
+        include_closed=False,
+        search=SearchConfig(words_max=4, budget=2, hybrid=False),
+        sources={
+            "github-search": SourceConfig(),
+            "vectors": SourceConfig(enabled=False),
+            "full-text": SourceConfig(limit=20, weight=0.5),
+        },
+        ignore=IgnoreConfig(("octocat", "renovate[bot]"), ("question",), ("[RFC]*",)),
+        only_labels=("bug",),
+        known_issues=(12, 99),
+        siblings=("acme/app-docs",),
+        label="suggest",
+        language="de",
+        templates={"found_one": "Look here:\n"},
+        close_after=7,
+    )
+
+
+@pytest.mark.parametrize("text", ["", "\n", "# nothing yet\n", "---\n", "{}", "\ufeff", "---\n...\n"])
+def test_c6_a_file_that_says_nothing_leaves_the_defaults(text: str) -> None:
+    assert parse_config(text) == (RepoConfig(), ())
+
+
+def test_c6_defaults_are_those_of_the_contract() -> None:
+    config = RepoConfig()
+    assert (config.mode, config.max_candidates, config.include_closed, config.close_after) == ("comment", 5, True, None)
+    assert config.source("github-search") == SourceConfig(enabled=True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "made"), [(KEYS, RepoConfig), (SEARCH, SearchConfig), (IGNORE, IgnoreConfig), (SOURCE, SourceConfig)]
+)
+def test_the_table_names_exactly_the_fields_that_exist(keys: tuple[object, ...], made: type) -> None:
+    assert [key.name for key in keys] == [field.name for field in fields(made)]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "mode: shadow\nmin_confidance: 0.4\n",
+            'line 2, column 1: there is no setting called "min_confidance" (did you mean min_confidence?)',
+        ),
+        ("ignore:\n  lables: [x]\n", 'line 2, column 3: there is no setting called "lables" (did you mean labels?)'),
+        ("sources: {githubsearch: on}", 'line 1, column 11: there is no setting called "githubsearch" (did you mean'),
+        ("zebra: 1", 'line 1, column 1: there is no setting called "zebra"'),
+        ("mode: shaddow", 'line 1, column 7: "shaddow" is not `comment`, `shadow` or `off` (did you mean shadow?)'),
+        ("max_candidates: many", 'line 1, column 17: "many" is not a whole number from 1 to 10'),
+        ("max_candidates: 11", "line 1, column 17: 11 is not a whole number from 1 to 10"),
+        ("max_candidates: true", "line 1, column 17: true is not a whole number from 1 to 10"),
+        ("min_confidence: 70", "line 1, column 17: 70 is not a number from 0 to 1"),
+        ("search: 3", "line 1, column 9: 3 is not a mapping with `words_max`, `budget`, `hybrid`"),
+        ("only_labels: bug", 'line 1, column 14: "bug" is not a list of at most 100 labels'),
+        ("only_labels: [1.0]", 'line 1, column 15: 1.0 is not a label of at most 50 characters (did you mean "1.0"?)'),
+        ("only_labels:", "line 1, column 13: nothing is not a list of at most 100 labels"),
+        ("siblings: [acme]", 'line 1, column 12: "acme" is not a repository as OWNER/REPO'),
+        ("close_after: 7", "line 1, column 14: 7 is not `off` or a number of days from `1d` to `99d`"),
+        ("mode: off\nmode: comment", "line 2, column 1: this key was already given in line 1, which counts"),
+        ("mode: off\n\tlabel: add", "line 2, column 1: this is not valid YAML: found character '\\t'"),
+        ("mode: [off\n", "line 2, column 1: this is not valid YAML:"),
+        ("a: &x 1", "line 1, column 4: anchors (&name) and aliases"),
+        ("mode: *x", "line 1, column 7: anchors (&name) and aliases"),
+        ("mode: !!python/name:os.system off", "line 1, column 7: tags (!name) are not read here"),
+        ("mode: off\n---\nmode: comment", "line 2, column 1: a settings file holds one document"),
+        ("- mode", "line 1, column 1: a settings file is a list of keys with values"),
+        ("? [a]\n: b", "line 1, column 3: a key is a single word"),
+        ("mode: \x07", "line 1, column 7: this is not valid YAML: a character here is not allowed"),
+        ("a: [[[[[[[[[[[[1]]]]]]]]]]]]", "line 1, column 11: this is nested more deeply than any setting"),
+        ("a" * (SIZE_MAX + 1), "line 1, column 1: the file is longer than 65536 characters"),
+    ],
+)
+def test_c6_what_is_wrong_is_named_with_position_and_hint(text: str, expected: str) -> None:
+    assert problems(text)[0].startswith(expected)
+
+
+def test_c6_what_is_valid_counts_although_something_else_is_wrong() -> None:
+    config, wrong = parse_config(
+        "mode: off\nmax_candidates: x\nignore: {labels: [good, 3], titels: []}\nlanguage: ja\n"
+    )
+    assert (config.mode, config.max_candidates, config.ignore.labels, config.language) == ("off", 5, ("a",), "ja")
+    assert [problem.line for problem in wrong] == [2, 3, 3]
+
+
+def test_c6_what_stands_before_a_slip_in_yaml_counts() -> None:
+    config, wrong = parse_config("mode: off\nignore:\n  labels: [question]\nonly_labels: [bug\nlanguage: de\n")
+    assert (config.mode, config.ignore.labels, config.only_labels) == ("off", ("question",), ())
+    assert len(wrong) == 1
+
+
+@pytest.mark.parametrize("off", ["off", "'off'", "false", "False"])
+def test_c6_off_is_off_however_yaml_reads_it(off: str) -> None:
+    text = f"mode: {off}\nlabel: {off}\nclose_after: {off}\nsearch: {{hybrid: {off}}}\nsources: {{vectors: {off}}}"
+    for head in ("", "%YAML 1.1\n---\n"):
+        config, wrong = parse_config(head + text)
+        assert wrong == ()
+        assert (config.mode, config.label, config.close_after) == ("off", "off", None)
+        assert (config.search.hybrid, config.source("vectors").enabled) == (False, False)
+
+
+def test_c6_a_long_list_is_cut_and_said() -> None:
+    config, wrong = parse_config(f"known_issues: {list(range(1, 200))}")
+    assert len(config.known_issues) == 100
+    assert "199 items; the first 100 count" in wrong[0].message
+
+
+def test_a_message_quotes_the_file_without_controls() -> None:
+    assert problems('"mo\\e[31mde\\u202e": 1')[0].endswith('called "mo\ufffd[31mde\ufffd"')
+
+
+class TestIgnores:
+    config = RepoConfig(
+        ignore=IgnoreConfig(("Octocat", "renovate[bot]"), ("Question",), ("[rfc]*", "* release checklist"))
+    )
+
+    @pytest.mark.parametrize(
+        ("author", "labels", "title", "why"),
+        [
+            ("octocat", [], "x", "ignore.authors: octocat"),
+            ("renovate[bot]", [], "x", "ignore.authors: renovate[bot]"),
+            ("ann", ["bug", "question"], "x", "ignore.labels: question"),
+            ("ann", ["bug"], "[RFC] A new way", "ignore.titles: [rfc]*"),
+            ("ann", [], "3.2 release checklist", "ignore.titles: * release checklist"),
+            ("ann", ["bug"], "RFC", None),
+            ("octocats", ["questions"], "release checklist 3", None),
+        ],
+    )
+    def test_c6_authors_labels_and_titles(self, author: str, labels: list[str], title: str, why: str | None) -> None:
+        assert self.config.why_ignored(author, labels, title) == why
+        assert self.config.ignores(author, labels, title) is (why is not None)
+
+    def test_c6_only_labels(self) -> None:
+        config = RepoConfig(only_labels=("bug", "Regression"))
+        assert config.ignores("ann", [], "x")
+        assert config.ignores("ann", ["feature"], "x")
+        assert not config.ignores("ann", ["feature", "regression"], "x")
+
+
+@given(st.text(max_size=300) | st.text(st.sampled_from(": -?[]{}&*!|>'\"%#\n\tab1"), max_size=200))
+def test_no_text_makes_it_raise(text: str) -> None:
+    config, wrong = parse_config(text)
+    lines = text.count("\n") + text.count("\r") + text.count("\x85") + text.count("\u2028") + text.count("\u2029") + 1
+    assert isinstance(config, RepoConfig)
+    assert all(1 <= problem.line <= lines + 1 and problem.column >= 1 for problem in wrong)
+
+
+PIECES = ["[", "{a: ", "- ", "? ", "a: ", "&a ", "*a ", "a,", "[],", '"', "'", "a: |\n \n", "#", "!a ", "x\n", "a: b\n"]
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_no_file_takes_long(piece: str) -> None:
+    """The worst of these take well under a second; the bound leaves room for a busy machine."""
+    started = time.perf_counter()
+    parse_config((piece * SIZE_MAX)[:SIZE_MAX])
+    parse_config(f"only_labels: [{(piece * SIZE_MAX)[: SIZE_MAX - 20]}")
+    assert time.perf_counter() - started < 8

@@ -1,0 +1,82 @@
+"""C6: the JSON Schema for editors says the same as the parser."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.config import parse_config
+from bot.config.describe import json_schema
+from bot.config.keys import KEYS, LANGUAGES, SOURCES
+
+VALIDATOR = jsonschema.Draft202012Validator(json_schema())
+
+# What can be written in a file, and is sometimes right. No newline in texts: Python's `$`, which the schema's patterns
+# are read with here, would allow one at the end.
+TEXTS = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), max_size=60)
+WORDS = st.sampled_from(["on", "off", "yes", "no", "comment", "7d", "100d", "acme/app", "add", *LANGUAGES])
+NUMBERS = st.integers(-3, 120) | st.floats(allow_nan=False, allow_infinity=False) | st.floats(-0.5, 1.5) | st.integers()
+LEAVES = st.none() | st.booleans() | NUMBERS | TEXTS | WORDS
+NAMES = st.sampled_from([key.name for key in KEYS]) | st.sampled_from(
+    [*SOURCES, "words_max", "budget", "hybrid", "authors", "labels", "titles", "enabled", "limit", "weight", "modes"]
+)
+ANYTHING = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES | TEXTS, inner, max_size=4), max_leaves=12
+)
+LISTS = st.lists(LEAVES, max_size=3) | st.lists(TEXTS, max_size=3) | st.lists(WORDS, max_size=3)
+SECTIONS = st.dictionaries(NAMES, LEAVES | LISTS | st.dictionaries(NAMES, LEAVES, max_size=3), max_size=4)
+CONFIGS = st.dictionaries(NAMES, LEAVES | LISTS | SECTIONS | ANYTHING, max_size=5)
+
+
+def both(config: dict[str, Any]) -> tuple[bool, bool]:
+    """Whether the schema and whether the parser finds nothing wrong; JSON is YAML, so both read the same text."""
+    text = json.dumps(config, ensure_ascii=False)
+    return VALIDATOR.is_valid(config), parse_config(text)[1] == ()
+
+
+def test_the_schema_is_one() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+@given(CONFIGS)
+@settings(max_examples=400, deadline=None)
+def test_c6_schema_and_parser_agree(config: dict[str, Any]) -> None:
+    schema, parser = both(config)
+    assert schema is parser, [str(problem) for problem in parse_config(json.dumps(config, ensure_ascii=False))[1]]
+
+
+def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Values that fit a schema of ours, so that not only wrong ones are compared."""
+    if "anyOf" in schema:
+        return st.one_of([values(option) for option in schema["anyOf"]])
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    kind = schema["type"]
+    if kind == "number":
+        return st.floats(schema["minimum"], schema["maximum"]) | st.sampled_from([schema["minimum"], schema["maximum"]])
+    if kind == "integer":
+        return st.integers(schema["minimum"], schema["maximum"])
+    if kind == "array":
+        return st.lists(values(schema["items"]), max_size=4)
+    if kind == "string":
+        return st.from_regex(schema["pattern"], fullmatch=True).map(str.strip) if "pattern" in schema else TEXTS
+    if schema.get("additionalProperties"):
+        return st.dictionaries(st.from_regex("[a-z][a-z0-9_]{0,9}", fullmatch=True), TEXTS, max_size=3)
+    return st.fixed_dictionaries({}, optional={name: values(inner) for name, inner in schema["properties"].items()})
+
+
+@given(values(json_schema()))
+@settings(max_examples=200, deadline=None)
+def test_c6_what_the_schema_offers_is_taken(config: dict[str, Any]) -> None:
+    schema, parser = both(config)
+    assert schema is parser
+
+
+def test_c6_every_setting_is_described_to_editors() -> None:
+    properties = json_schema()["properties"]
+    assert list(properties) == [key.name for key in KEYS]
+    assert all(inner["description"] for inner in properties.values())
