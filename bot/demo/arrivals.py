@@ -18,9 +18,9 @@ TELLING = 200
 def split(path: Path) -> tuple[list[dict[str, Any]], tuple[Scene, ...]]:
     """The issues that are there from the start, in order of arrival, and the scenes that follow."""
     rows = sorted(read_jsonl(path), key=lambda row: datetime.fromisoformat(row["created_at"]))
-    held_back = rows[-ARRIVALS:] if len(rows) > 10 * ARRIVALS else []
-    known = rows[: len(rows) - len(held_back)]
-    scenes = [Scene("The file's next issue arrives", *_text(row), expect=Expect.ANYTHING) for row in held_back]
+    # Most of a small file must stay behind, or there is nothing to find.
+    known = rows[: len(rows) - min(ARRIVALS, len(rows) // 5)]
+    scenes = [Scene("The file's next issue arrives", *_text(row), expect=Expect.ANYTHING) for row in rows[len(known) :]]
     number = next((n for n in range(len(known), 0, -1) if _is_telling(known[n - 1])), 0)
     if number:
         login, title, body = _text(known[number - 1])

@@ -54,10 +54,13 @@ class Backstage:
 
 
 class Show:
-    """One run of the scenes in one repository."""
+    """One run of the scenes in one repository; nothing is waited for longer than `patience` seconds."""
 
-    def __init__(self, simulator: Simulator, repository: str, backstage: Backstage) -> None:
+    def __init__(
+        self, simulator: Simulator, repository: str, backstage: Backstage, patience: float = PATIENCE_SECONDS
+    ) -> None:
         self._sim, self._repository, self._backstage = simulator, repository, backstage
+        self._patience = patience
 
     def play(self, scenes: Sequence[Scene]) -> Iterator[Event]:
         """Play all scenes; raises ShowFailed."""
@@ -141,10 +144,10 @@ class Show:
         return Checked(f"in {len(written)} comments the bot mentioned nobody and left no back-link on any issue")
 
     def _wait(self, what: str, happened: Callable[[], T | None]) -> T:
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + self._patience
         while not (result := happened()):
             self._backstage.check()
             if time.monotonic() > end:
-                raise ShowFailed(f"no {what} within {PATIENCE_SECONDS:.0f} s")
+                raise ShowFailed(f"no {what} within {self._patience:g} s")
             time.sleep(POLL_SECONDS)
         return result

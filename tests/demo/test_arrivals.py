@@ -1,0 +1,53 @@
+"""Scenes from a file: what is held back, and which known report arrives once more."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+from bot.demo.arrivals import ARRIVALS, split
+from bot.demo.scenario import Expect
+from bot.demo.seed import seed
+from bot.simulator import Simulator
+
+
+def write(path: Path, count: int, duplicates: dict[int, int]) -> Path:
+    rows = [
+        {
+            "id": f"APP-{serial}",
+            "title": f"Issue number {serial} " + "x" * 300 * (serial == count),
+            "body": "words " * 50,
+            # Written in the order of arrival, which is not the order of the lines.
+            "created_at": f"2020-01-{serial // 24 + 1:02}T{serial % 24:02}:00:00Z",
+            "closed_at": None,
+            "author": None,
+            "duplicate_of": f"APP-{duplicates[serial]}" if serial in duplicates else None,
+        }
+        for serial in range(count, 0, -1)
+    ]
+    with gzip.open(path, "wt", encoding="utf-8") as out:
+        out.writelines(json.dumps(row) + "\n" for row in rows)
+    return path
+
+
+def test_the_last_issues_arrive_as_news_after_a_known_report(tmp_path: Path) -> None:
+    known, scenes = split(write(tmp_path / "issues.jsonl.gz", 60, {30: 3, 50: 7, 59: 8}))
+    assert len(known) == 60 - ARRIVALS
+    again, *arriving = scenes
+    assert again.shows == (50,) and again.title.startswith("Issue number 50")
+    assert [scene.title.split()[2] for scene in arriving] == ["57", "58", "59", "60"]
+    assert all(scene.expect is Expect.ANYTHING for scene in arriving)
+    assert max(len(scene.title) for scene in scenes) <= 256
+
+
+def test_the_number_of_the_known_report_is_its_number_in_the_simulator(tmp_path: Path) -> None:
+    known, (again, *_) = split(write(tmp_path / "issues.jsonl.gz", 60, {50: 7}))
+    simulator = Simulator()
+    assert seed(simulator, "acme/app", known) == len(known)
+    assert simulator.issue("acme/app", again.shows[0]).title == again.title
+
+
+def test_a_short_file_without_duplicates_still_has_something_to_show(tmp_path: Path) -> None:
+    known, scenes = split(write(tmp_path / "issues.jsonl.gz", 5, {}))
+    assert (len(known), len(scenes)) == (4, 1)

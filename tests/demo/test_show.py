@@ -1,0 +1,110 @@
+"""The show keeps its word: what the bot owes is waited for, and what does not come is named.
+
+The bot here is a few lines that act when the simulator delivers; the real one is in test_demo_command.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from bot.demo.events import Checked, Commented, Edited, Event, Finished, IssueClosed, StayedSilent
+from bot.demo.scenario import Command, Expect, Scene
+from bot.demo.show import Backstage, Show, ShowFailed
+from bot.simulator import Simulator
+
+REPOSITORY = "acme/app"
+ADVICE = "[#1](https://redirect.github.com/acme/app/issues/1) An earlier one"
+
+
+def play(scene: Scene, bot: Callable[[Simulator, int], None], *, done: bool = True) -> list[Event]:
+    """Play one scene with a bot that is told the number of the issue each time something is delivered."""
+
+    def post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
+        if headers["X-GitHub-Event"].startswith("issue"):
+            bot(simulator, 2)
+        return 202, {}, ""
+
+    simulator = Simulator(webhook_url="http://bot.invalid/webhook", post=post)
+    simulator.add_repository(REPOSITORY)
+    simulator.open_issue(REPOSITORY, "ada", "It was so before")
+    simulator.set_permission(REPOSITORY, "ada", "admin")
+    simulator.install(REPOSITORY)
+    backstage = Backstage(lambda: None, lambda guid: done, lambda number: (("a query", 0),))
+    try:
+        return list(Show(simulator, REPOSITORY, backstage, patience=0.5).play([scene]))
+    finally:
+        simulator.webhooks.stop()
+
+
+def comments(simulator: Simulator, number: int, text: str = ADVICE) -> None:
+    """A bot that comments once."""
+    if not simulator.comments(REPOSITORY, number):
+        simulator.comment(REPOSITORY, number, simulator.app.bot, text)
+
+
+def silent(simulator: Simulator, number: int) -> None:
+    """A bot that never says a word."""
+
+
+def test_a_comment_that_names_what_it_should_is_shown_with_its_time() -> None:
+    scene = Scene("h", "bea", "It is so again", "text", shows=(1,), unfold=True)
+    _, _, commented, checked, finished = play(scene, comments)
+    assert isinstance(commented, Commented) and commented.body == ADVICE and commented.seconds < 0.5
+    assert isinstance(checked, Checked) and "1 comment" in checked.what
+    assert isinstance(finished, Finished) and finished.scenes == 1
+
+
+def test_a_comment_that_never_comes_is_named() -> None:
+    with pytest.raises(ShowFailed, match=r"no comment on #2 within 0\.5 s"):
+        play(Scene("h", "bea", "t", "b"), silent)
+
+
+def test_a_comment_without_the_candidate_is_named() -> None:
+    with pytest.raises(ShowFailed, match="does not name #11"):
+        play(Scene("h", "bea", "t", "b", shows=(11,)), comments)
+
+
+@pytest.mark.parametrize("text", ["cc @ada", "see #1", "Duplicate of #1"])
+def test_a_comment_that_disturbs_others_is_named(text: str) -> None:
+    with pytest.raises(ShowFailed, match="disturbs others"):
+        play(Scene("h", "bea", "t", "b"), lambda simulator, number: comments(simulator, number, text))
+
+
+def test_silence_is_work_done_without_a_comment() -> None:
+    scene = Scene("h", "bea", "t", "b", Expect.SILENCE)
+    assert any(isinstance(event, StayedSilent) and event.searches for event in play(scene, silent))
+    with pytest.raises(ShowFailed, match="no end of the work on #2"):
+        play(scene, silent, done=False)
+    with pytest.raises(ShowFailed, match="was to stay silent on #2"):
+        play(Scene("h", "bea", "t", "b", Expect.SILENCE), comments_before_the_work_is_done)
+
+
+def comments_before_the_work_is_done(simulator: Simulator, number: int) -> None:
+    comments(simulator, number)
+
+
+def test_commands_wait_for_the_edit_the_reaction_and_the_closing() -> None:
+    def obeys(simulator: Simulator, number: int) -> None:
+        comments(simulator, number)
+        advice, *rest = simulator.comments(REPOSITORY, number)
+        for asked in rest:
+            if "/duplicates of" in asked.body:
+                original = simulator.issue(REPOSITORY, 1)
+                simulator.close_issue(REPOSITORY, number, simulator.app.bot, "duplicate", original)
+            else:
+                simulator.edit_comment(advice, ADVICE + " [Cached result from 10:23:45 AM]")
+            simulator.react(asked, simulator.app.bot, "+1")
+
+    again = Command("bea", "/duplicates", "n", contains="Cached result from")
+    of = Command("ada", "/duplicates of #1", "n", Expect.CLOSED)
+    played = play(Scene("h", "bea", "t", "b", commands=(again, of)), obeys)
+    assert [event.number for event in played if isinstance(event, Edited)] == [2]
+    assert [event.original for event in played if isinstance(event, IssueClosed)] == [1]
+
+
+def test_a_command_without_its_effect_is_named() -> None:
+    scene = Scene("h", "bea", "t", "b", commands=(Command("bea", "/duplicates not #1", "n", lacks=1),))
+    with pytest.raises(ShowFailed, match="no answer to '/duplicates not #1' on #2"):
+        play(scene, comments)

@@ -1,0 +1,91 @@
+"""The show for people: readable without colour, in 80 columns, and untouched by what titles contain."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from bot.demo import events
+from bot.demo.events import Event, to_json
+from bot.demo.terminal import Terminal
+from bot.demo.terminal_markdown import changes
+
+COMMENT = """<!-- doppel:advice v1 0123456789abcdef -->
+**This may have been reported before:**
+
+1. [#12](https://redirect.github.com/acme/app/issues/12) Crash at start
+   - open
+
+<details>
+<summary>How this was found</summary>
+
+- `repo:acme/app is:issue crash` – 3 results
+
+</details>
+"""
+EVERY_EVENT: list[Event] = [
+    events.Progress("starting"),
+    events.Ready("acme/app", "A project.", 17_492, "http://127.0.0.1:1", "http://127.0.0.1:2/webhook", "SQLite", 2.5),
+    events.SceneBegins(1, 6, "First"),
+    events.IssueOpened(13, "It [red]crashes[/red] " * 9, "a\n" * 40, "ada"),
+    events.CommandGiven(13, "ada", "/duplicates", "looks again"),
+    events.Commented(13, COMMENT, 0.6, unfold=True),
+    events.Edited(13, COMMENT, COMMENT.replace("3 results", "4 results"), 0.3),
+    events.Replied(13, "Noted.", 0.3),
+    events.StayedSilent(14, 0.4, (("repo:acme/app is:issue zebra", 0), ("zebra in words", None))),
+    events.IssueClosed(13, 12, 0.5),
+    events.Checked("nobody was mentioned"),
+    events.Serving("http://127.0.0.1:3/"),
+    events.Finished(6, 20.0),
+]
+
+
+def printed(*shown: Event, terminal: bool = False) -> str:
+    out = io.StringIO()
+    screen = Terminal(Console(file=out, width=80, force_terminal=terminal), "doppel[bot]")
+    for event in shown:
+        screen.show(event)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("event", EVERY_EVENT, ids=lambda event: type(event).__name__)
+def test_every_event_fits_into_80_columns_and_is_plain_where_no_terminal_is(event: Event) -> None:
+    text = printed(event)
+    assert text.strip() and "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "\x1b" in printed(event, terminal=True)
+
+
+def test_a_title_is_not_read_as_markup() -> None:
+    assert "It [red]crashes[/red]" in printed(EVERY_EVENT[3])
+    assert "26 more lines" in printed(EVERY_EVENT[3])
+
+
+def test_the_fold_is_shown_closed_or_open() -> None:
+    opened = printed(events.Commented(13, COMMENT, 0.6, unfold=True))
+    folded = printed(events.Commented(13, COMMENT, 0.6, unfold=False))
+    assert "▾ How this was found" in opened and "3 results" in opened
+    assert "▸ How this was found (folded)" in folded and "3 results" not in folded
+    for text in (opened, folded):
+        assert "#12 Crash at start" in text
+        assert "redirect.github.com" not in text and "doppel:advice" not in text
+
+
+def test_an_edit_shows_what_it_changed() -> None:
+    after = COMMENT.replace("3 results", "3 results, [Cached result from 10:23:45 AM]").replace("0123", "ffff")
+    assert changes(COMMENT, after).plain.splitlines() == [
+        "- - `repo:acme/app is:issue crash` – 3 results",
+        "+ - `repo:acme/app is:issue crash` – 3 results, [Cached result from 10:23:45 AM]",
+    ]
+
+
+def test_json_names_the_event_and_holds_its_fields() -> None:
+    assert to_json(events.IssueClosed(13, 12, 0.5)) == {
+        "event": "issue_closed",
+        "number": 13,
+        "original": 12,
+        "seconds": 0.5,
+    }
+    assert len({to_json(event)["event"] for event in EVERY_EVENT}) == len(EVERY_EVENT)
