@@ -1,0 +1,102 @@
+"""`doppel simulator`: the GitHub simulator alone, for a bot or any other GitHub client to talk to (E3)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from bot.simulator.state.repositories import Role
+
+ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
+
+
+@click.command()
+@click.option(
+    "--issues",
+    "issues_file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Seed the repository with this file: JSON Lines, compressed if it ends in .gz.",
+)
+@click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to make.")
+@click.option("--port", default=0, show_default=True, help="Where to listen on 127.0.0.1; 0 takes a free port.")
+@click.option("--webhook-url", default="", metavar="URL", help="Where to deliver webhooks; without it nowhere yet.")
+@click.option(
+    "--write-env",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write NAME=value lines for a shell to this file before listening.",
+)
+@click.option(
+    "--user-limits",
+    type=click.Choice(["on", "off"]),
+    default="on",
+    show_default=True,
+    help="Whether rate limits hold for user tokens, too.",
+)
+def simulator(
+    issues_file: Path | None, repo: str, port: int, webhook_url: str, write_env: Path | None, user_limits: str
+) -> None:
+    """Run a simulated GitHub: REST at its root, GraphQL at /graphql, signed webhooks.
+
+    It has one repository, on which the App is installed, and four people with tokens: sim-read, sim-triage,
+    sim-maintain and sim-admin. It runs until it is interrupted.
+    """
+    # Imported here, so that the other commands do not pay for it.
+    from bot.model import RepoRef
+    from bot.simulator import Simulator, serve
+
+    ref = RepoRef.parse(repo)
+    sim = Simulator(webhook_url=webhook_url)
+    sim.limits.exempt_users = user_limits == "off"
+    made = sim.add_repository(str(ref))
+    sim.install(str(ref))
+    tokens: dict[str, str] = {}
+    for role in ROLES:
+        sim.set_permission(made, f"sim-{role}", role)
+        tokens[role] = sim.user_token(f"sim-{role}")
+    count = sim.load_issues(issues_file, made) if issues_file else 0
+
+    def announce(url: str) -> None:
+        if write_env is not None:
+            write_environment(write_env, url, sim.app.id, sim.app.private_key, sim.app.hook.secret, tokens)
+
+    sim.flush_index()
+    server = serve(sim, port=port, announce=announce)
+    click.echo(f"{ref} with {count} issues at {server.url}")
+    done = threading.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda *_: done.set())
+    done.wait()
+    server.stop()
+
+
+def write_environment(
+    path: Path, url: str, app_id: int, private_key: str, webhook_secret: str, tokens: Mapping[str, str]
+) -> None:
+    """Write what a client needs as `NAME=value` lines that a shell can source, and the key to a file next to it.
+
+    Both files can be read by their owner only. The file appears at once and whole, so that a script may wait for it.
+    """
+    key = path.absolute().with_name(f"{path.name}.pem")
+    values = {
+        "APP_ID": str(app_id),
+        "PRIVATE_KEY_PATH": str(key),
+        "WEBHOOK_SECRET": webhook_secret,
+        "GITHUB_API_URL": url,
+        **{f"SIM_TOKEN_{role.upper()}": token for role, token in tokens.items()},
+    }
+    _write_private(key, private_key)
+    _write_private(path, "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items()))
+
+
+def _write_private(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+    partial.replace(path)

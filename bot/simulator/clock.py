@@ -1,0 +1,42 @@
+"""The simulated GitHub's clock: real time plus an offset that a test can move."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+
+class Clock:
+    """Answers the present moment; `advance` moves it without waiting.
+
+    With `start` the clock stands still at that moment until it is advanced; without, it runs with the machine's.
+    """
+
+    def __init__(self, start: datetime | None = None) -> None:
+        self._start = start.astimezone(UTC) if start else None
+        self._offset = timedelta(0)
+        self._lock = threading.Lock()
+
+    def now(self) -> datetime:
+        """The simulated moment, in UTC with microseconds."""
+        with self._lock:
+            return (self._start or datetime.now(UTC)) + self._offset
+
+    def timestamp(self) -> float:
+        """The simulated moment in seconds since 1970."""
+        return self.now().timestamp()
+
+    def advance(self, seconds: float) -> None:
+        """Move the clock forward by so many seconds (back, if negative)."""
+        with self._lock:
+            self._offset += timedelta(seconds=seconds)
+
+
+def iso(moment: datetime) -> str:
+    """GitHub's way to write a time: UTC, whole seconds, `Z` at the end."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def iso_or_none(moment: datetime | None) -> str | None:
+    """`iso`, with null for what has not happened."""
+    return iso(moment) if moment else None

@@ -1,0 +1,102 @@
+"""Failures on demand: what a client must survive, at the moment a test chooses.
+
+sim.faults.add("GET /repos/*/issues/*", status=502, times=2)
+sim.faults.add("POST /repos/*/comments", "timeout_after_write")
+sim.faults.add("/search/issues", "incomplete_results", times=None)
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import random
+import threading
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+Kind = Literal[
+    "status",
+    "timeout",
+    "timeout_after_write",
+    "reset",
+    "reset_after_write",
+    "secondary_limit",
+    "incomplete_results",
+    "hybrid_unavailable",
+    "malformed",
+]
+# The request is carried out as usual, and only then something goes wrong with the answer.
+AFTER = frozenset({"timeout_after_write", "reset_after_write", "malformed", "incomplete_results", "hybrid_unavailable"})
+
+
+@dataclass(slots=True, eq=False)
+class Fault:
+    """One failure. `times` counts down; None never ends. `retry_after` None leaves the header out."""
+
+    pattern: str
+    kind: Kind
+    status: int = 502
+    times: int | None = 1
+    probability: float = 1.0
+    retry_after: int | None = None
+    seconds: float = 60.0
+    hits: int = 0
+    rng: random.Random = field(default_factory=random.Random)
+
+
+class Faults:
+    """The failures that wait for a request. Thread safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._faults: list[Fault] = []
+
+    def add(
+        self,
+        pattern: str = "*",
+        status: int | Kind = 502,
+        *,
+        times: int | None = 1,
+        probability: float = 1.0,
+        seed: int = 0,
+        code: int = 403,
+        retry_after: int | None = None,
+        seconds: float = 60.0,
+    ) -> Fault:
+        """Let requests fail whose `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
+
+        A pattern without a method means all. `status` is an HTTP status or one of the kinds above; `code` (403 or 429)
+        is that of kind `secondary_limit`. `times` says how often (None: always), `probability` the chance of each
+        request, drawn from `seed`. `seconds` is how long a time-out holds the connection if the client does not hang
+        up before. Returns the fault, whose `hits` counts.
+        """
+        kind: Kind = "status" if isinstance(status, int) else status
+        if kind not in get_args(Kind):
+            raise ValueError(f"{kind!r} is none of {', '.join(get_args(Kind))}")
+        if " " not in pattern:
+            pattern = f"* {pattern}"
+        number = status if isinstance(status, int) else code
+        fault = Fault(pattern, kind, number, times, probability, retry_after, seconds)
+        fault.rng.seed(seed)
+        with self._lock:
+            self._faults.append(fault)
+        return fault
+
+    def clear(self) -> None:
+        """Let everything work again."""
+        with self._lock:
+            self._faults.clear()
+
+    def take(self, method: str, path: str) -> Fault | None:
+        """The fault that strikes this request, if one does; it is used up by that."""
+        request = f"{method} {path}"
+        with self._lock:
+            for fault in self._faults:
+                if fault.times == 0 or not fnmatch.fnmatchcase(request, fault.pattern):
+                    continue
+                if fault.probability < 1 and fault.rng.random() >= fault.probability:
+                    continue
+                fault.hits += 1
+                if fault.times is not None:
+                    fault.times -= 1
+                return fault
+        return None

@@ -1,0 +1,1 @@
+"""The part of GitHub's GraphQL interface that bots need."""

@@ -1,0 +1,170 @@
+"""What a handler works with: the request, the caller, and checked look-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlencode
+
+from werkzeug.datastructures import Headers
+
+from bot.simulator.auth import Anonymous, AppCaller, Caller, InstallationCaller, can_see, role_of
+from bot.simulator.errors import ApiError, forbidden, gone, invalid, moved, not_found, unauthorized
+from bot.simulator.http.routing import Reply, Route
+from bot.simulator.state.accounts import Account, App
+from bot.simulator.state.issues import Comment, Issue, Tombstone
+from bot.simulator.state.repositories import Repository, at_least
+
+if TYPE_CHECKING:
+    from bot.simulator.simulator import Simulator
+
+T = TypeVar("T")
+PER_PAGE, MOST_PER_PAGE = 30, 100
+
+
+@dataclass(slots=True)
+class Context:
+    """One request. `params` are the parts of the path, `query` the query string, `body` the parsed JSON (or None)."""
+
+    sim: Simulator
+    route: Route
+    caller: Caller
+    params: Mapping[str, Any]
+    query: Mapping[str, str]
+    headers: Headers
+    body: Any
+    url: str
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The body where it has to be an object; 400 where it is something else."""
+        if self.body is None:
+            return {}
+        if not isinstance(self.body, dict):
+            raise ApiError(400, "Body should be a JSON object")
+        return self.body
+
+    @property
+    def app(self) -> App:
+        """The App that calls with its JWT."""
+        if not isinstance(self.caller, AppCaller):
+            raise unauthorized("A JSON web token could not be decoded")
+        return self.caller.app
+
+    @property
+    def actor(self) -> Account:
+        """Who writes: the user, or the App's bot."""
+        if self.caller.account is None:
+            raise unauthorized("Requires authentication")
+        return self.caller.account
+
+    def repository(self) -> Repository:
+        """The repository of the path, after all checks: it can be seen, by its present name, and the route is allowed.
+
+        404 for what is not visible, 301 for a former name, 401 and 403 for what the caller may not do.
+        """
+        key = self.sim.names.get(f"{self.params['owner']}/{self.params['repo']}".lower())
+        repo = self.sim.repositories.get(key) if key is not None else None
+        if repo is None or not can_see(self.sim, self.caller, repo):
+            raise not_found()
+        self.require(repo)
+        if repo.full_name.lower() != f"{self.params['owner']}/{self.params['repo']}".lower():
+            rest = self.route_tail()
+            raise moved(f"{self.sim.urls.api}/repositories/{repo.id}{rest}")
+        if self.route.method != "GET" and repo.archived:
+            raise forbidden("Repository was archived so is read-only.")
+        return repo
+
+    def route_tail(self) -> str:
+        """What follows the repository in the address of this request."""
+        owner, repo = self.params["owner"], self.params["repo"]
+        return self.url.split(f"/repos/{owner}/{repo}", 1)[-1]
+
+    def require(self, repo: Repository) -> None:
+        """Refuse a caller who lacks the route's permission (an installation) or role (a user) in this repository.
+
+        Stricter than GitHub in one point: an installation needs the read permission for a public repository that it
+        covers, too. So a test with a public repository shows what would fail on a private one.
+        """
+        writes = self.route.method != "GET"
+        if isinstance(self.caller, InstallationCaller):
+            if self.caller.reaches(self.sim, repo):
+                allowed = not self.route.permissions or any(self.caller.may(*need) for need in self.route.permissions)
+            else:
+                allowed = not writes
+            if not allowed:
+                raise self._inaccessible()
+        elif isinstance(self.caller, AppCaller):
+            raise unauthorized("A JSON web token could not be decoded")
+        elif isinstance(self.caller, Anonymous):
+            if writes:
+                raise unauthorized("Requires authentication")
+        elif not at_least(role_of(self.sim, self.caller, repo), self.route.role):
+            raise self.lacks_role()
+
+    def lacks_role(self) -> ApiError:
+        """What a person is told who may read here but not do this."""
+        return forbidden("Must have admin rights to Repository.")
+
+    def _inaccessible(self) -> ApiError:
+        accepted = "; ".join(f"{name}={level}" for name, level in self.route.permissions)
+        headers = {"X-Accepted-GitHub-Permissions": accepted} if accepted else {}
+        return forbidden("Resource not accessible by integration", headers=headers)
+
+    def issue(self) -> Issue:
+        """The issue of the path: 404 if it never was, 410 if it was deleted or issues are off, 301 if it moved."""
+        repo = self.repository()
+        number = int(self.params["number"])
+        if not repo.has_issues:
+            raise gone("Issues are disabled for this repo")
+        found = self.sim.issues[repo.id].get(number)
+        if isinstance(found, Tombstone):
+            if found.moved_to is None:
+                raise gone("This issue was deleted")
+            tail = self.route_tail().split(f"/issues/{number}", 1)[-1]
+            target = found.moved_to
+            raise moved(f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}")
+        if found is None:
+            raise not_found()
+        return found
+
+    def comment(self) -> Comment:
+        """The comment of the path; 404 if it is not in this repository."""
+        repo = self.repository()
+        found = self.sim.comments_by_id.get(int(self.params["comment_id"]))
+        if found is None or found.issue.repository is not repo:
+            raise not_found()
+        return found
+
+    def number(self, name: str, default: int) -> int:
+        """A whole number of the query string; GitHub takes nonsense for the default."""
+        try:
+            return int(self.query.get(name, default))
+        except ValueError:
+            return default
+
+    def word(self, name: str, default: str, allowed: Sequence[str]) -> str:
+        """A word of the query string that must be one of several (422)."""
+        value = self.query.get(name, default)
+        if value not in allowed:
+            raise invalid("Search" if "search" in self.url else "Issue", name, "invalid", value=value)
+        return value
+
+    def page(self, items: Sequence[T], show: Callable[[T], Any]) -> Reply:
+        """One page of a list, with the `Link` header that leads to the others."""
+        per_page = min(max(self.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
+        page = max(self.number("page", 1), 1)
+        first = (page - 1) * per_page
+        headers = self.links(page, max(1, -(-len(items) // per_page)))
+        return Reply([show(item) for item in items[first : first + per_page]], headers=headers)
+
+    def links(self, page: int, last: int) -> dict[str, str]:
+        """The `Link` header for page `page` of `last`; none where all fits on one page."""
+        steps: dict[str, int] = {}
+        if page > 1:
+            steps |= {"prev": min(page - 1, last), "first": 1}
+        if page < last:
+            steps |= {"next": page + 1, "last": last}
+        parts = [f'<{self.url}?{urlencode({**self.query, "page": to})}>; rel="{rel}"' for rel, to in steps.items()]
+        return {"Link": ", ".join(parts)} if parts else {}

@@ -1,0 +1,177 @@
+"""The way of one request: version, caller, limits, faults, handler, validation, ETag."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import secrets
+from collections.abc import Mapping
+from email.utils import format_datetime
+from typing import TYPE_CHECKING, Any
+
+from flask import Request, Response
+
+from bot.simulator import validation
+from bot.simulator.auth import Anonymous, AppCaller, Caller, InstallationCaller, UserCaller, authenticate
+from bot.simulator.errors import DOCS, ApiError, unauthorized
+from bot.simulator.faults import AFTER, Fault
+from bot.simulator.http import misbehaviour
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import Reply, Route
+from bot.simulator.limits import secondary_limit
+
+if TYPE_CHECKING:
+    from bot.simulator.simulator import Simulator
+
+log = logging.getLogger(__name__)
+
+VERSIONS = ("2022-11-28", "2026-03-10")
+_POINTS = {"GET": 1, "HEAD": 1}
+
+
+def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any]) -> Response:
+    """Answer a request that matched a route."""
+    fault = sim.faults.take(request.method, request.path)
+    # Clients may correct their own clock by it, so that it has to be the simulated one.
+    headers: dict[str, str] = {"Date": format_datetime(sim.clock.now(), usegmt=True)}
+    try:
+        if fault is not None and fault.kind not in AFTER:
+            _fail_before(fault, request)
+        reply = _serve(sim, route, request, params, headers)
+    except ApiError as error:
+        reply = Reply(error.body, error.status, error.headers)
+    except misbehaviour.Dropped:
+        raise
+    except Exception as error:
+        # A fault of the simulator must not pass for one of GitHub's: tests assert that `violations` is empty.
+        log.exception("%s %s failed", request.method, request.path)
+        sim.violations.append(f"{request.method} {request.path}: {error!r}")
+        reply = Reply({"message": f"The simulator failed: {error!r}"}, 500)
+    if fault is not None and fault.kind in AFTER:
+        reply = misbehaviour.after(fault, reply, request)
+    return _response(reply, headers, request.method)
+
+
+def _serve(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any], headers: dict[str, str]) -> Reply:
+    version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
+    headers["X-GitHub-Api-Version-Selected"] = version
+    if version not in VERSIONS:
+        raise ApiError(400, f'"{version}" is not a supported version.')
+    if not request.headers.get("User-Agent"):
+        raise ApiError(
+            403, "Request forbidden by administrative rules. Please make sure your request has a User-Agent header"
+        )
+    with sim.lock:
+        caller = authenticate(sim, request.headers.get("Authorization", ""))
+        _admit(route, caller)
+    resource = route.resource
+    if resource == "search" and request.args.get("search_type") in ("semantic", "hybrid"):
+        resource = "semantic_search"
+    if route.path == "/rate_limit":
+        return _handle(sim, route, request, params, caller)
+    try:
+        sim.limits.spend(caller.key, resource)
+        sim.limits.enter(caller.key, resource, _POINTS.get(request.method, 5))
+    finally:
+        headers |= sim.limits.headers(caller.key, resource)
+    try:
+        if route.creates:
+            sim.limits.create(caller.key)
+        reply = _handle(sim, route, request, params, caller)
+    finally:
+        sim.limits.leave(caller.key)
+    if request.method in ("GET", "HEAD") and reply.status == 200 and reply.raw is None:
+        reply = _conditional(reply, request)
+        if reply.status == 304:
+            sim.limits.refund(caller.key, resource)
+            headers |= sim.limits.headers(caller.key, resource)
+    return reply
+
+
+def _admit(route: Route, caller: Caller) -> None:
+    """Turn away those for whom the route is not at all."""
+    if route.auth == "app" and not isinstance(caller, AppCaller):
+        raise unauthorized("A JSON web token could not be decoded")
+    if route.auth == "installation" and not isinstance(caller, InstallationCaller):
+        raise ApiError(
+            403,
+            "You must authenticate with an installation access token in order to list repositories.",
+        )
+    if route.auth == "user" and isinstance(caller, Anonymous):
+        raise unauthorized("Requires authentication")
+    if route.auth == "user" and not isinstance(caller, UserCaller):
+        raise ApiError(403, "Resource not accessible by integration")
+
+
+def _handle(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any], caller: Caller) -> Reply:
+    body = _json_body(request)
+    query = {name: values[-1] for name, values in request.args.lists()}
+    url = sim.urls.api + request.path
+    context = Context(sim, route, caller, params, query, request.headers, body, url)
+    if route.request is not None and sim.validate and body is not None:
+        found = validation.problems(route.request, body)
+        if found:
+            fields = "; ".join(f"{field}: {problem}" for field, problem in found[:3])
+            raise ApiError(422, f"Invalid request.\n\n{fields}")
+    with sim.lock:
+        result = route.handler(context)
+        reply = result if isinstance(result, Reply) else Reply(result)
+    model = reply.model or route.model
+    if sim.validate and model is not None and reply.status < 300 and reply.raw is None:
+        validation.check(model, reply.body)
+    return reply
+
+
+def _json_body(request: Request) -> Any:
+    raw = request.get_data()
+    if not raw:
+        return None
+    try:
+        return json.loads(raw)
+    except ValueError:
+        raise ApiError(400, "Problems parsing JSON") from None
+
+
+def _fail_before(fault: Fault, request: Request) -> None:
+    """Faults that strike before anything is done."""
+    if fault.kind == "secondary_limit":
+        raise secondary_limit(fault.retry_after, status=fault.status)
+    if fault.kind == "status":
+        headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
+        raise ApiError(fault.status, "Server Error", headers=headers)
+    misbehaviour.hang_up(request, fault)
+
+
+def _conditional(reply: Reply, request: Request) -> Reply:
+    """Add an ETag; 304 without a body where the client has this one already."""
+    tag = f'W/"{hashlib.sha256(json.dumps(reply.body).encode()).hexdigest()}"'
+    headers = {**reply.headers, "ETag": tag}
+    known = {part.strip().removeprefix("W/") for part in request.headers.get("If-None-Match", "").split(",")}
+    if tag.removeprefix("W/") in known:
+        return Reply(None, 304, headers)
+    return Reply(reply.body, reply.status, headers)
+
+
+def _response(reply: Reply, headers: Mapping[str, str], method: str) -> Response:
+    if reply.raw is not None:
+        data = reply.raw
+    else:
+        data = b"" if reply.body is None else json.dumps(reply.body, ensure_ascii=False).encode()
+    response = Response(data, reply.status, content_type=reply.content_type)
+    if reply.status in (204, 304):
+        del response.headers["Content-Type"]
+    for name, value in {**headers, **reply.headers}.items():
+        response.headers[name] = value
+    response.headers["X-GitHub-Media-Type"] = "github.v3; format=json"
+    response.headers["X-GitHub-Request-Id"] = secrets.token_hex(8).upper()
+    return response
+
+
+def unknown(sim: Simulator, request: Request) -> Response:
+    """Refuse a request that the simulator has no route for, loudly: a test must not mistake it for GitHub's 404."""
+    what = f"{request.method} {request.path}"
+    sim.unknown_requests.append(what)
+    log.warning("The simulator has no route for %s", what)
+    body = {"message": f"The simulator has no route for {what}", "method": request.method, "path": request.path}
+    return _response(Reply(body | {"documentation_url": DOCS, "status": "501"}, 501), {}, request.method)

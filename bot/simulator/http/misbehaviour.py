@@ -1,0 +1,63 @@
+"""How a connection goes wrong: held open without an answer, reset, or answered with half a body."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import struct
+import time
+from dataclasses import replace
+from typing import NoReturn
+
+from flask import Request
+
+from bot.simulator.faults import Fault
+from bot.simulator.http.routing import Reply
+
+
+class Dropped(ConnectionResetError):
+    """The server closes this connection without an answer, on purpose."""
+
+
+def hang_up(request: Request, fault: Fault) -> NoReturn:
+    """Give no answer: after a wait (`timeout…`) or at once with a TCP reset (`reset…`)."""
+    connection: socket.socket | None = request.environ.get("simulator.connection")
+    if connection is not None:
+        if fault.kind.startswith("timeout"):
+            _wait_for_hang_up(connection, fault.seconds)
+        # Lingering for no time at all makes close() send a reset.
+        with contextlib.suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
+    raise Dropped(f"fault {fault.kind}")
+
+
+def _wait_for_hang_up(connection: socket.socket, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        try:
+            readable, _, _ = select.select([connection], [], [], min(left, 1.0))
+            if readable and not connection.recv(1, socket.MSG_PEEK):
+                return
+        except OSError:
+            return
+        if readable:
+            time.sleep(0.05)
+
+
+def after(fault: Fault, reply: Reply, request: Request) -> Reply:
+    """Spoil the answer to a request that was carried out."""
+    if fault.kind in ("timeout_after_write", "reset_after_write"):
+        hang_up(request, fault)
+    if fault.kind == "malformed":
+        whole = json.dumps(reply.body).encode()
+        return replace(reply, raw=whole[: max(1, len(whole) // 2)])
+    if isinstance(reply.body, dict) and "incomplete_results" in reply.body:
+        if fault.kind == "incomplete_results":
+            return replace(reply, body=reply.body | {"incomplete_results": True})
+        if reply.body["search_type"] != "lexical":
+            reasons = {"search_type": "lexical", "lexical_fallback_reason": ["service_unavailable"]}
+            return replace(reply, body=reply.body | reasons)
+    return reply

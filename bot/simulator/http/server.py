@@ -1,0 +1,161 @@
+"""The Flask application and the threaded HTTP server around a simulator."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask, Response, request
+from werkzeug.routing import BaseConverter
+
+from bot.simulator import rest
+from bot.simulator.http import dispatch
+from bot.simulator.http.routing import ROUTES, Route
+from bot.simulator.http.wire import WireServer
+from bot.simulator.simulator import Simulator
+
+ENTERPRISE_PREFIX = "/api/v3"
+
+
+class _Anything(BaseConverter):
+    """The rest of a path, slashes and emptiness included."""
+
+    regex = ".*?"
+    part_isolating = False
+
+
+def create_app(sim: Simulator) -> Flask:
+    """The WSGI application that serves this simulator's REST and GraphQL interfaces."""
+    rest.load()
+    app = Flask("bot.simulator", static_folder=None)
+    # A connection that a fault drops is no error to answer.
+    app.config["PROPAGATE_EXCEPTIONS"] = True
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
+    app.url_map.converters["anything"] = _Anything
+    for number, route in enumerate(ROUTES):
+        view = _view(sim, route)
+        app.add_url_rule(route.path, f"{number}", view, methods=[route.method], provide_automatic_options=False)
+
+    def unknown(_error: Exception) -> Response:
+        return dispatch.unknown(sim, request)
+
+    app.register_error_handler(404, unknown)
+    app.register_error_handler(405, unknown)
+    app.wsgi_app = _by_number(sim, app.wsgi_app)  # type: ignore[method-assign]
+    return app
+
+
+def _view(sim: Simulator, route: Route) -> Callable[..., Response]:
+    def view(**params: Any) -> Response:
+        return dispatch.answer(sim, route, request, params)
+
+    return view
+
+
+def _by_number(sim: Simulator, inner: Callable[..., Any]) -> Callable[..., Any]:
+    """Serve `/repositories/ID/…` like `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` like `/…`."""
+
+    def call(environ: dict[str, Any], start: Any) -> Any:
+        path: str = environ.get("PATH_INFO", "")
+        if path == ENTERPRISE_PREFIX or path.startswith(ENTERPRISE_PREFIX + "/"):
+            path = path.removeprefix(ENTERPRISE_PREFIX) or "/"
+        elif path == "/api/graphql":
+            path = "/graphql"
+        if path.startswith("/repositories/"):
+            number, _, tail = path.removeprefix("/repositories/").partition("/")
+            repo = sim.repositories.get(int(number)) if number.isdecimal() else None
+            if repo is not None:
+                path = f"/repos/{repo.full_name}/{tail}".rstrip("/")
+        environ["PATH_INFO"] = path
+        return inner(environ, start)
+
+    return call
+
+
+@dataclass(slots=True)
+class Server:
+    """A running simulator. `url` is what `GITHUB_API_URL` has to be."""
+
+    sim: Simulator
+    url: str
+    _http: WireServer
+    _thread: threading.Thread
+
+    @property
+    def app_id(self) -> int:
+        """The id of the App that exists from the start."""
+        return self.sim.app.id
+
+    @property
+    def private_key_pem(self) -> str:
+        """The App's private key."""
+        return self.sim.app.private_key
+
+    @property
+    def webhook_secret(self) -> str:
+        """The secret with which the App's deliveries are signed."""
+        return self.sim.app.hook.secret
+
+    def stop(self) -> None:
+        """End the server and the deliveries."""
+        self.sim.webhooks.stop()
+        self._http.close()
+        self._thread.join(timeout=2.0)
+
+
+def serve(
+    sim: Simulator,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    enterprise: bool = False,
+    announce: Callable[[str], None] = lambda url: None,
+) -> Server:
+    """Listen and answer in a thread of its own.
+
+    Port 0 takes a free one; `enterprise` puts the API under `/api/v3`. `announce` is told the address when it is
+    certain and before anybody can connect.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((host, port))
+    port = listener.getsockname()[1]
+    url = f"http://{host}:{port}" + (ENTERPRISE_PREFIX if enterprise else "")
+    announce(url)
+    listener.listen(128)
+    http = WireServer(listener, create_app(sim).wsgi_app)
+    sim.urls.api = url
+    thread = threading.Thread(
+        target=http.serve_forever, kwargs={"poll_interval": 0.05}, name="simulator-http", daemon=True
+    )
+    thread.start()
+    return Server(sim, url, http, thread)
+
+
+@contextmanager
+def start_simulator(*, port: int = 0, enterprise: bool = False, **options: Any) -> Iterator[Server]:
+    """Run a simulator over real HTTP on 127.0.0.1 for the length of a `with` block.
+
+        with start_simulator() as server:
+            repo = server.sim.add_repository("acme/app")
+            server.sim.install("acme")
+            client = Settings(github_api_url=server.url, app_id=server.app_id, private_key=server.private_key_pem, …)
+            issue = server.sim.open_issue("acme/app", "alice", "It crashes", "…")
+
+    Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later (nothing is delivered while
+    it is empty, and what happened before is not made up for); `webhook_secret=…` likewise. With `post=` deliveries go to a
+    function of yours instead, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
+    `server.sim.webhooks.join()` waits until all that was queued has been answered, and `.log` has every delivery.
+
+    All other options go to `Simulator`, e.g. `clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))`.
+    """
+    server = serve(Simulator(**options), port=port, enterprise=enterprise)
+    try:
+        yield server
+    finally:
+        server.stop()

@@ -1,0 +1,56 @@
+"""What an App's manifest (`app.yml`) asks for: permissions and events.
+
+https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+# What the simulated App may do when no manifest says otherwise.
+DEFAULT_PERMISSIONS = {
+    "contents": "read",
+    "issues": "write",
+    "metadata": "read",
+    "organization_projects": "read",
+    "pull_requests": "read",
+}
+DEFAULT_EVENTS = ("issues", "issue_comment", "label", "push", "repository")
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The part of a manifest that matters here."""
+
+    name: str
+    permissions: Mapping[str, str]
+    events: tuple[str, ...]
+    single_files: tuple[str, ...] = ()
+    hook_url: str = ""
+
+
+def from_mapping(data: Mapping[str, Any]) -> Manifest:
+    """Read a manifest as the App registration form receives it."""
+    permissions = dict(data.get("default_permissions") or {})
+    events, single = data.get("default_events") or (), data.get("single_file_paths") or ()
+    hook = data.get("hook_attributes") or {}
+    url = str(hook.get("url") or "") if hook.get("active", True) else ""
+    return Manifest(str(data.get("name") or "Doppel"), permissions, tuple(events), tuple(single), url)
+
+
+@lru_cache(maxsize=8)
+def from_file(path: Path) -> Manifest:
+    """Read a manifest file; a file that is missing or empty gives the defaults above."""
+    data = YAML(typ="safe").load(path) if path.is_file() else None
+    return from_mapping(data) if data else Manifest("Doppel", DEFAULT_PERMISSIONS, DEFAULT_EVENTS)
+
+
+def of_this_project() -> Manifest:
+    """The manifest next to the packages, where they run from a clone."""
+    return from_file(Path(__file__).resolve().parents[2] / "app.yml")

@@ -1,0 +1,63 @@
+"""GitHub Apps: registering one, directly or from a manifest."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+
+from bot.simulator.keys import KeyPair, new_pair
+from bot.simulator.manifest import Manifest, from_mapping
+from bot.simulator.operations.base import Operations, locked
+from bot.simulator.state.accounts import Account, App, Hook, ManifestCode
+from bot.simulator.state.ids import node_id
+
+# https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+CODE_LIFETIME = timedelta(hours=1)
+
+
+class AppOperations(Operations):
+    """Registering Apps."""
+
+    @locked
+    def register_app(self, manifest: Manifest, owner: str | Account, keys: KeyPair) -> App:
+        """A new GitHub App with its bot account. Its webhook goes where the manifest says, which may be nowhere."""
+        key = self.ids.next("app")
+        slug = "-".join("".join(c if c.isalnum() else " " for c in manifest.name.lower()).split())
+        bot = self.who(f"{slug}[bot]", "Bot")
+        bot.app_id = key
+        made = App(
+            id=key,
+            node_id=node_id("A", key),
+            slug=slug,
+            name=manifest.name,
+            owner=self.who(owner),
+            bot=bot,
+            client_id=f"Iv23li{secrets.token_hex(7)}",
+            client_secret=secrets.token_hex(20),
+            private_key=keys.private,
+            public_key=keys.public,
+            permissions=dict(manifest.permissions),
+            events=list(manifest.events),
+            hook=Hook(self.ids.next("hook"), manifest.hook_url, secrets.token_hex(20)),
+            created_at=self.now(),
+            single_files=manifest.single_files,
+        )
+        self.apps[key] = made
+        return made
+
+    @locked
+    def manifest_code(self, manifest: Mapping[str, object], owner: str | Account) -> str:
+        """What GitHub hands to a person who submits a manifest: a code that the maker of the App exchanges once."""
+        code = secrets.token_hex(20)
+        expires = self.clock.now() + CODE_LIFETIME
+        self.manifest_codes[code] = ManifestCode(code, dict(manifest), self.who(owner), expires)
+        return code
+
+    @locked
+    def convert_manifest(self, code: str) -> App | None:
+        """The new App for a code; None if there is no such code, or it was used, or is over an hour old."""
+        found = self.manifest_codes.pop(code, None)
+        if found is None or found.expires_at <= self.clock.now():
+            return None
+        return self.register_app(from_mapping(found.manifest), found.owner, new_pair())

@@ -1,0 +1,80 @@
+"""Apps, installations and their tokens as JSON."""
+
+from __future__ import annotations
+
+from bot.simulator.clock import iso, iso_or_none
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.accounts import simple_user
+from bot.simulator.payloads.repositories import repository
+from bot.simulator.state.accounts import App, Installation, InstallationToken
+from bot.simulator.state.world import World
+
+
+def app(world: World, record: App) -> Json:
+    """The App ("integration") as comments and events name it."""
+    return {
+        "id": record.id,
+        "client_id": record.client_id,
+        "slug": record.slug,
+        "node_id": record.node_id,
+        "owner": simple_user(world, record.owner),
+        "name": record.name,
+        "description": record.description,
+        "external_url": record.external_url,
+        "html_url": f"{world.urls.html}/apps/{record.slug}",
+        "created_at": iso(record.created_at),
+        "updated_at": iso(record.created_at),
+        "permissions": dict(record.permissions),
+        "events": list(record.events),
+    }
+
+
+def app_itself(world: World, record: App) -> Json:
+    """`GET /app`: as above, with the number of installations."""
+    count = sum(installation.app is record for installation in world.installations.values())
+    return app(world, record) | {"installations_count": count}
+
+
+def installation(world: World, record: Installation) -> Json:
+    """An installation of an App."""
+    account = record.account
+    single = list(record.app.single_files)
+    kind = "organizations/" + account.login if account.type == "Organization" else ""
+    page = f"{kind}/settings/installations/{record.id}".lstrip("/")
+    return {
+        "id": record.id,
+        "client_id": record.app.client_id,
+        "account": simple_user(world, account),
+        "repository_selection": "all" if record.all_repositories else "selected",
+        "access_tokens_url": f"{world.urls.api}/app/installations/{record.id}/access_tokens",
+        "repositories_url": f"{world.urls.api}/installation/repositories",
+        "html_url": f"{world.urls.html}/{page}",
+        "app_id": record.app.id,
+        "app_slug": record.app.slug,
+        "target_id": account.id,
+        "target_type": account.type,
+        "permissions": dict(record.permissions),
+        "events": list(record.events),
+        "created_at": iso(record.created_at),
+        "updated_at": iso(record.updated_at),
+        "single_file_name": single[0] if single else None,
+        "has_multiple_single_files": len(single) > 1,
+        "single_file_paths": single,
+        "suspended_by": simple_user(world, record.suspended_by) if record.suspended_by else None,
+        "suspended_at": iso_or_none(record.suspended_at),
+    }
+
+
+def installation_token(world: World, record: InstallationToken) -> Json:
+    """The answer to `POST …/access_tokens`; repositories are listed only where the token was narrowed to some."""
+    body: Json = {
+        "token": record.token,
+        "expires_at": iso(record.expires_at),
+        "permissions": dict(record.permissions),
+        "repository_selection": "all" if record.repositories is None else "selected",
+    }
+    if record.repositories is None and not record.installation.all_repositories:
+        body["repository_selection"] = "selected"
+    if record.repositories is not None:
+        body["repositories"] = [repository(world, world.repositories[key]) for key in sorted(record.repositories)]
+    return body

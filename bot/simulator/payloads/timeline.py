@@ -1,0 +1,47 @@
+"""Events of an issue's history as JSON."""
+
+from __future__ import annotations
+
+from bot.simulator.clock import iso
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.accounts import simple_user
+from bot.simulator.payloads.issues import comment, issue, via_app
+from bot.simulator.payloads.repositories import repository_url
+from bot.simulator.state.issues import Comment, Issue, TimelineEvent
+from bot.simulator.state.world import World
+
+
+def event(world: World, subject: Issue, record: TimelineEvent) -> Json:
+    """One event; what it has besides the common fields depends on its kind."""
+    actor = simple_user(world, record.actor)
+    if record.event == "cross-referenced":
+        now = iso(record.created_at)
+        source = {"type": "issue", "issue": issue(world, record.data["source"])}
+        return {"event": record.event, "actor": actor, "created_at": now, "updated_at": now, "source": source}
+    body: Json = {
+        "id": record.id,
+        "node_id": record.node_id,
+        "url": f"{repository_url(world, subject.repository)}/issues/events/{record.id}",
+        "actor": actor,
+        "event": record.event,
+        "commit_id": None,
+        "commit_url": None,
+        "created_at": iso(record.created_at),
+        "performed_via_github_app": via_app(world, record.actor),
+    }
+    data = record.data
+    match record.event:
+        case "labeled" | "unlabeled":
+            body["label"] = {"name": data["label"].name, "color": data["label"].color}
+        case "renamed":
+            body["rename"] = {"from": data["before"], "to": data["after"]}
+        case "locked" | "unlocked":
+            body["lock_reason"] = data["lock_reason"]
+        case "closed" | "reopened":
+            body["state_reason"] = data["state_reason"]
+    return body
+
+
+def commented(world: World, record: Comment) -> Json:
+    """A comment as the timeline shows it."""
+    return comment(world, record) | {"event": "commented", "actor": simple_user(world, record.author)}

@@ -1,0 +1,94 @@
+"""What a text on GitHub does by itself: mentions that notify, references that leave back-links, and "Duplicate of #1".
+
+A bot that means to do none of this is tested against it. GitHub's pages: "Autolinked references and URLs" and "Marking
+issues or pull requests as a duplicate".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# Code never acts. An unclosed fence runs to the end of the text, as in Markdown.
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_TICKS = re.compile(r"`+")
+_MENTION = re.compile(r"(?<![\w/`@.-])@([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,38}))(/[a-zA-Z0-9_.-]{1,100})?(?![\w@])")
+_NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}))?(?:#|GH-)([1-9]\d{0,9})(?!\w)")
+# Text that is a link already becomes no second one: only where it leads counts. That is why Renovate may write
+# `[#12](https://redirect.github.com/…)` without leaving a back-link.
+_LINKED = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
+_DUPLICATE = re.compile(r"\s*duplicate of\s+(\S{1,300})", re.IGNORECASE)
+
+Target = tuple[str | None, int]
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """`issues` are (repository or None for the same one, number); `duplicate_of` is set where the text begins so."""
+
+    mentions: tuple[str, ...]
+    issues: tuple[Target, ...]
+    duplicate_of: Target | None
+
+
+def parse(text: str, html_url: str = "https://github.com") -> References:
+    """Read a Markdown text the way GitHub's autolinks do, at the level that matters to a bot."""
+    plain = _LINKED.sub(r" \1 ", _without_html_comments(_without_code(text)))
+    link = re.compile(rf"{re.escape(html_url)}/([\w-]{{1,39}}/[\w.-]{{1,100}})/(?:issues|pull)/([1-9]\d{{0,9}})(?!\w)")
+    found: list[Target] = [(match[1], int(match[2])) for match in link.finditer(plain)]
+    found += [(match[1], int(match[2])) for match in _NUMBER.finditer(link.sub(" ", plain))]
+    mentions = [match[1] + (match[2] or "") for match in _MENTION.finditer(plain)]
+    duplicate = None
+    if opening := _DUPLICATE.match(plain):
+        word = opening[1].rstrip(".,")
+        named = link.fullmatch(word) or _NUMBER.fullmatch(word)
+        duplicate = (named[1], int(named[2])) if named else None
+    return References(tuple(dict.fromkeys(mentions)), tuple(dict.fromkeys(found)), duplicate)
+
+
+def _without_code(text: str) -> str:
+    """The text with fenced blocks and code spans blanked."""
+    kept: list[str] = []
+    position = 0
+    while opening := _FENCE.search(text, position):
+        kept.append(text[position : opening.start()])
+        mark = opening[1]
+        position = len(text)
+        for closing in _FENCE.finditer(text, opening.end()):
+            if closing[1][0] == mark[0] and len(closing[1]) >= len(mark) and not closing[0].strip(" `~"):
+                position = closing.end()
+                break
+    kept.append(text[position:])
+    return _without_spans("\n".join(kept))
+
+
+def _without_spans(text: str) -> str:
+    """The text with code spans blanked: a run of backticks up to the next run of the same length."""
+    runs = list(_TICKS.finditer(text))
+    closers: dict[int, list[int]] = {}
+    for index in range(len(runs) - 1, -1, -1):
+        closers.setdefault(len(runs[index][0]), []).append(index)
+    kept: list[str] = []
+    position = 0
+    for index, run in enumerate(runs):
+        same = closers[len(run[0])]
+        while same and same[-1] <= index:
+            same.pop()
+        if run.start() < position or not same:
+            continue
+        kept.append(text[position : run.start()])
+        position = runs[same[-1]].end()
+    kept.append(text[position:])
+    return " ".join(kept)
+
+
+def _without_html_comments(text: str) -> str:
+    """The text with `<!-- … -->` blanked."""
+    kept: list[str] = []
+    position = 0
+    while (start := text.find("<!--", position)) >= 0:
+        kept.append(text[position:start])
+        end = text.find("-->", start + 4)
+        position = len(text) if end < 0 else end + 3
+    kept.append(text[position:])
+    return " ".join(kept)

@@ -1,0 +1,32 @@
+"""What somebody may do in a repository (https://docs.github.com/rest/collaborators/collaborators)."""
+
+from __future__ import annotations
+
+from bot.simulator.errors import ApiError
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import route
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.accounts import simple_user
+from bot.simulator.payloads.repositories import permissions
+
+# The one word hides two roles, which is why clients should read the booleans or `role_name`.
+_WORD = {"triage": "read", "maintain": "write"}
+
+
+@route(
+    "GET",
+    "/repos/<owner>/<repo>/collaborators/<login>/permission",
+    permissions=(("metadata", "read"),),
+    role="write",
+    model="RepositoryCollaboratorPermission",
+)
+def get_permission(ctx: Context) -> Json:
+    """A user's role; 404 for logins that nobody has, and for bots."""
+    repo = ctx.repository()
+    login = ctx.params["login"]
+    account = ctx.sim.account(login)
+    if account is None or account.type != "User":
+        raise ApiError(404, f"{login} is not a user")
+    role = ctx.sim.role(repo, account)
+    user = simple_user(ctx.sim, account) | {"permissions": permissions(role), "role_name": role}
+    return {"permission": _WORD.get(role, role), "role_name": role, "user": user}

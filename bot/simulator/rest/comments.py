@@ -1,0 +1,101 @@
+"""Comments on issues (https://docs.github.com/rest/issues/comments)."""
+
+from __future__ import annotations
+
+from bot.simulator.auth import InstallationCaller, role_of
+from bot.simulator.errors import invalid
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.issues import comment
+from bot.simulator.rest.issues import moment
+from bot.simulator.state.issues import Comment
+from bot.simulator.state.repositories import at_least
+
+_ONE = "/repos/<owner>/<repo>/issues/comments/<int:comment_id>"
+_OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/comments"
+
+
+@route("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[IssueComment]")
+def list_of_issue(ctx: Context) -> Reply:
+    """An issue's comments, oldest first."""
+    since = moment(ctx.query.get("since"))
+    found = [entry for entry in ctx.issue().comments if since is None or entry.updated_at >= since]
+    return ctx.page(found, lambda entry: comment(ctx.sim, entry))
+
+
+@route("GET", "/repos/<owner>/<repo>/issues/comments", permissions=READ_ISSUES, model="[IssueComment]")
+def list_of_repository(ctx: Context) -> Reply:
+    """All comments of a repository, by id unless asked otherwise."""
+    repo = ctx.repository()
+    since = moment(ctx.query.get("since"))
+    found = [
+        entry
+        for entry in ctx.sim.comments_by_id.values()
+        if entry.issue.repository is repo and (since is None or entry.updated_at >= since)
+    ]
+    by_update = ctx.query.get("sort") == "updated"
+    found.sort(
+        key=lambda entry: (entry.updated_at if by_update else entry.created_at, entry.id),
+        reverse=ctx.query.get("direction") == "desc",
+    )
+    return ctx.page(found, lambda entry: comment(ctx.sim, entry))
+
+
+@route("GET", _ONE, permissions=READ_ISSUES, model="IssueComment")
+def get_comment(ctx: Context) -> Json:
+    """One comment."""
+    return comment(ctx.sim, ctx.comment())
+
+
+@route(
+    "POST",
+    _OF_ISSUE,
+    permissions=WRITE_ISSUES,
+    model="IssueComment",
+    request="ReposOwnerRepoIssuesIssueNumberCommentsPostBody",
+    creates=True,
+)
+def create_comment(ctx: Context) -> Reply:
+    """Comment on an issue."""
+    found = ctx.issue()
+    made = ctx.sim.comment(found.repository, found.number, ctx.actor, _text(ctx))
+    shown = comment(ctx.sim, made)
+    return Reply(shown, 201, {"Location": shown["url"]})
+
+
+@route(
+    "PATCH",
+    _ONE,
+    permissions=WRITE_ISSUES,
+    model="IssueComment",
+    request="ReposOwnerRepoIssuesCommentsCommentIdPatchBody",
+)
+def update_comment(ctx: Context) -> Json:
+    """Change a comment: one's own, or as somebody who can write to the repository any."""
+    found = ctx.comment()
+    _require_own(ctx, found)
+    return comment(ctx.sim, ctx.sim.edit_comment(found, _text(ctx), ctx.actor))
+
+
+@route("DELETE", _ONE, permissions=WRITE_ISSUES)
+def delete_comment(ctx: Context) -> Reply:
+    """Delete a comment, with the same right."""
+    found = ctx.comment()
+    _require_own(ctx, found)
+    ctx.sim.delete_comment(found, ctx.actor)
+    return Reply(None, 204)
+
+
+def _text(ctx: Context) -> str:
+    text = ctx.data.get("body")
+    if not isinstance(text, str):
+        raise invalid("IssueComment", "body", "missing_field")
+    return text
+
+
+def _require_own(ctx: Context, found: Comment) -> None:
+    if found.author is ctx.actor or isinstance(ctx.caller, InstallationCaller):
+        return
+    if not at_least(role_of(ctx.sim, ctx.caller, found.issue.repository), "write"):
+        raise ctx.lacks_role()

@@ -1,0 +1,109 @@
+"""Levers for people and scripts, under `/_sim/`: no part of GitHub.
+
+Every call carries the header `X-Simulator-Key` with the App's webhook secret, which whoever started the simulator knows
+and a web page that happens to be open in a browser does not.
+"""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+
+from bot.simulator.errors import ApiError, forbidden
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import Reply, route
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.issues import comment, full_issue, issue_page
+from bot.simulator.state.repositories import Repository
+
+
+@route("GET", "/_sim/state")
+def state(ctx: Context) -> Json:
+    """All repositories with their latest issues (`?issues=N`, 50 unless asked) and what is said in them."""
+    _guard(ctx)
+    most = ctx.number("issues", 50)
+    return {
+        "now": ctx.sim.clock.now().isoformat(),
+        "repositories": [_repository(ctx, repo, most) for repo in ctx.sim.repositories.values()],
+        "deliveries": len(ctx.sim.webhooks.log),
+        "unknown_requests": list(ctx.sim.unknown_requests),
+        "violations": list(ctx.sim.violations),
+    }
+
+
+@route("POST", "/_sim/issues")
+def open_issue(ctx: Context) -> Reply:
+    """Open an issue as anybody: `{repository, author, title, body, labels}`."""
+    _guard(ctx)
+    data = ctx.data
+    made = ctx.sim.open_issue(
+        _find(ctx), data.get("author", "somebody"), str(data["title"]), data.get("body"), data.get("labels") or ()
+    )
+    return Reply(full_issue(ctx.sim, made), 201)
+
+
+@route("POST", "/_sim/comments")
+def add_comment(ctx: Context) -> Reply:
+    """Comment as anybody: `{repository, number, author, body}`."""
+    _guard(ctx)
+    data = ctx.data
+    made = ctx.sim.comment(_find(ctx), int(data["number"]), data.get("author", "somebody"), str(data["body"]))
+    return Reply(comment(ctx.sim, made), 201)
+
+
+@route("POST", "/_sim/faults")
+def add_fault(ctx: Context) -> Reply:
+    """Let requests fail: the arguments of `Faults.add` as an object."""
+    _guard(ctx)
+    try:
+        ctx.sim.faults.add(**ctx.data)
+    except (TypeError, ValueError) as error:
+        raise ApiError(422, str(error)) from None
+    return Reply({}, 201)
+
+
+@route("DELETE", "/_sim/faults")
+def clear_faults(ctx: Context) -> Reply:
+    """Let everything work again."""
+    _guard(ctx)
+    ctx.sim.faults.clear()
+    return Reply(None, 204)
+
+
+@route("POST", "/_sim/clock")
+def advance(ctx: Context) -> Json:
+    """Move the clock: `{"advance": SECONDS}`."""
+    _guard(ctx)
+    ctx.sim.clock.advance(float(ctx.data["advance"]))
+    return {"now": ctx.sim.clock.now().isoformat()}
+
+
+def _guard(ctx: Context) -> None:
+    key = ctx.headers.get("X-Simulator-Key", "")
+    if not hmac.compare_digest(key.encode(), ctx.sim.app.hook.secret.encode()):
+        raise forbidden("X-Simulator-Key must be the App's webhook secret")
+
+
+def _find(ctx: Context) -> Repository:
+    try:
+        return ctx.sim.repository(str(ctx.data.get("repository")))
+    except KeyError as error:
+        raise ApiError(404, str(error)) from None
+
+
+def _repository(ctx: Context, repo: Repository, most: int) -> Json:
+    latest = sorted(ctx.sim.issues_of(repo), key=lambda entry: -entry.number)[:most]
+    issues: list[dict[str, Any]] = [
+        {
+            "number": entry.number,
+            "title": entry.title,
+            "state": entry.state,
+            "state_reason": entry.state_reason,
+            "author": entry.author.login,
+            "labels": [label.name for label in entry.labels],
+            "url": issue_page(ctx.sim, entry),
+            "comments": [{"author": said.author.login, "body": said.body, "id": said.id} for said in entry.comments],
+        }
+        for entry in latest
+    ]
+    return {"full_name": repo.full_name, "private": repo.private, "archived": repo.archived, "issues": issues}

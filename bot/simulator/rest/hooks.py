@@ -1,0 +1,105 @@
+"""The App's webhook: where it goes, and what was delivered (https://docs.github.com/rest/apps/webhooks)."""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error
+from typing import Any
+
+from bot.simulator.clock import iso
+from bot.simulator.errors import ApiError, not_found
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import Reply, route
+from bot.simulator.payloads import Json
+from bot.simulator.state.accounts import Hook
+from bot.simulator.webhooks import Delivery
+
+
+@route("GET", "/app/hook/config", auth="app", model="WebhookConfig")
+def get_config(ctx: Context) -> Json:
+    """The webhook's settings; the secret is never shown."""
+    return _config(ctx.app.hook)
+
+
+@route("PATCH", "/app/hook/config", auth="app", model="WebhookConfig", request="AppHookConfigPatchBody")
+def update_config(ctx: Context) -> Json:
+    """Change the settings that the body names."""
+    hook, data = ctx.app.hook, ctx.data
+    hook.url = data.get("url", hook.url)
+    hook.secret = data.get("secret", hook.secret)
+    hook.content_type = data.get("content_type", hook.content_type)
+    hook.insecure_ssl = str(data.get("insecure_ssl", hook.insecure_ssl))
+    return _config(hook)
+
+
+@route("GET", "/app/hook/deliveries", auth="app", model="[HookDeliveryItem]")
+def list_deliveries(ctx: Context) -> Reply:
+    """Attempts of the last three days, newest first, page by page with a cursor."""
+    log = ctx.sim.webhooks.recent(ctx.app)
+    if (status := ctx.query.get("status")) is not None:
+        log = [entry for entry in log if (entry.status_code < 400 and entry.status_code > 0) == (status == "success")]
+    if cursor := ctx.query.get("cursor"):
+        before = _read_cursor(cursor)
+        log = [entry for entry in log if entry.id < before]
+    size = min(max(ctx.number("per_page", 30), 1), 100)
+    headers = {}
+    if len(log) > size:
+        following = urlsafe_b64encode(f"v1_{log[size - 1].id}".encode()).decode()
+        query = f"per_page={size}&cursor={following}" + (f"&status={status}" if status else "")
+        headers["Link"] = f'<{ctx.url}?{query}>; rel="next"'
+    return Reply([_item(entry) for entry in log[:size]], headers=headers)
+
+
+@route("GET", "/app/hook/deliveries/<int:delivery_id>", auth="app", model="HookDelivery")
+def get_delivery(ctx: Context) -> Json:
+    """One attempt with what was sent and what came back."""
+    entry = _delivery(ctx)
+    return _item(entry) | {
+        "url": entry.url,
+        "request": {"headers": entry.request_headers, "payload": entry.payload},
+        "response": {"headers": entry.response_headers, "payload": entry.response_body},
+    }
+
+
+@route("POST", "/app/hook/deliveries/<int:delivery_id>/attempts", auth="app")
+def redeliver(ctx: Context) -> Reply:
+    """Send it once more, under the same GUID."""
+    ctx.sim.webhooks.redeliver(_delivery(ctx))
+    return Reply({}, 202)
+
+
+def _delivery(ctx: Context) -> Delivery:
+    key = ctx.params["delivery_id"]
+    for entry in ctx.sim.webhooks.recent(ctx.app):
+        if entry.id == key:
+            return entry
+    raise not_found()
+
+
+def _config(hook: Hook) -> Json:
+    shown: dict[str, Any] = {"content_type": hook.content_type, "insecure_ssl": hook.insecure_ssl, "url": hook.url}
+    return shown | ({"secret": "********"} if hook.secret else {})
+
+
+def _item(entry: Delivery) -> Json:
+    return {
+        "id": entry.id,
+        "guid": entry.guid,
+        "delivered_at": iso(entry.delivered_at),
+        "redelivery": entry.redelivery,
+        "duration": entry.duration,
+        "status": entry.status,
+        "status_code": entry.status_code,
+        "event": entry.event,
+        "action": entry.action,
+        "installation_id": entry.installation_id,
+        "repository_id": entry.repository_id,
+        "throttled_at": None,
+    }
+
+
+def _read_cursor(cursor: str) -> int:
+    try:
+        return int(urlsafe_b64decode(cursor.encode()).decode().removeprefix("v1_"))
+    except (Error, ValueError):
+        raise ApiError(400, "Invalid cursor parameter") from None

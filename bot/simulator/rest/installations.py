@@ -1,0 +1,131 @@
+"""Installations and their tokens (https://docs.github.com/rest/apps/apps, …/apps/installations)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.simulator.auth import InstallationCaller
+from bot.simulator.errors import ApiError, forbidden, not_found
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import Reply, route
+from bot.simulator.payloads import Json, apps
+from bot.simulator.payloads.repositories import permissions, repository
+from bot.simulator.state.accounts import Installation
+from bot.simulator.state.repositories import Repository
+
+
+@route("GET", "/app/installations", auth="app", model="[Installation]")
+def list_installations(ctx: Context) -> Reply:
+    """The App's installations."""
+    mine = [entry for entry in ctx.sim.installations.values() if entry.app is ctx.app]
+    return ctx.page(mine, lambda entry: apps.installation(ctx.sim, entry))
+
+
+@route("GET", "/app/installations/<int:installation_id>", auth="app", model="Installation")
+def get_installation(ctx: Context) -> Json:
+    """One installation."""
+    return apps.installation(ctx.sim, _installation(ctx))
+
+
+@route(
+    "POST",
+    "/app/installations/<int:installation_id>/access_tokens",
+    auth="app",
+    model="InstallationToken",
+    request="AppInstallationsInstallationIdAccessTokensPostBody",
+)
+def create_token(ctx: Context) -> Reply:
+    """A token for an hour, narrowed to `repositories` or `repository_ids` and to `permissions` if the body has them."""
+    installation = _installation(ctx)
+    if installation.suspended_at is not None:
+        raise forbidden("This installation has been suspended")
+    chosen = _chosen(ctx, installation)
+    token = ctx.sim.make_installation_token(installation, ctx.data.get("permissions"), chosen)
+    return Reply(apps.installation_token(ctx.sim, token), 201)
+
+
+@route("DELETE", "/app/installations/<int:installation_id>", auth="app")
+def delete_installation(ctx: Context) -> Reply:
+    """The App leaves an account."""
+    ctx.sim.uninstall(_installation(ctx))
+    return Reply(None, 204)
+
+
+@route("GET", "/repos/<owner>/<repo>/installation", auth="app", model="Installation")
+def of_repository(ctx: Context) -> Json:
+    """The App's installation on a repository."""
+    key = ctx.sim.names.get(f"{ctx.params['owner']}/{ctx.params['repo']}".lower())
+    repo = ctx.sim.repositories.get(key) if key is not None else None
+    found = ctx.sim.installation_for(ctx.app, repo) if repo is not None else None
+    if found is None:
+        raise not_found()
+    return apps.installation(ctx.sim, found)
+
+
+@route("GET", "/orgs/<login>/installation", auth="app", model="Installation")
+def of_organization(ctx: Context) -> Json:
+    """The App's installation on an organization."""
+    return _on_account(ctx, "Organization")
+
+
+@route("GET", "/users/<login>/installation", auth="app", model="Installation")
+def of_user(ctx: Context) -> Json:
+    """The App's installation on a user's account."""
+    return _on_account(ctx, "User")
+
+
+@route("GET", "/installation/repositories", auth="installation", model="InstallationRepositoriesGetResponse200")
+def list_repositories(ctx: Context) -> Reply:
+    """The repositories that the token reaches."""
+    caller = ctx.caller
+    if not isinstance(caller, InstallationCaller):
+        raise not_found()
+    mine = [repo for repo in ctx.sim.repositories.values() if caller.reaches(ctx.sim, repo)]
+    granted = {**permissions("read"), "push": caller.may("contents", "write")}
+    page = ctx.page(mine, lambda repo: repository(ctx.sim, repo) | {"permissions": granted})
+    everything = caller.installation.all_repositories and caller.token.repositories is None
+    selection = "all" if everything else "selected"
+    body = {"total_count": len(mine), "repository_selection": selection, "repositories": page.body}
+    return Reply(body, headers=page.headers)
+
+
+@route("DELETE", "/installation/token", auth="installation")
+def revoke_token(ctx: Context) -> Reply:
+    """End the token that the request was made with."""
+    if isinstance(ctx.caller, InstallationCaller):
+        ctx.sim.installation_tokens.pop(ctx.caller.token.token, None)
+    return Reply(None, 204)
+
+
+def _installation(ctx: Context) -> Installation:
+    found = ctx.sim.installations.get(ctx.params["installation_id"])
+    if found is None or found.app is not ctx.app:
+        raise not_found()
+    return found
+
+
+def _on_account(ctx: Context, kind: str) -> Json:
+    for found in ctx.sim.installations.values():
+        account = found.account
+        if found.app is ctx.app and account.type == kind and account.login.lower() == ctx.params["login"].lower():
+            return apps.installation(ctx.sim, found)
+    raise not_found()
+
+
+def _chosen(ctx: Context, installation: Installation) -> list[Repository] | None:
+    """The repositories that the body names; 422 if one is out of the installation's reach."""
+    names: list[Any] = ctx.data.get("repositories") or []
+    keys: list[Any] = ctx.data.get("repository_ids") or []
+    if not names and not keys:
+        return None
+    mine = ctx.sim.repositories_of(installation)
+    by_name = {repo.name.lower(): repo for repo in mine}
+    by_id = {repo.id: repo for repo in mine}
+    found = [by_name.get(str(name).lower()) for name in names] + [by_id.get(key) for key in keys]
+    chosen = [repo for repo in found if repo is not None]
+    if len(chosen) != len(found):
+        raise ApiError(
+            422,
+            "There is at least one repository that does not exist or is not accessible to the parent installation.",
+        )
+    return chosen

@@ -1,0 +1,170 @@
+"""Issues (https://docs.github.com/rest/issues/issues)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.simulator.auth import UserCaller, role_of
+from bot.simulator.errors import ApiError, invalid
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.issues import full_issue, issue
+from bot.simulator.rest import suggestions
+from bot.simulator.state.issues import Issue, StateReason
+from bot.simulator.state.repositories import at_least
+
+_SORTS = {
+    "created": lambda entry: (entry.created_at, entry.number),
+    "updated": lambda entry: (entry.updated_at, entry.number),
+    "comments": lambda entry: (len(entry.comments), entry.number),
+}
+_REASONS = ("completed", "not_planned", "duplicate", "reopened")
+_CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplicate": "duplicate"}
+
+
+@route("GET", "/repos/<owner>/<repo>/issues", permissions=READ_ISSUES, model="[Issue]")
+def list_issues(ctx: Context) -> Reply:
+    """The repository's issues and pull requests, newest first unless asked otherwise."""
+    repo = ctx.repository()
+    state = ctx.word("state", "open", ("open", "closed", "all"))
+    sort = ctx.word("sort", "created", tuple(_SORTS))
+    direction = ctx.word("direction", "desc", ("asc", "desc"))
+    wanted = {name.lower() for name in ctx.query.get("labels", "").split(",") if name}
+    creator = ctx.query.get("creator", "").lower()
+    since = moment(ctx.query.get("since"))
+    found = [
+        entry
+        for entry in ctx.sim.issues_of(repo)
+        if state in ("all", entry.state)
+        and (not creator or entry.author.login.lower() == creator)
+        and (since is None or entry.updated_at >= since)
+        and (not wanted or wanted <= {label.name.lower() for label in entry.labels})
+    ]
+    found.sort(key=_SORTS[sort], reverse=direction == "desc")
+    return ctx.page(found, lambda entry: issue(ctx.sim, entry))
+
+
+@route("GET", "/repos/<owner>/<repo>/issues/<int:number>", permissions=READ_ISSUES, model="Issue")
+def get_issue(ctx: Context) -> Json:
+    """One issue."""
+    return full_issue(ctx.sim, ctx.issue())
+
+
+@route(
+    "POST",
+    "/repos/<owner>/<repo>/issues",
+    permissions=(("issues", "write"),),
+    model="Issue",
+    request="ReposOwnerRepoIssuesPostBody",
+    creates=True,
+)
+def create_issue(ctx: Context) -> Reply:
+    """Open an issue. Labels of people who may not label are dropped silently, as on GitHub."""
+    repo, data = ctx.repository(), ctx.data
+    if data.get("title") is None:
+        raise invalid("Issue", "title", "missing_field")
+    labels = label_names(data.get("labels") or []) if _may_triage(ctx) else []
+    made = ctx.sim.open_issue(repo, ctx.actor, str(data["title"]), data.get("body"), labels)
+    headers = {"Location": f"{ctx.url}/{made.number}"}
+    return Reply(full_issue(ctx.sim, made), 201, headers)
+
+
+@route(
+    "PATCH",
+    "/repos/<owner>/<repo>/issues/<int:number>",
+    permissions=WRITE_ISSUES,
+    model="Issue",
+    request="ReposOwnerRepoIssuesIssueNumberPatchBody",
+)
+def update_issue(ctx: Context) -> Json:
+    """Change what the body names. `labels` are replaced; a person without triage can only change an own issue."""
+    found, data = ctx.issue(), ctx.data
+    if not _may_triage(ctx) and (found.author is not ctx.actor or data.get("labels") is not None):
+        raise ctx.lacks_role()
+    repo = found.repository
+    title = data.get("title")
+    ctx.sim.edit_issue(
+        repo,
+        found.number,
+        title=None if title is None else str(title),
+        body=data["body"] or "" if "body" in data else None,
+        actor=ctx.actor,
+    )
+    proposed: list[Json] = []
+    if data.get("labels") is not None:
+        names, proposed = suggestions.split(ctx, found, data["labels"])
+        ctx.sim.set_labels(found, names, ctx.actor)
+    if data.get("state") is not None or data.get("state_reason") is not None:
+        _change_state(ctx, found, data)
+    body = full_issue(ctx.sim, found)
+    return body | ({"suggestions": {"labels": proposed}} if proposed else {})
+
+
+def _change_state(ctx: Context, found: Issue, data: dict[str, Any]) -> None:
+    state = data.get("state") or found.state
+    reason = data.get("state_reason")
+    if state not in ("open", "closed"):
+        raise invalid("Issue", "state", "invalid", value=state)
+    if reason is not None and reason not in _REASONS:
+        raise invalid("Issue", "state_reason", "invalid", value=reason)
+    original = None
+    if "duplicate_issue_id" in data:
+        original = ctx.sim.issues_by_id.get(data["duplicate_issue_id"])
+        if reason != "duplicate":
+            raise invalid("Issue", "duplicate_issue_id", "custom", "duplicate_issue_id needs state_reason duplicate")
+        if original is None or original is found:
+            raise invalid("Issue", "duplicate_issue_id", "invalid", value=data["duplicate_issue_id"])
+    if state == "open":
+        ctx.sim.reopen_issue(found.repository, found.number, ctx.actor)
+    elif found.state == "open" or reason is not None:
+        ctx.sim.close_issue(found.repository, found.number, ctx.actor, _CLOSING.get(reason, "completed"), original)
+
+
+@route(
+    "PUT",
+    "/repos/<owner>/<repo>/issues/<int:number>/lock",
+    permissions=WRITE_ISSUES,
+    role="write",
+    request="ReposOwnerRepoIssuesIssueNumberLockPutBody",
+)
+def lock(ctx: Context) -> Reply:
+    """Close the conversation."""
+    found = ctx.issue()
+    reason = ctx.data.get("lock_reason")
+    if reason not in (None, "off-topic", "too heated", "resolved", "spam"):
+        raise ApiError(
+            422, "Validation Failed", errors=[{"resource": "Issue", "field": "lock_reason", "code": "invalid"}]
+        )
+    ctx.sim.lock_issue(found.repository, found.number, ctx.actor, reason)
+    return Reply(None, 204)
+
+
+@route("DELETE", "/repos/<owner>/<repo>/issues/<int:number>/lock", permissions=WRITE_ISSUES, role="write")
+def unlock(ctx: Context) -> Reply:
+    """Open the conversation again."""
+    found = ctx.issue()
+    ctx.sim.unlock_issue(found.repository, found.number, ctx.actor)
+    return Reply(None, 204)
+
+
+def label_names(labels: list[Any]) -> list[str]:
+    """Names of labels that come as words or as objects."""
+    return [entry if isinstance(entry, str) else str(entry.get("name", "")) for entry in labels]
+
+
+def moment(text: str | None) -> datetime | None:
+    """A time of the query string; nonsense counts as none."""
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
+
+
+def _may_triage(ctx: Context) -> bool:
+    """Whether the caller may label and close the issues of others."""
+    if not isinstance(ctx.caller, UserCaller):
+        return True
+    return at_least(role_of(ctx.sim, ctx.caller, ctx.repository()), "triage")

@@ -1,0 +1,141 @@
+"""Labels of repositories and issues (https://docs.github.com/rest/issues/labels)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.simulator.errors import ApiError, invalid, not_found
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.repositories import label
+from bot.simulator.rest import suggestions
+from bot.simulator.rest.issues import label_names
+from bot.simulator.state.issues import Issue
+from bot.simulator.state.repositories import Label, Repository
+
+_OF_REPOSITORY = "/repos/<owner>/<repo>/labels"
+_ONE = "/repos/<owner>/<repo>/labels/<path:name>"
+_OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels"
+_ON_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels/<path:name>"
+
+
+@route("GET", _OF_REPOSITORY, permissions=READ_ISSUES, model="[Label]")
+def list_of_repository(ctx: Context) -> Reply:
+    """The repository's labels."""
+    repo = ctx.repository()
+    return ctx.page(
+        sorted(repo.labels.values(), key=lambda entry: entry.name), lambda entry: label(ctx.sim, repo, entry)
+    )
+
+
+@route(
+    "POST",
+    _OF_REPOSITORY,
+    permissions=WRITE_ISSUES,
+    role="write",
+    model="Label",
+    request="ReposOwnerRepoLabelsPostBody",
+    creates=True,
+)
+def create(ctx: Context) -> Reply:
+    """A new label."""
+    repo, data = ctx.repository(), ctx.data
+    if not data.get("name"):
+        raise invalid("Label", "name", "missing_field")
+    made = ctx.sim.create_label(repo, data["name"], data.get("color", "ededed"), data.get("description"), ctx.actor)
+    return Reply(label(ctx.sim, repo, made), 201)
+
+
+@route("GET", _ONE, permissions=READ_ISSUES, model="Label")
+def get(ctx: Context) -> Json:
+    """One label."""
+    repo = ctx.repository()
+    return label(ctx.sim, repo, _label(ctx, repo))
+
+
+@route(
+    "PATCH", _ONE, permissions=WRITE_ISSUES, role="write", model="Label", request="ReposOwnerRepoLabelsNamePatchBody"
+)
+def update(ctx: Context) -> Json:
+    """Rename, recolour or describe a label."""
+    repo, data = ctx.repository(), ctx.data
+    found = _label(ctx, repo)
+    changed = ctx.sim.edit_label(
+        repo,
+        found.name,
+        new_name=data.get("new_name"),
+        color=data.get("color"),
+        description=data.get("description"),
+        actor=ctx.actor,
+    )
+    return label(ctx.sim, repo, changed)
+
+
+@route("DELETE", _ONE, permissions=WRITE_ISSUES, role="write")
+def delete(ctx: Context) -> Reply:
+    """Delete a label."""
+    repo = ctx.repository()
+    ctx.sim.delete_label(repo, _label(ctx, repo).name, ctx.actor)
+    return Reply(None, 204)
+
+
+@route("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[Label]")
+def list_of_issue(ctx: Context) -> Reply:
+    """An issue's labels."""
+    found = ctx.issue()
+    return ctx.page(found.labels, lambda entry: label(ctx.sim, found.repository, entry))
+
+
+@route("POST", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+def add(ctx: Context) -> list[Json]:
+    """Add labels to those the issue has; a label may be sent as a suggestion."""
+    found = ctx.issue()
+    names, _ = suggestions.split(ctx, found, _labels(ctx))
+    ctx.sim.set_labels(found, [*(entry.name for entry in found.labels), *names], ctx.actor)
+    return _shown(ctx, found)
+
+
+@route("PUT", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+def replace(ctx: Context) -> list[Json]:
+    """Give the issue exactly these labels."""
+    found = ctx.issue()
+    ctx.sim.set_labels(found, label_names(_labels(ctx)), ctx.actor)
+    return _shown(ctx, found)
+
+
+@route("DELETE", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage")
+def remove_all(ctx: Context) -> Reply:
+    """Take all labels off the issue."""
+    ctx.sim.set_labels(ctx.issue(), [], ctx.actor)
+    return Reply(None, 204)
+
+
+@route("DELETE", _ON_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+def remove(ctx: Context) -> list[Json]:
+    """Take one label off the issue and show the rest; 404 if the issue does not have it."""
+    found = ctx.issue()
+    name = ctx.params["name"].lower()
+    if all(entry.name.lower() != name for entry in found.labels):
+        raise ApiError(404, "Label does not exist")
+    ctx.sim.remove_label(found.repository, found.number, name, ctx.actor)
+    return _shown(ctx, found)
+
+
+def _shown(ctx: Context, found: Issue) -> list[Json]:
+    return [label(ctx.sim, found.repository, entry) for entry in found.labels]
+
+
+def _label(ctx: Context, repo: Repository) -> Label:
+    found = repo.labels.get(ctx.params["name"].lower())
+    if found is None:
+        raise not_found()
+    return found
+
+
+def _labels(ctx: Context) -> list[Any]:
+    """The labels of the body, which is an object with `labels` or just the list."""
+    labels = ctx.body if isinstance(ctx.body, list) else ctx.data.get("labels", [])
+    if not isinstance(labels, list) or not all(isinstance(entry, str | dict) for entry in labels):
+        raise invalid("Label", "labels", "invalid")
+    return labels

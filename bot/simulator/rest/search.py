@@ -1,0 +1,83 @@
+"""Searching issues (https://docs.github.com/rest/search/search#search-issues-and-pull-requests)."""
+
+from __future__ import annotations
+
+from bot.simulator.auth import UserCaller, can_see
+from bot.simulator.errors import ApiError, invalid
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import Reply, route
+from bot.simulator.payloads.issues import issue
+from bot.simulator.search import QueryError, Result
+
+
+def find(
+    ctx: Context,
+    q: str,
+    *,
+    page: int,
+    per_page: int,
+    sort: str | None = None,
+    order: str = "desc",
+    search_type: str | None = None,
+    require_kind: bool = True,
+) -> Result:
+    """Ask the search engine for what this caller may see; 422 as it says."""
+    ctx.sim.flush_index()
+
+    def visible(full_name: str) -> bool:
+        key = ctx.sim.names.get(full_name)
+        repo = ctx.sim.repositories.get(key) if key is not None else None
+        return repo is not None and can_see(ctx.sim, ctx.caller, repo)
+
+    try:
+        return ctx.sim.index.search(
+            q,
+            page=page,
+            per_page=per_page,
+            sort=sort,
+            order=order,
+            search_type=search_type,
+            visible=visible,
+            user_exists=lambda login: login in ctx.sim.accounts,
+            viewer=ctx.caller.account.login if ctx.caller.account else "",
+            require_kind=require_kind and not isinstance(ctx.caller, UserCaller),
+        )
+    except QueryError as error:
+        raise ApiError(
+            422, error.message, errors=error.errors or None, documentation=error.documentation_url
+        ) from error
+
+
+@route(
+    "GET", "/search/issues", permissions=(("issues", "read"),), model="SearchIssuesGetResponse200", resource="search"
+)
+def search_issues(ctx: Context) -> Reply:
+    """Issues and pull requests by a query, ranked, page by page up to the thousandth."""
+    search_type = ctx.query.get("search_type")
+    if search_type not in (None, "semantic", "hybrid", "lexical"):
+        raise invalid("Search", "search_type", "invalid", value=search_type)
+    per_page = min(max(ctx.number("per_page", 30), 1), 100)
+    page = max(ctx.number("page", 1), 1)
+    found = find(
+        ctx,
+        ctx.query.get("q", ""),
+        page=page,
+        per_page=per_page,
+        sort=ctx.query.get("sort"),
+        order=ctx.query.get("order", "desc"),
+        search_type=search_type,
+    )
+    items = [
+        issue(ctx.sim, ctx.sim.issues_by_id[key]) | {"score": score}
+        for key, score in zip(found.ids, found.scores, strict=True)
+    ]
+    body = {
+        "total_count": found.total_count,
+        "incomplete_results": found.incomplete_results,
+        "items": items,
+        "search_type": found.search_type,
+    }
+    if found.fallback_reasons:
+        body["lexical_fallback_reason"] = list(found.fallback_reasons)
+    last = max(1, -(-min(found.total_count, 1_000) // per_page))
+    return Reply(body, headers=ctx.links(page, last))

@@ -1,0 +1,81 @@
+"""Labels as suggestions that a maintainer approves (https://docs.github.com/rest/issues/issues#list-issue-suggestions)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.simulator.errors import invalid, not_found
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.issues import suggestion
+from bot.simulator.state.issues import Issue
+
+_OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/suggestions"
+_STATES = ("pending", "applied", "approved", "dismissed", "replaced", "invalidated", "all")
+_VERSION = "2026-03-10"
+
+
+@route("GET", _OF_ISSUE, permissions=READ_ISSUES, role="triage", model="[IssueSuggestion]")
+def list_suggestions(ctx: Context) -> Reply:
+    """The suggestions on an issue; 404 where the repository does not have the feature."""
+    found = _issue(ctx)
+    state = ctx.word("state", "pending", _STATES)
+    chosen = [entry for entry in found.suggestions if state in ("all", entry.state)]
+    if ctx.query.get("action", "add_label") != "add_label":
+        chosen = []
+    return ctx.page(chosen, lambda entry: suggestion(entry, found))
+
+
+@route(
+    "POST", f"{_OF_ISSUE}/<int:suggestion_id>/approve", permissions=WRITE_ISSUES, role="triage", model="IssueSuggestion"
+)
+def approve(ctx: Context) -> Json:
+    """Add the label that was suggested."""
+    return _resolve(ctx, approve=True)
+
+
+@route(
+    "POST", f"{_OF_ISSUE}/<int:suggestion_id>/dismiss", permissions=WRITE_ISSUES, role="triage", model="IssueSuggestion"
+)
+def dismiss(ctx: Context) -> Json:
+    """Drop the suggestion."""
+    return _resolve(ctx, approve=False)
+
+
+def split(ctx: Context, found: Issue, labels: list[Any]) -> tuple[list[str], list[Json]]:
+    """Part the labels of a request into those to set and those that are only suggested, which are stored here.
+
+    Where the repository lacks the feature, or the client speaks an older version, the further keys of a label mean
+    nothing: it is a label like any other.
+    """
+    known = found.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == _VERSION
+    names: list[str] = []
+    proposed: list[Json] = []
+    for entry in labels:
+        name = entry if isinstance(entry, str) else str(entry.get("name", ""))
+        if isinstance(entry, str) or not known or not entry.get("suggest"):
+            names.append(name)
+            continue
+        confidence = entry.get("confidence")
+        if confidence not in (None, "low", "medium", "high"):
+            raise invalid("Issue", "confidence", "invalid", value=confidence)
+        made = ctx.sim.suggest_label(found, name, ctx.actor, entry.get("rationale"), confidence)
+        shown = {key: value for key, value in entry.items() if key in ("name", "rationale", "suggest", "confidence")}
+        proposed.append(shown if made else shown | {"ignored": True, "ignored_reason": "already_applied"})
+    return names, proposed
+
+
+def _issue(ctx: Context) -> Issue:
+    found = ctx.issue()
+    if not found.repository.suggestions or found.is_pull_request:
+        raise not_found()
+    return found
+
+
+def _resolve(ctx: Context, *, approve: bool) -> Json:
+    found = _issue(ctx)
+    key = ctx.params["suggestion_id"]
+    if all(entry.id != key for entry in found.suggestions):
+        raise not_found()
+    return suggestion(ctx.sim.resolve_suggestion(found, key, approve, ctx.actor), found)

@@ -1,0 +1,34 @@
+"""What happened to an issue (https://docs.github.com/rest/issues/timeline, …/rest/issues/events)."""
+
+from __future__ import annotations
+
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import READ_ISSUES, Reply, route
+from bot.simulator.payloads import timeline
+
+# The events of an issue leave out what only its timeline shows.
+_EVENTS = "LabeledIssueEvent|UnlabeledIssueEvent|RenamedIssueEvent|LockedIssueEvent|StateChangeIssueEvent"
+_TIMELINE_ONLY = frozenset({"cross-referenced"})
+
+
+@route(
+    "GET",
+    "/repos/<owner>/<repo>/issues/<int:number>/timeline",
+    permissions=READ_ISSUES,
+    model=f"[{_EVENTS}|TimelineCommentEvent|TimelineCrossReferencedEvent]",
+)
+def list_timeline(ctx: Context) -> Reply:
+    """Events and comments in the order in which they happened."""
+    found = ctx.issue()
+    entries = [(entry.created_at, entry.id, timeline.event(ctx.sim, found, entry)) for entry in found.events]
+    entries += [(entry.created_at, entry.id, timeline.commented(ctx.sim, entry)) for entry in found.comments]
+    entries.sort(key=lambda entry: entry[:2])
+    return ctx.page(entries, lambda entry: entry[2])
+
+
+@route("GET", "/repos/<owner>/<repo>/issues/<int:number>/events", permissions=READ_ISSUES, model=f"[{_EVENTS}]")
+def list_events(ctx: Context) -> Reply:
+    """The issue's events."""
+    found = ctx.issue()
+    entries = [entry for entry in found.events if entry.event not in _TIMELINE_ONLY]
+    return ctx.page(entries, lambda entry: timeline.event(ctx.sim, found, entry))

@@ -1,0 +1,108 @@
+"""A GitHub of our own, in one object: the state, what can be done to it, and what it does by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from bot.simulator import manifest as manifests
+from bot.simulator.clock import Clock
+from bot.simulator.faults import Faults
+from bot.simulator.keys import shared_pair
+from bot.simulator.limits import Limits
+from bot.simulator.operations.loading import LoadingOperations
+from bot.simulator.search import Document, SearchIndex
+from bot.simulator.state.accounts import Account, Installation
+from bot.simulator.state.issues import Issue
+from bot.simulator.state.repositories import Repository
+from bot.simulator.webhooks import Post, Webhooks
+
+
+class Simulator(LoadingOperations):
+    """The state with its operations (inherited), and `faults`, `limits`, `webhooks`, `index`.
+
+    `app` is the one GitHub App that exists from the start; its permissions and events are those of `app.yml`.
+    `unknown_requests` lists what clients asked that the simulator has no route for: a test asserts that it is empty.
+    `validate` holds every answer and webhook against githubkit's models.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        manifest: manifests.Manifest | None = None,
+        webhook_url: str = "",
+        webhook_secret: str = "simulated-webhook-secret",  # noqa: S107 - made up, and known to all
+        post: Post | None = None,
+        validate: bool = True,
+    ) -> None:
+        super().__init__(clock)
+        self.validate = validate
+        self.index = SearchIndex()
+        self.faults = Faults()
+        self.limits = Limits(self.clock)
+        self.webhooks = Webhooks(self, post, validate=validate)
+        self.unknown_requests: list[str] = []
+        self.violations: list[str] = []
+        self.app = self.register_app(manifest or manifests.of_this_project(), "doppel-maker", shared_pair())
+        # The manifest's address is that of a real host; the simulator delivers only where it is told to.
+        self.app.hook.url, self.app.hook.secret = webhook_url, webhook_secret
+
+    def emit(
+        self,
+        event: str,
+        action: str | None,
+        sender: Account,
+        *,
+        repository: Repository | None = None,
+        installation: Installation | None = None,
+        also: Sequence[Installation] = (),
+        **parts: Any,
+    ) -> None:
+        """Hand the event to the webhooks of the Apps that should hear of it."""
+        receivers = list(also)
+        if installation is not None:
+            receivers.append(installation)
+        if repository is not None:
+            receivers += [i for i in self.installations.values() if self.covers(i, repository) and i not in receivers]
+        if receivers:
+            self.webhooks.announce(event, action, sender, repository, receivers, parts)
+
+    def flush_index(self) -> None:
+        """Bring the search index up to date. Called under the lock, before a search and after loading."""
+        for repo in self.repositories.values():
+            self.index.put_repository(repo.full_name, private=repo.private, archived=repo.archived)
+        for key in self.unindexed:
+            issue = self.issues_by_id.get(key)
+            if issue is None:
+                self.index.remove(key)
+            else:
+                self.index.put(_document(issue))
+        self.unindexed.clear()
+
+
+def _document(issue: Issue) -> Document:
+    """What the search engine must know of an issue."""
+    reactions = Counter(reaction.content for reaction in issue.reactions)
+    return Document(
+        id=issue.id,
+        repo=issue.repository.full_name,
+        number=issue.number,
+        title=issue.title,
+        body=issue.body or "",
+        comments=tuple(comment.body for comment in issue.comments),
+        commenters=tuple(comment.author.login for comment in issue.comments),
+        is_pull_request=issue.is_pull_request,
+        state=issue.state,
+        state_reason=issue.state_reason,
+        author=issue.author.login,
+        labels=tuple(label.name for label in issue.labels),
+        created_at=issue.created_at,
+        updated_at=issue.updated_at,
+        closed_at=issue.closed_at,
+        locked=issue.locked,
+        reactions=len(issue.reactions),
+        reactions_by_content=reactions,
+        comment_count=len(issue.comments),
+    )

@@ -1,0 +1,95 @@
+"""Users, organizations, bots, GitHub Apps, installations and tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+AccountType = Literal["User", "Organization", "Bot"]
+
+
+@dataclass(slots=True, eq=False)
+class Account:
+    """Somebody with a login. `app_id` is set for the bot account through which an App acts."""
+
+    id: int
+    node_id: str
+    login: str
+    type: AccountType
+    created_at: datetime
+    name: str | None = None
+    app_id: int | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Hook:
+    """An App's webhook settings. Without a url nothing is delivered."""
+
+    id: int
+    url: str
+    secret: str
+    content_type: Literal["json", "form"] = "json"
+    insecure_ssl: str = "0"
+
+
+@dataclass(slots=True, eq=False)
+class App:
+    """A GitHub App: what its registration says. `public_key` checks the JWTs that it signs."""
+
+    id: int
+    node_id: str
+    slug: str
+    name: str
+    owner: Account
+    bot: Account
+    client_id: str
+    client_secret: str
+    private_key: str
+    public_key: str
+    permissions: dict[str, str]
+    events: list[str]
+    hook: Hook
+    created_at: datetime
+    single_files: tuple[str, ...] = ()
+    description: str | None = None
+    external_url: str = "https://github.com"
+
+
+@dataclass(slots=True, eq=False)
+class Installation:
+    """An App on an account. `repositories` lists repository ids where only some are selected."""
+
+    id: int
+    node_id: str
+    app: App
+    account: Account
+    permissions: dict[str, str]
+    events: list[str]
+    created_at: datetime
+    updated_at: datetime
+    all_repositories: bool = False
+    repositories: set[int] = field(default_factory=set)
+    suspended_at: datetime | None = None
+    suspended_by: Account | None = None
+
+
+@dataclass(slots=True, eq=False)
+class InstallationToken:
+    """A short-lived token of an installation, maybe narrowed to some repositories and permissions."""
+
+    token: str
+    installation: Installation
+    permissions: dict[str, str]
+    repositories: frozenset[int] | None
+    expires_at: datetime
+
+
+@dataclass(slots=True, eq=False)
+class ManifestCode:
+    """A temporary code for an App manifest; it can be exchanged once, within the hour."""
+
+    code: str
+    manifest: dict[str, object]
+    owner: Account
+    expires_at: datetime

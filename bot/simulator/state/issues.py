@@ -1,0 +1,108 @@
+"""Issues (and, minimally, pull requests), comments, reactions and what happened to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.repositories import Label, Repository
+
+IssueState = Literal["open", "closed"]
+StateReason = Literal["completed", "not_planned", "duplicate", "reopened"]
+
+# https://docs.github.com/rest/reactions/reactions#about-reactions
+REACTIONS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
+
+# GitHub refuses longer ones with 422.
+TITLE_MAX = 256
+BODY_MAX = 65_536
+
+
+@dataclass(slots=True, eq=False)
+class Reaction:
+    """One emoji by one account."""
+
+    id: int
+    node_id: str
+    user: Account
+    content: str
+    created_at: datetime
+
+
+@dataclass(slots=True, eq=False)
+class Comment:
+    """A comment on an issue."""
+
+    id: int
+    node_id: str
+    issue: Issue
+    author: Account
+    body: str
+    created_at: datetime
+    updated_at: datetime
+    reactions: list[Reaction] = field(default_factory=list)
+    minimized: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class TimelineEvent:
+    """Something that happened to an issue; `data` holds what is particular to the kind of event."""
+
+    id: int
+    node_id: str
+    event: str
+    actor: Account
+    created_at: datetime
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Suggestion:
+    """A label that somebody proposed with a rationale and that a maintainer approves or dismisses."""
+
+    id: int
+    label: Label
+    actor: Account
+    rationale: str | None
+    confidence: str | None
+    created_at: datetime
+    updated_at: datetime
+    state: str = "pending"
+    resolved_by: Account | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Issue:
+    """An issue, or a pull request as the issues API shows one."""
+
+    id: int
+    node_id: str
+    repository: Repository
+    number: int
+    author: Account
+    title: str
+    body: str | None
+    created_at: datetime
+    updated_at: datetime
+    state: IssueState = "open"
+    state_reason: StateReason | None = None
+    closed_at: datetime | None = None
+    closed_by: Account | None = None
+    duplicate_of: Issue | None = None
+    labels: list[Label] = field(default_factory=list)
+    locked: bool = False
+    lock_reason: str | None = None
+    is_pull_request: bool = False
+    comments: list[Comment] = field(default_factory=list)
+    reactions: list[Reaction] = field(default_factory=list)
+    events: list[TimelineEvent] = field(default_factory=list)
+    suggestions: list[Suggestion] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Tombstone:
+    """What is left of an issue that was deleted (`moved_to` is None) or transferred."""
+
+    moved_to: Issue | None = None

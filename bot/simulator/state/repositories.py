@@ -1,0 +1,89 @@
+"""Repositories with what belongs to them: labels, files, roles and project fields."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from bot.simulator.state.accounts import Account
+
+Role = Literal["none", "read", "triage", "write", "maintain", "admin"]
+# https://docs.github.com/organizations/managing-user-access-to-your-organizations-repositories: each role has all that
+# the ones before it have.
+ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin")
+
+
+def at_least(role: Role, needed: Role) -> bool:
+    """Whether `role` has everything that `needed` has."""
+    return ROLES.index(role) >= ROLES.index(needed)
+
+
+@dataclass(slots=True, eq=False)
+class Label:
+    """A label of a repository."""
+
+    id: int
+    node_id: str
+    name: str
+    color: str = "ededed"
+    description: str | None = None
+    default: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Repository:
+    """A repository. `names` that it had before redirect to it; the world keeps those."""
+
+    id: int
+    node_id: str
+    owner: Account
+    name: str
+    created_at: datetime
+    updated_at: datetime
+    pushed_at: datetime
+    private: bool = False
+    archived: bool = False
+    has_issues: bool = True
+    description: str | None = None
+    default_branch: str = "main"
+    suggestions: bool = True
+    roles: dict[int, Role] = field(default_factory=dict)
+    labels: dict[str, Label] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    head: str = "0" * 40
+    last_number: int = 0
+    open_issues: int = 0
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner.login}/{self.name}"
+
+
+@dataclass(slots=True, eq=False)
+class Project:
+    """An organization's project (v2) with single-select fields: field name → options."""
+
+    id: int
+    node_id: str
+    owner: Account
+    number: int
+    title: str
+    fields: dict[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class ProjectItem:
+    """An issue on a project, with the chosen option of each of its single-select fields."""
+
+    id: int
+    node_id: str
+    project: Project
+    issue_id: int
+    values: dict[str, str] = field(default_factory=dict)
+
+
+def blob_sha(content: bytes) -> str:
+    """Git's id of a file's content: SHA-1 over a header and the bytes."""
+    return hashlib.sha1(b"blob %d\x00" % len(content) + content, usedforsecurity=False).hexdigest()

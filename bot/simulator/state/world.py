@@ -1,0 +1,127 @@
+"""The whole state and the look-ups in it. What changes it lives in `bot.simulator.operations`.
+
+One lock guards everything: whoever reads or writes from a thread of their own holds `world.lock`. The operations of
+`Simulator` take it themselves.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from bot.simulator.clock import Clock
+from bot.simulator.state.accounts import Account, App, Installation, InstallationToken, ManifestCode
+from bot.simulator.state.ids import Ids
+from bot.simulator.state.issues import Comment, Issue, Tombstone
+from bot.simulator.state.repositories import Project, ProjectItem, Repository, Role
+
+
+@dataclass(slots=True)
+class Urls:
+    """Where this GitHub lives: the API's root and the root of the pages that people see, both without a slash."""
+
+    api: str = "https://api.github.com"
+    html: str = "https://github.com"
+
+
+class World:
+    """Records by their keys. Logins and repository names compare without case, as on GitHub."""
+
+    def __init__(self, clock: Clock | None = None) -> None:
+        self.clock = clock or Clock()
+        self.lock = threading.RLock()
+        self.urls = Urls()
+        self.ids = Ids()
+        self.accounts: dict[str, Account] = {}
+        self.apps: dict[int, App] = {}
+        self.installations: dict[int, Installation] = {}
+        self.installation_tokens: dict[str, InstallationToken] = {}
+        self.user_tokens: dict[str, Account] = {}
+        self.manifest_codes: dict[str, ManifestCode] = {}
+        self.repositories: dict[int, Repository] = {}
+        self.names: dict[str, int] = {}
+        self.issues: defaultdict[int, dict[int, Issue | Tombstone]] = defaultdict(dict)
+        self.issues_by_id: dict[int, Issue] = {}
+        self.comments_by_id: dict[int, Comment] = {}
+        self.projects: dict[int, Project] = {}
+        self.items: defaultdict[int, list[ProjectItem]] = defaultdict(list)
+        self.nodes: dict[str, object] = {}
+        # Ids of issues whose entry in the search index is out of date.
+        self.unindexed: set[int] = set()
+
+    def now(self) -> datetime:
+        """The present moment in whole seconds, as GitHub stores times."""
+        return self.clock.now().replace(microsecond=0)
+
+    def account(self, login: str) -> Account | None:
+        """The account of that login, None if there is none."""
+        return self.accounts.get(login.lower())
+
+    def repository(self, full_name: str) -> Repository:
+        """The repository that has, or once had, this name; KeyError if there is none."""
+        try:
+            return self.repositories[self.names[full_name.lower()]]
+        except KeyError:
+            raise KeyError(f"the simulated GitHub has no repository {full_name}") from None
+
+    def issue(self, repository: str | Repository, number: int) -> Issue:
+        """An issue that exists; KeyError if it never did, was deleted, or was transferred."""
+        repo = repository if isinstance(repository, Repository) else self.repository(repository)
+        found = self.issues[repo.id].get(number)
+        if not isinstance(found, Issue):
+            raise KeyError(f"{repo.full_name} has no issue {number}")
+        return found
+
+    def issues_of(self, repository: Repository) -> Iterator[Issue]:
+        """The repository's issues and pull requests that exist, by number."""
+        return (entry for entry in self.issues[repository.id].values() if isinstance(entry, Issue))
+
+    def app_of(self, account: Account) -> App | None:
+        """The App whose bot this account is, None for people."""
+        return self.apps.get(account.app_id) if account.app_id is not None else None
+
+    def repositories_of(self, installation: Installation) -> list[Repository]:
+        """The repositories that an installation reaches, by id."""
+        return [repo for repo in self.repositories.values() if self.covers(installation, repo)]
+
+    @staticmethod
+    def covers(installation: Installation, repository: Repository) -> bool:
+        """Whether the installation reaches the repository."""
+        if repository.owner is not installation.account:
+            return False
+        return installation.all_repositories or repository.id in installation.repositories
+
+    def installation_for(self, app: App, repository: Repository) -> Installation | None:
+        """The App's installation that reaches the repository, None without one."""
+        for installation in self.installations.values():
+            if installation.app is app and self.covers(installation, repository):
+                return installation
+        return None
+
+    @staticmethod
+    def role(repository: Repository, account: Account | None) -> Role:
+        """What an account may do in a repository; public ones can be read by all."""
+        if account is repository.owner:
+            return "admin"
+        granted = repository.roles.get(account.id, "none") if account else "none"
+        return "read" if granted == "none" and not repository.private else granted
+
+    def emit(
+        self,
+        event: str,
+        action: str | None,
+        sender: Account,
+        *,
+        repository: Repository | None = None,
+        installation: Installation | None = None,
+        also: Sequence[Installation] = (),
+        **parts: Any,
+    ) -> None:
+        """Tell the Apps that should hear of it: those installed on the repository, and the installations named.
+
+        The simulator overrides this; a bare world is silent.
+        """
