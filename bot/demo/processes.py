@@ -73,7 +73,9 @@ def running(server: Server, home: Path, database_url: str = "") -> Iterator[Proc
     """
     environ = _environ(server, home, database_url)
     with (home / LOG).open("wb") as log:
-        supervisor = Supervisor({"web": GUNICORN, "worker": WORKER}, environ, cwd=home, output=log)
+        # Nobody else on the network has business with a demo.
+        web = (*GUNICORN, "--bind", f"127.0.0.1:{environ['PORT']}")
+        supervisor = Supervisor({"web": web, "worker": WORKER}, environ, cwd=home, output=log)
         processes = Processes(host.load(environ, home / ".env"), supervisor)
         try:
             supervisor.start()

@@ -31,7 +31,12 @@ def play(scene: Scene, bot: Callable[[Simulator, int], None], *, done: bool = Tr
     simulator.open_issue(REPOSITORY, "ada", "It was so before")
     simulator.set_permission(REPOSITORY, "ada", "admin")
     simulator.install(REPOSITORY)
-    backstage = Backstage(lambda: None, lambda guid: done, lambda number: (("a query", 0),))
+
+    def is_done(guid: str) -> bool:
+        simulator.webhooks.join()
+        return done
+
+    backstage = Backstage(lambda: None, is_done, lambda number: (("a query", 0),))
     try:
         return list(Show(simulator, REPOSITORY, backstage, patience=0.5).play([scene]))
     finally:
@@ -78,11 +83,7 @@ def test_silence_is_work_done_without_a_comment() -> None:
     with pytest.raises(ShowFailed, match="no end of the work on #2"):
         play(scene, silent, done=False)
     with pytest.raises(ShowFailed, match="was to stay silent on #2"):
-        play(Scene("h", "bea", "t", "b", Expect.SILENCE), comments_before_the_work_is_done)
-
-
-def comments_before_the_work_is_done(simulator: Simulator, number: int) -> None:
-    comments(simulator, number)
+        play(scene, comments)
 
 
 def test_commands_wait_for_the_edit_the_reaction_and_the_closing() -> None:
