@@ -54,6 +54,8 @@ class Worker:
         self._client = queue_client(self._engine)
         self._executor = executors.this_process()
         self._stopping = threading.Event()
+        self._running = 0
+        self._counting = threading.Lock()
         self._keeper = threading.Thread(target=self._keep, name="queue-keeper", daemon=True)
 
     def start(self) -> None:
@@ -92,13 +94,17 @@ class Worker:
         self._take_over()
         self._keeper.start()
 
-    def stop(self, timeout: float = 25.0) -> None:
-        """Take no more work and give the running jobs `timeout` seconds to end; others take over what is left."""
+    def stop(self, timeout: float = 25.0) -> bool:
+        """Take no more work and give the running jobs `timeout` seconds to end; whether all of them did.
+
+        What is left runs on in its thread, but counts no more: another worker takes it over.
+        """
         self._stopping.set()
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=max(1, int(timeout)))
         self._keeper.join(executors.BEAT_EVERY)
         executors.leave(self._engine, self._executor)
         self._engine.dispose()
+        return self._running == 0
 
     def _work(self, message: Message) -> str:
         """One run of a delivery; what it returns is kept as the workflow's result."""
@@ -107,11 +113,18 @@ class Worker:
             self._enqueue(message.again(message.failures), due - time.time())
             return "stepped aside"
         attempt = message.failures + 1
+        self._count(1)
         try:
             self._handle(Job(message.delivery_id, from_json(message.text), attempt))
         except Exception as error:
             return self._failed(message, error, attempt)
+        finally:
+            self._count(-1)
         return "done"
+
+    def _count(self, change: int) -> None:
+        with self._counting:
+            self._running += change
 
     def _failed(self, message: Message, error: Exception, failures: int) -> str:
         # The chance only spreads the load.

@@ -1,0 +1,24 @@
+"""How the web process runs under gunicorn: `gunicorn -c python:bot.gunicorn_conf 'bot.web:create_app()'`.
+
+Shared by `Procfile` and `doppel serve`. Threads, because a thread that waits for the database's answer leaves the
+processor to the others, and because only this worker class keeps connections alive (bench/receiver.py measures both).
+"""
+
+from bot.settings import load
+
+_settings = load()
+
+bind = f"0.0.0.0:{_settings.port}"
+workers = _settings.web_concurrency
+worker_class = "gthread"
+threads = 8
+# GitHub's proxy keeps connections; a little longer than the usual pause between two deliveries of one event.
+keepalive = 15
+# GitHub gives up after ten seconds, so nothing is gained by working longer than twice that.
+timeout = 20
+graceful_timeout = 25
+# Bounds what a stranger can make a process read before it answers.
+limit_request_line = 4094
+limit_request_fields = 64
+accesslog = None
+loglevel = _settings.log_level.lower()

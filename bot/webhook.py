@@ -1,0 +1,101 @@
+"""Reading a webhook without any I/O: headers and raw bytes in, an event or a refusal out.
+
+The rules are those of GitHub's manual, "Validating webhook deliveries" and "Webhook events and payloads". The signature
+comes first, over the raw bytes: nothing of an unsigned request is interpreted, not even a ping.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+from bot.events import Event, Ignored, MalformedPayload, parse
+
+# GitHub sends no payload that is larger (25 MB, "Webhook events and payloads").
+LARGEST_PAYLOAD = 25 * 1024 * 1024
+
+_JSON = "application/json"
+_FORM = "application/x-www-form-urlencoded"
+# GitHub's ids are UUIDs and its event names words; an id becomes part of a workflow's id, where `~` has a meaning.
+_DELIVERY_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+_EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """GitHub asks whether somebody listens, once after a hook is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A genuine delivery. `name` is `X-GitHub-Event`."""
+
+    delivery_id: str
+    name: str
+    content: Event | Ignored | Ping
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A request that is no delivery of ours; `status` is the HTTP status to answer, `reason` is for the sender."""
+
+    status: int
+    reason: str
+
+
+def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Accepted | Refused:
+    """Judge one request. `secrets` are the current webhook secret and, during a rotation, the previous one.
+
+    Never raises, whatever the request holds. 413 too large, 401 not signed with one of the secrets, 415 neither JSON
+    nor form, 400 anything else that GitHub would not send.
+    """
+    named = {name.lower(): value for name, value in headers.items()}
+    if len(body) > LARGEST_PAYLOAD:
+        return Refused(413, "the payload is larger than 25 MB")
+    if not is_signed(named.get("x-hub-signature-256", ""), body, secrets):
+        return Refused(401, "X-Hub-Signature-256 is missing or does not match the webhook secret")
+    delivery_id, name = named.get("x-github-delivery", ""), named.get("x-github-event", "")
+    if not _DELIVERY_ID.fullmatch(delivery_id):
+        return Refused(400, "X-GitHub-Delivery is missing or no delivery id")
+    if not _EVENT_NAME.fullmatch(name):
+        return Refused(400, "X-GitHub-Event is missing or no event name")
+    content_type = named.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type not in (_JSON, _FORM):
+        return Refused(415, f"the content type must be {_JSON} or {_FORM}")
+    try:
+        payload = _decode(body, content_type)
+        content = Ping() if name == "ping" else parse(name, payload)
+    except MalformedPayload as problem:
+        return Refused(400, str(problem)[:300])
+    except (ValueError, RecursionError):
+        return Refused(400, "the payload is no JSON, or nested too deeply")
+    return Accepted(delivery_id, name, content)
+
+
+def is_signed(signature: str, body: bytes, secrets: Sequence[str]) -> bool:
+    """Whether `signature` (`sha256=` and hex digits) is the HMAC of the body under one of the secrets.
+
+    Compares in constant time, and with every secret, so that the time tells nothing about either.
+    """
+    given = signature.encode("utf-8", "replace")
+    matches = [hmac.compare_digest(given, sign(secret, body).encode()) for secret in secrets if secret]
+    return any(matches)
+
+
+def sign(secret: str, body: bytes) -> str:
+    """The value of `X-Hub-Signature-256` for this body."""
+    return f"sha256={hmac.new(secret.encode(), body, 'sha256').hexdigest()}"
+
+
+def _decode(body: bytes, content_type: str) -> Any:
+    """The JSON of the payload. Raises ValueError for what is neither UTF-8 nor JSON, RecursionError for a deep nest."""
+    text = body.decode("utf-8")
+    if content_type == _FORM:
+        fields = parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=16)
+        text = fields.get("payload", [""])[0]
+    return json.loads(text)

@@ -1,0 +1,45 @@
+"""The worker process: handles what is in the queue until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+from bot.jobs import Job, Worker
+from bot.settings import Settings
+
+log = logging.getLogger(__name__)
+
+# Heroku kills a process thirty seconds after SIGTERM; the rest is for closing down.
+GRACE = 25.0
+
+
+def run(settings: Settings, handle: Callable[[Job], None]) -> None:
+    """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
+
+    Must be called in the main thread. A job that takes longer is left to the next worker: the process ends without
+    it, since Python would wait for its thread for ever.
+    """
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    previous = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+    worker = Worker(settings, handle)
+    worker.start()
+    log.info("worker ready: %d at a time", settings.worker_threads)
+    stop.wait()
+    log.info("worker stopping")
+    finished = worker.stop(GRACE)
+    for number, handler in previous.items():
+        signal.signal(number, handler)
+    if not finished:
+        log.warning("worker ends with jobs unfinished; they will be taken over")
+        logging.shutdown()
+        os._exit(0)
+    log.info("worker stopped")
