@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Protocol
 
 from bot.config import CONFIG_PATH, ConfigError, RepoConfig, parse_config
-from bot.errors import Forbidden, NotFound
+from bot.errors import Forbidden, Invalid, NotFound
+from bot.events import RepositorySummary
 from bot.model import RepoRef
+from bot.store import Store
 
-# A push to the file makes the worker that handles it forget at once; the others see the change after this time.
-KEPT = timedelta(minutes=2)
+KEPT = 300.0
+"""Seconds for which a file is remembered. A push to it ends that at once; this bounds what a lost push can do."""
 
-# The repository whose files hold for all of its owner's, as on GitHub: "Creating a default community health file".
 OWNERS_REPOSITORY = ".github"
+"""Its files hold for all repositories of its owner: GitHub docs, "Creating a default community health file"."""
+
+_OWN = CONFIG_PATH
+_OWNERS = f"owner:{CONFIG_PATH}"
+_TOO_LARGE = "this file is too large to be read; the defaults hold"
 
 
 class FileReader(Protocol):
@@ -35,43 +40,43 @@ class Loaded:
 
 
 class RepositorySettings:
-    """Reads settings and remembers them for some minutes, so that a burst of events costs two reads. Thread safe."""
+    """Reads settings files and keeps their text in the store for some minutes, for all workers. Thread safe."""
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
+    def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
+        self._store = store
         self._clock = clock
-        self._lock = threading.Lock()
-        self._known: dict[RepoRef, tuple[datetime, Loaded]] = {}
 
-    def read(self, github: FileReader, repo: RepoRef) -> Loaded:
+    def read(self, github: FileReader, repository: RepositorySummary) -> Loaded:
         """The settings of one repository. A broken file never raises: what is valid in it counts."""
-        now = self._clock()
-        with self._lock:
-            known = self._known.get(repo)
-        if known is not None and now - known[0] < KEPT:
-            return known[1]
-        loaded = _load(github, repo)
-        with self._lock:
-            self._known = {ref: entry for ref, entry in self._known.items() if now - entry[0] < KEPT}
-            self._known[repo] = (now, loaded)
-        return loaded
+        owners = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
+        for name, place in ((_OWN, repository.ref), (_OWNERS, owners)):
+            try:
+                text = self._text(github, repository.id, name, place)
+            except Invalid:
+                problem = ConfigError(1, 1, _TOO_LARGE)
+                return Loaded(RepoConfig(), (problem,), f"{place}/{CONFIG_PATH}")
+            if text is not None:
+                config, problems = parse_config(text)
+                return Loaded(config, problems, f"{place}/{CONFIG_PATH}")
+        return Loaded(RepoConfig())
 
-    def forget(self, repo: RepoRef) -> None:
-        """The file has changed. Where it is the owner's, every repository of that owner is forgotten."""
-        with self._lock:
-            if repo.name == OWNERS_REPOSITORY:
-                self._known = {ref: entry for ref, entry in self._known.items() if ref.owner != repo.owner}
-            else:
-                self._known.pop(repo, None)
+    def forget(self, repository: RepositorySummary) -> None:
+        """A push has changed the file. Where it is the owner's, it is forgotten for every repository of theirs."""
+        self._store.texts.drop(repository.id)
+        if repository.ref.name == OWNERS_REPOSITORY:
+            for other in self._store.repositories.list():
+                if other.ref.owner.lower() == repository.ref.owner.lower():
+                    self._store.texts.drop(other.id)
 
-
-def _load(github: FileReader, repo: RepoRef) -> Loaded:
-    for place in (repo, RepoRef(repo.owner, OWNERS_REPOSITORY)):
+    def _text(self, github: FileReader, repo_id: int, name: str, place: RepoRef) -> str | None:
+        now = self._clock().timestamp()
+        known = self._store.texts.get(repo_id, name)
+        if known is not None and now - known.fetched_at < KEPT:
+            return known.text
         try:
             text = github.file(place, CONFIG_PATH)
         except (NotFound, Forbidden):
             # The App need not be installed on the owner's repository, nor need that exist.
             text = None
-        if text is not None:
-            config, problems = parse_config(text)
-            return Loaded(config, problems, f"{place}/{CONFIG_PATH}")
-    return Loaded(RepoConfig())
+        self._store.texts.put(repo_id, name, text, now)
+        return text

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bot.calls import Call, ToolCallTracker, equal
-from bot.github import search, workflow
+from bot.github import duplicates, search, workflow
 from bot.github.api import PAGE, Api
 from bot.github.search import SearchPage
 from bot.github.workflow import WorkflowStates
 from bot.github.writes import Writes
-from bot.model import Issue, RepoRef
+from bot.model import Issue, IssueRef, RepoRef
 
 R = TypeVar("R")
 
@@ -40,6 +40,10 @@ class RepoClient(Writes):
     def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
         """The workflow states of issues, in one request (F7); where there are none a reason, never an error."""
         return workflow.workflow_states(self._api, repo, numbers, field)
+
+    def duplicate_of(self, repo: RepoRef, number: int) -> IssueRef | None:
+        """The issue that this one is closed as a duplicate of, None where there is none that we can see."""
+        return duplicates.duplicate_of(self._api, repo, number)
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
         """This client for the work on one issue (`OWNER/REPO#N`): what it read in the last minutes it remembers (T5).

@@ -74,6 +74,15 @@ class Writes(Reads):
         )
         return convert.issue(data)
 
+    def close(self, repo: RepoRef, number: int, reason: Literal["completed", "not_planned"]) -> Issue:
+        """Close an issue, or give a closed one this reason."""
+        data = self._ask(
+            f"close {repo}#{number}",
+            repo,
+            lambda at: self._api.rest.issues.update(at.owner, at.name, number, state="closed", state_reason=reason),
+        )
+        return convert.issue(data)
+
     def reopen(self, repo: RepoRef, number: int) -> Issue:
         """Open a closed issue again."""
         data = self._ask(
