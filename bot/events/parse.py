@@ -75,7 +75,11 @@ class _Fields:
         return str(self._typed(key, str, default, required=default is None))
 
     def number(self, key: str) -> int:
-        return int(self._typed(key, int))
+        value = int(self._typed(key, int))
+        # GitHub's ids are 64-bit integers, and so are the columns that keep them.
+        if not 0 <= value < 2**63:
+            raise MalformedPayload(f"{self._path}.{key} is out of range")
+        return value
 
     def flag(self, key: str) -> bool:
         return bool(self._typed(key, bool, False, required=False))
