@@ -1,0 +1,171 @@
+"""Reading webhooks: signatures, statuses, and that nothing a stranger sends can raise."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.events import Ignored, IssueEvent
+from bot.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, is_signed, read, sign
+
+SECRET, PREVIOUS = "current", "previous"
+USER = {"login": "ann", "id": 7, "type": "User"}
+OPENED = {
+    "action": "opened",
+    "issue": {"id": 100, "number": 12, "title": "It crashes", "body": "…", "user": USER},
+    "repository": {"id": 5, "full_name": "acme/app", "private": False},
+    "sender": USER,
+    "installation": {"id": 3},
+}
+
+
+def deliver(payload: Any = None, *, body: bytes | None = None, secret: str = SECRET, **headers: str) -> Any:
+    """What `read` makes of a payload; headers by keyword replace the usual ones."""
+    raw = json.dumps(OPENED if payload is None else payload).encode() if body is None else body
+    named = {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": "issues",
+        "X-GitHub-Delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+        "X-Hub-Signature-256": sign(secret, raw),
+    }
+    named.update({name.replace("_", "-"): value for name, value in headers.items()})
+    return read(named, raw, (SECRET, PREVIOUS))
+
+
+def status(result: Accepted | Refused) -> int:
+    return result.status if isinstance(result, Refused) else 202
+
+
+class TestSignature:
+    def test_g_published_vector(self) -> None:
+        signature = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+        assert sign("It's a Secret to Everybody", b"Hello, World!") == signature
+        assert is_signed(signature, b"Hello, World!", ["It's a Secret to Everybody"])
+        assert not is_signed(signature, b"Hello, World?", ["It's a Secret to Everybody"])
+
+    def test_current_and_previous_secret_are_valid_during_a_rotation(self) -> None:
+        assert status(deliver(secret=SECRET)) == 202
+        assert status(deliver(secret=PREVIOUS)) == 202
+        assert status(deliver(secret="another")) == 401
+
+    @pytest.mark.parametrize("secrets", [(), ("",)])
+    def test_without_a_secret_nothing_is_valid(self, secrets: tuple[str, ...]) -> None:
+        assert not is_signed(sign("", b"{}"), b"{}", secrets)
+
+    @pytest.mark.parametrize("signature", ["", "sha256=", "sha1=ab", "ä", "sha256=" + "0" * 64, "\udc80"])
+    def test_a_signature_of_another_form_does_not_match(self, signature: str) -> None:
+        assert status(deliver(X_Hub_Signature_256=signature)) == 401
+
+    def test_the_signature_comes_before_everything_else(self) -> None:
+        unsigned = {"X_Hub_Signature_256": "sha256=" + "0" * 64}
+        assert status(deliver(body=b"{", **unsigned)) == 401
+        assert status(deliver(X_GitHub_Event="ping", **unsigned)) == 401
+        assert status(deliver(Content_Type="text/plain", **unsigned)) == 401
+        assert status(deliver(X_GitHub_Delivery="", **unsigned)) == 401
+
+
+class TestDecoding:
+    def test_json_gives_the_event(self) -> None:
+        result = deliver()
+        assert isinstance(result, Accepted)
+        assert isinstance(result.content, IssueEvent)
+        assert (result.name, result.content.number, result.content.partition) == ("issues", 12, "5#12")
+        assert result.delivery_id == "72d3162e-cc78-11e3-81ab-4c9367dc0958"
+
+    def test_form_gives_the_same(self) -> None:
+        body = urlencode({"payload": json.dumps(OPENED)}).encode()
+        result = deliver(body=body, Content_Type="application/x-www-form-urlencoded; charset=utf-8")
+        assert result == deliver()
+
+    def test_header_names_are_compared_without_case(self) -> None:
+        raw = json.dumps(OPENED).encode()
+        headers = {
+            "CONTENT-TYPE": "Application/JSON",
+            "x-github-event": "issues",
+            "x-GITHUB-delivery": "d",
+            "X-HUB-SIGNATURE-256": sign(SECRET, raw),
+        }
+        assert isinstance(read(headers, raw, [SECRET]), Accepted)
+
+    def test_ping_and_unknown_events_are_accepted(self) -> None:
+        ping = deliver({"zen": "Keep it logically awesome."}, X_GitHub_Event="ping")
+        assert ping.content == Ping()
+        unknown = deliver({"action": "created"}, X_GitHub_Event="a_new_one")
+        assert isinstance(unknown.content, Ignored)
+        assert unknown.content.unknown
+
+    @pytest.mark.parametrize("kind", ["text/plain", "", "application/xml", "multipart/form-data; boundary=x"])
+    def test_other_content_types_are_refused(self, kind: str) -> None:
+        assert status(deliver(Content_Type=kind)) == 415
+
+
+class TestMalformed:
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"",
+            b"{",
+            b"\xff\xfe",
+            b'"\xed\xa0\x80"',
+            b"[" * 100_000,
+            b'{"a":' * 100_000,
+            b"[]",
+            b"null",
+            b"1" * 5_000,
+            b'{"action": 7}',
+            json.dumps({**OPENED, "issue": None}).encode(),
+            json.dumps({**OPENED, "repository": {"id": 10**30, "full_name": "acme/app"}}).encode(),
+        ],
+    )
+    def test_bodies_that_are_no_payload_are_400(self, body: bytes) -> None:
+        assert status(deliver(body=body)) == 400
+
+    @pytest.mark.parametrize("body", [b"", b"payload=", b"payload={", b"other={}", b"payload=%FF", b"a&" * 100])
+    def test_forms_without_a_payload_are_400(self, body: bytes) -> None:
+        assert status(deliver(body=body, Content_Type="application/x-www-form-urlencoded")) == 400
+
+    @pytest.mark.parametrize("value", ["", " ", "a b", "x" * 101, "a~2", "é", "a\n"])
+    def test_delivery_id_and_event_name_must_look_like_ones(self, value: str) -> None:
+        assert status(deliver(X_GitHub_Delivery=value)) == 400
+        assert status(deliver(X_GitHub_Event=value)) == 400
+
+    def test_a_payload_at_the_limit_is_read_and_a_larger_one_is_413(self) -> None:
+        filler = b" " * (LARGEST_PAYLOAD - len(json.dumps(OPENED)))
+        body = json.dumps(OPENED).encode() + filler
+        assert status(deliver(body=body)) == 202
+        assert status(deliver(body=body + b" ")) == 413
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
+_names = st.sampled_from(["ping", "issues", "issue_comment", "installation", "repository", "push"]) | st.text(
+    max_size=20
+)
+_kinds = st.sampled_from(["application/json", "application/x-www-form-urlencoded"]) | st.text(max_size=20)
+
+
+class TestFuzz:
+    @given(body=st.binary(max_size=200), name=_names, kind=_kinds, delivery=st.text(max_size=20))
+    def test_any_signed_bytes_give_a_result(self, body: bytes, name: str, kind: str, delivery: str) -> None:
+        result = deliver(body=body, X_GitHub_Event=name, Content_Type=kind, X_GitHub_Delivery=delivery)
+        assert status(result) in (202, 400, 415)
+
+    @given(payload=_json, name=_names)
+    def test_any_signed_json_gives_a_result(self, payload: Any, name: str) -> None:
+        assert status(deliver(payload, X_GitHub_Event=name)) in (202, 400)
+
+    @given(path=st.sampled_from(["action", "issue", "repository", "sender", "installation"]), value=_json)
+    def test_a_true_payload_with_one_part_replaced_gives_a_result(self, path: str, value: Any) -> None:
+        assert status(deliver({**OPENED, path: value})) in (202, 400)
+
+    @given(signature=st.text(max_size=80), body=st.binary(max_size=50))
+    def test_any_unsigned_bytes_are_401(self, signature: str, body: bytes) -> None:
+        assert status(deliver(body=body, X_Hub_Signature_256=signature)) == 401
