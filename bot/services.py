@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bot.comments import CommentKeeper
 from bot.github.client import GitHub
+from bot.jobs import Inbox
 from bot.repository_settings import RepositorySettings
 from bot.settings import Settings
 from bot.store import Store

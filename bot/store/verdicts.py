@@ -55,21 +55,28 @@ class Verdicts(Part):
         now: float,
         details: Mapping[str, Any] | None = None,
     ) -> bool:
-        """Keep a decision; False if this very command has been kept before (a redelivery)."""
-        insert = self._insert(verdicts).values(
-            repo_id=repo_id,
-            number=number,
-            other=other,
-            kind=kind,
-            actor=actor,
-            at=now,
-            undone_at=None,
-            command_id=command_id,
-            details=json.dumps(dict(details or {})),
+        """Keep a decision; False if this very command has been kept before (a redelivery) and still holds."""
+        values = {"actor": actor, "at": now, "undone_at": None, "undone_by": None}
+        details_text = json.dumps(dict(details or {}))
+        key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, "number": number, "other": other}
+        insert = (
+            self._insert(verdicts)
+            .values(**key, **values, details=details_text)
+            # A command that was taken back and is written anew by an edit counts again.
+            .on_conflict_do_update(
+                index_elements=list(key),
+                set_=values | {"details": details_text},
+                where=verdicts.c.undone_at.is_not(None),
+            )
+            .returning(verdicts.c.id)
         )
         with self._engine.begin() as connection:
-            inserted = connection.execute(insert.on_conflict_do_nothing().returning(verdicts.c.id)).first()
-        return inserted is not None
+            return connection.execute(insert).first() is not None
+
+    def remove(self, verdict_id: int) -> None:
+        """Erase a decision that GitHub did not let us carry out."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(verdicts).where(verdicts.c.id == verdict_id))
 
     def rejected(self, repo_id: int, number: int) -> set[int]:
         """The issues that this one is not a duplicate of, whichever of the two it was said on."""

@@ -204,6 +204,16 @@ class TestVerdicts:
         assert store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW)
         assert not store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW + 1)
 
+    def test_a_command_that_was_taken_back_and_is_written_anew_counts_again(self, store: Store) -> None:
+        store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="ann", command_id=1, now=NOW)
+        taken = store.verdicts.last(1, 5)
+        assert taken is not None
+        store.verdicts.undo(taken.id, 2, NOW)
+        assert store.verdicts.add(1, 5, 7, VerdictKind.NOT, actor="bob", command_id=1, now=NOW + 1)
+        assert store.verdicts.rejected(1, 5) == {7}
+        store.verdicts.remove(taken.id)
+        assert store.verdicts.rejected(1, 5) == set()
+
     def test_c4_last_is_ones_own_or_anybodys_here(self, store: Store) -> None:
         details: dict[str, Any] = {"labels": ["duplicate"], "closed": True}
         store.verdicts.add(1, 5, 7, VerdictKind.OF, actor="Ann", command_id=1, now=NOW, details=details)
