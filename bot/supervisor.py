@@ -6,6 +6,7 @@ something outside must then be mended and a loop would only hide it.
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import os
 import signal
@@ -64,6 +65,7 @@ class Supervisor:
             env=self._environ,
             cwd=self._cwd,
             start_new_session=True,
+            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
             stdin=subprocess.DEVNULL,
             stdout=self._output,
             stderr=self._output,
@@ -112,3 +114,9 @@ class Supervisor:
                 log.error("%s did not stop in time and is killed", name)
                 child.kill()
                 child.wait()
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to end this child when its parent is killed, so that nobody is left behind on the port (prctl(2))."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)

@@ -1,0 +1,17 @@
+"""`doppel migrate`: bring the database schema up to date, before new processes start (the release phase of a host)."""
+
+from __future__ import annotations
+
+import click
+import sqlalchemy as sa
+
+from bot import settings as host
+from bot.wiring import prepare_databases
+
+
+@click.command()
+def migrate() -> None:
+    """Bring the database schema up to date. Doing it twice, or at once on two machines, does no harm."""
+    settings = host.load()
+    prepare_databases(settings)
+    click.echo(f"{sa.make_url(settings.database_url).render_as_string()}: the schema is up to date")

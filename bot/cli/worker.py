@@ -1,0 +1,21 @@
+"""`doppel worker`: one process that handles what is in the queue."""
+
+from __future__ import annotations
+
+import click
+
+from bot import settings as host
+from bot.logs import configure_logging
+
+
+@click.command()
+def worker() -> None:
+    """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
+    # These take a second to import, which `doppel --help` need not pay.
+    from bot import worker as process
+    from bot.wiring import build_services, job_handler
+
+    settings = host.load()
+    configure_logging(settings.log_level)
+    services = build_services(settings)
+    process.run(settings, job_handler(services))

@@ -1,0 +1,24 @@
+"""What app.yml, the App's manifest, asks GitHub for; made from the table of routes, so that the two cannot differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.router import Level, Route
+
+# GitHub sends these to every App; a manifest cannot name them.
+UNASKED = frozenset({"installation", "installation_repositories"})
+
+
+def events(routes: Iterable[Route]) -> frozenset[str]:
+    """The events to subscribe to."""
+    return frozenset(route.event for route in routes) - UNASKED
+
+
+def permissions(routes: Iterable[Route]) -> dict[str, Level]:
+    """The union of what the routes need; `write` wins over `read`."""
+    union: dict[str, Level] = {}
+    for route in routes:
+        for name, level in route.permissions.items():
+            union[name] = "write" if "write" in (level, union.get(name)) else "read"
+    return union

@@ -1,0 +1,89 @@
+"""The composition root: the only place that builds clients and stores, and that knows the handlers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime
+
+from bot import manifest
+from bot.comments import CommentKeeper
+from bot.doctor import Wanted
+from bot.errors import SettingsError
+from bot.github.client import GitHub
+from bot.github.repo import RepoClient
+from bot.jobs import Inbox, Job, ensure_schema
+from bot.model import RepoRef
+from bot.repository_settings import RepositorySettings
+from bot.router import Router
+from bot.services import Services
+from bot.settings import Settings
+from bot.store import open_store
+from handlers import ROUTES
+
+log = logging.getLogger(__name__)
+
+
+def now() -> datetime:
+    """The clock of a real process, in the host's zone."""
+    return datetime.now().astimezone()
+
+
+def prepare_databases(settings: Settings) -> None:
+    """Bring the schemas of store and queue up to date; safe while others do the same."""
+    open_store(settings).close()
+    ensure_schema(settings)
+
+
+def build_github(settings: Settings) -> GitHub:
+    """The door to GitHub; speaking as the App needs its id and key."""
+    return GitHub(
+        app_id=settings.app_id,
+        private_key=settings.private_key,
+        api_url=settings.github_api_url,
+        api_version=settings.github_api_version,
+    )
+
+
+def build_services(settings: Settings) -> Services:
+    """What every handler is given, for a process that speaks as the App."""
+    settings.require_app()
+    store = open_store(settings)
+    return Services(
+        settings=settings,
+        github=build_github(settings),
+        store=store,
+        repository_settings=RepositorySettings(now),
+        comments=CommentKeeper(store.comments, settings.app_id or 0, now),
+        inbox=Inbox(settings),
+        clock=now,
+    )
+
+
+def wanted() -> Wanted:
+    """What the App must have been granted on GitHub."""
+    return Wanted(manifest.permissions(ROUTES), manifest.events(ROUTES))
+
+
+def job_handler(services: Services) -> Callable[[Job], None]:
+    """What the worker does with a job: route its event to the feature that handles it."""
+    router = Router(ROUTES)
+
+    def handle(job: Job) -> None:
+        router.dispatch(job.event, services)
+
+    return handle
+
+
+def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
+    """A client that can read `repo`: as the App where one is set up, else with `GITHUB_TOKEN`.
+
+    Raises SettingsError where there is neither, NotFound where the App is not installed on it.
+    """
+    if settings.app_id and settings.private_key:
+        return github.installation(github.app().installation_of(repo))
+    if settings.github_token:
+        return github.user(settings.github_token)
+    raise SettingsError(
+        "APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, or GITHUB_TOKEN: none is set, and GitHub wants to know who asks."
+    )
