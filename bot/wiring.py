@@ -53,7 +53,7 @@ def build_services(settings: Settings) -> Services:
         settings=settings,
         github=build_github(settings),
         store=store,
-        repository_settings=RepositorySettings(now),
+        repository_settings=RepositorySettings(store, now),
         comments=CommentKeeper(store.comments, settings.app_id or 0, now),
         inbox=Inbox(settings),
         clock=now,
