@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
+import hypothesis
 import pytest
 import sqlalchemy as sa
+
+# On a busy machine a single example can take long; what must be fast is measured by tests of its own.
+hypothesis.settings.register_profile("suite", deadline=None)
+hypothesis.settings.load_profile("suite")
+
+KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 _serial = itertools.count(1)
 
@@ -30,20 +36,25 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.cleanup()
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of an empty database: each test that uses it runs on SQLite and on PostgreSQL."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'doppel.db'}"
-        return
-    server = sa.make_url(request.getfixturevalue("postgres_server"))
-    name = f"test_{next(_serial)}"
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-    try:
-        yield server.set(database=name).render_as_string(hide_password=False)
-    finally:
+@pytest.fixture(scope="session")
+def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Makes empty databases: the URL of a new one of the kind `sqlite` or `postgres`."""
+
+    def make(kind: str) -> str:
+        if kind == "sqlite":
+            return f"sqlite:///{tmp_path_factory.mktemp('database') / 'doppel.db'}"
+        server = sa.make_url(request.getfixturevalue("postgres_server"))
+        name = f"test_{next(_serial)}"
+        admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
         with admin.connect() as connection:
-            connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+            connection.execute(sa.text(f"CREATE DATABASE {name}"))
         admin.dispose()
+        return server.set(database=name).render_as_string(hide_password=False)
+
+    return make
+
+
+@pytest.fixture(params=KINDS)
+def database_url(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> str:
+    """The URL of an empty database: each test that uses it runs on SQLite and on PostgreSQL."""
+    return new_database(request.param)

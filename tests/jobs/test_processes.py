@@ -1,0 +1,124 @@
+"""Workers as processes: killed, stopped, and several at once. The same on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.events import IssueEvent, RepositorySummary
+from bot.jobs import Inbox
+from bot.model import Actor, RepoRef
+from bot.settings import Settings
+
+pytestmark = pytest.mark.processes
+
+SCRIPT = Path(__file__).with_name("worker_process.py")
+ROOT = SCRIPT.parents[2]
+
+
+@dataclass
+class Workers:
+    """Starts worker processes on one database, and reads what they did."""
+
+    database_url: str
+    home: Path
+    inbox: Inbox
+    started: list[subprocess.Popen[bytes]]
+
+    def start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, str(SCRIPT), self.database_url, str(self.home)]
+        process = subprocess.Popen(command, env={"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL)
+        self.started.append(process)
+        return process
+
+    def put(self, delivery_id: str, number: int, sleep: float = 0.0) -> None:
+        ann = Actor("ann")
+        repository = RepositorySummary(5, RepoRef("acme", "app"), private=False)
+        assert self.inbox.put(
+            delivery_id, IssueEvent("opened", 1, repository, number, ann, ann, label=f"sleep={sleep}")
+        )
+
+    def log(self, word: str) -> list[list[str]]:
+        """The log's lines that begin with a word: delivery, partition, process."""
+        file = self.home / "log"
+        lines = [line.split() for line in file.read_text().splitlines()] if file.exists() else []
+        return [line[1:] for line in lines if line[0] == word]
+
+    def wait(self, condition: Callable[[], bool], seconds: float = 20.0) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "it did not happen in time"
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def workers(database_url: str, tmp_path: Path) -> Iterator[Workers]:
+    inbox = Inbox(Settings(home=tmp_path, database_url=database_url))
+    workers = Workers(database_url, tmp_path, inbox, [])
+    yield workers
+    inbox.close()
+    for process in workers.started:
+        process.kill()
+        process.wait()
+
+
+def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Workers) -> None:
+    first = workers.start()
+    workers.put("killed", 1, sleep=3)
+    workers.put("behind", 1)
+    workers.wait(lambda: len(workers.log("begin")) == 1)
+    first.send_signal(signal.SIGKILL)
+    second = workers.start()
+    workers.wait(lambda: len(workers.log("end")) == 2, seconds=10)
+    assert [line[0] for line in workers.log("begin")] == ["killed", "killed", "behind"]
+    assert [line[::2] for line in workers.log("end")] == [["killed", str(second.pid)], ["behind", str(second.pid)]]
+
+
+def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
+    first = workers.start()
+    workers.put("killed", 1, sleep=2)
+    workers.wait(lambda: len(workers.log("begin")) == 1)
+    second = workers.start()
+    workers.put("other", 2)
+    workers.wait(lambda: len(workers.log("end")) == 1)
+    first.send_signal(signal.SIGKILL)
+    workers.wait(lambda: len(workers.log("end")) == 2, seconds=12)
+    assert workers.log("end")[1] == ["killed", "5#1", str(second.pid)]
+
+
+def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers) -> None:
+    for job in range(48):
+        workers.put(f"d{job:02}", job % 8, sleep=0.02)
+    processes = [workers.start(), workers.start()]
+    workers.wait(lambda: len(workers.log("end")) == 48)
+    begun = workers.log("begin")
+    assert sorted(line[0] for line in begun) == [f"d{job:02}" for job in range(48)]
+    by_issue = defaultdict(list)
+    for delivery, partition, _ in begun:
+        by_issue[partition].append(delivery)
+    assert all(deliveries == sorted(deliveries) for deliveries in by_issue.values())
+    assert {line[2] for line in begun} == {str(process.pid) for process in processes}
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    assert [process.wait(10) for process in processes] == [0, 0]
+
+
+def test_sigterm_lets_the_running_job_end_and_takes_no_other(workers: Workers) -> None:
+    process = workers.start()
+    workers.put("running", 1, sleep=1.5)
+    workers.put("waiting", 1)
+    workers.wait(lambda: len(workers.log("begin")) == 1)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 0
+    assert [line[0] for line in workers.log("end")] == ["running"]
+    workers.start()
+    workers.wait(lambda: len(workers.log("end")) == 2)
+    assert [line[0] for line in workers.log("begin")] == ["running", "waiting"]

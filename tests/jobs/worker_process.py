@@ -1,0 +1,34 @@
+"""A worker process for the tests: `worker_process.py DATABASE_URL HOME`.
+
+Writes a line for the beginning and the end of each job to HOME/log. A job's label `sleep=N` makes it last N seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+from bot.events import IssueEvent
+from bot.jobs import Job
+from bot.settings import Settings
+from bot.worker import run
+
+
+def main(database_url: str, home: Path) -> None:
+    def note(word: str, job: Job) -> None:
+        with (home / "log").open("a") as log:
+            log.write(f"{word} {job.delivery_id} {job.event.partition} {os.getpid()}\n")
+
+    def handle(job: Job) -> None:
+        note("begin", job)
+        assert isinstance(job.event, IssueEvent)
+        time.sleep(float(job.event.label.partition("=")[2] or 0))
+        note("end", job)
+
+    run(Settings(home=home, database_url=database_url, worker_threads=4), handle)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
