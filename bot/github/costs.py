@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 CORE = "core"
+APP = "app"
 SEARCH = "search"
 HYBRID = "semantic_search"
 GRAPHQL = "graphql"
@@ -41,7 +42,10 @@ def cost_of(method: str, path: str, query: Mapping[str, str]) -> Cost:
         return Cost(resource, {resource: 1, POINTS: 1})
     if method in ("GET", "HEAD", "OPTIONS"):
         return Cost(CORE, {CORE: 1, POINTS: 1})
-    if method == "DELETE" or path.endswith("/access_tokens"):
+    if path.endswith("/access_tokens"):
+        # The App asks for tokens, and out of its own budget, although it does so for an installation.
+        return Cost(APP, {})
+    if method == "DELETE":
         return Cost(CORE, {CORE: 1, POINTS: _WRITE_POINTS})
     return Cost(CORE, {CORE: 1, POINTS: _WRITE_POINTS, CONTENT: 1})
 

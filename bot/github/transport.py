@@ -132,8 +132,9 @@ class PacedTransport(httpx.BaseTransport):
             self._pacer.succeeded()
         remaining, reset = (response.headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "reset"))
         if remaining.isdecimal() and reset.isdecimal():
-            # Enterprise servers of some age name no resource.
-            resource = response.headers.get("x-ratelimit-resource") or cost.resource
+            # Enterprise servers of some age name no resource; a token's is the App's, which is not ours to count.
+            named = response.headers.get("x-ratelimit-resource", "")
+            resource = named if named in cost.amounts else cost.resource
             self._pacer.learn(resource, int(remaining), int(reset) - self._server_clock.now())
 
 
