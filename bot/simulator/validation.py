@@ -18,7 +18,7 @@ class ContractViolation(AssertionError):
 
 @cache
 def _adapter(model: str) -> TypeAdapter[Any] | None:
-    """The validator of a model named as in githubkit, of one of several (`A|B`) or of a list (`[A]`); None if unknown."""
+    """The validator of one of githubkit's models, of one of several (`A|B`) or of a list (`[A]`); None if unknown."""
     # Here, because the models take a third of a second to import and most users of this module never need them.
     from githubkit_schemas.v2026_03_10 import models
 

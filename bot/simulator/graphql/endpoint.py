@@ -1,1 +1,65 @@
-"""soon"""
+"""`POST /graphql` (https://docs.github.com/graphql/guides/forming-calls-with-graphql)."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from graphql import (
+    ExecutionResult,
+    GraphQLAbstractType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    build_schema,
+    graphql_sync,
+)
+
+from bot.simulator.auth import Anonymous, AppCaller
+from bot.simulator.errors import ApiError, unauthorized
+from bot.simulator.graphql import fields, mutations  # noqa: F401 - importing registers their resolvers
+from bot.simulator.graphql.errors import formatted
+from bot.simulator.graphql.resolvers import RESOLVERS, Info, default, kind_of
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import Reply, route
+
+
+@cache
+def schema() -> GraphQLSchema:
+    """The schema with its resolvers; every resolver must have its field."""
+    made = build_schema(Path(__file__).with_name("schema.graphql").read_text(encoding="utf-8"))
+    for (kind, name), resolver in RESOLVERS.items():
+        owner = made.type_map[kind]
+        assert isinstance(owner, GraphQLObjectType), kind
+        owner.fields[name].resolve = resolver
+    return made
+
+
+def _type(value: Any, _info: Info, _abstract: GraphQLAbstractType) -> str:
+    return kind_of(value)
+
+
+@route("POST", "/graphql", resource="graphql")
+def graphql(ctx: Context) -> Reply:
+    """Run a query or mutation. Also what goes wrong in it is answered with status 200, under `errors`."""
+    if isinstance(ctx.caller, Anonymous | AppCaller):
+        raise unauthorized("This endpoint requires you to be authenticated.")
+    data = ctx.data
+    if not isinstance(data.get("query"), str):
+        raise ApiError(400, "A query attribute must be specified and must be a string.")
+    result: ExecutionResult = graphql_sync(
+        schema(),
+        data["query"],
+        context_value=ctx,
+        variable_values=data.get("variables") or {},
+        operation_name=data.get("operationName"),
+        field_resolver=default,
+        type_resolver=_type,
+    )
+    body: dict[str, Any] = {}
+    if result.data is not None:
+        body["data"] = result.data
+    if result.errors:
+        body["errors"] = [formatted(error) for error in result.errors]
+        body.setdefault("data", None)
+    return Reply(body)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 VERSIONS = ("2022-11-28", "2026-03-10")
-_POINTS = {"GET": 1, "HEAD": 1}
 
 
 def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any]) -> Response:
@@ -72,7 +71,12 @@ def _serve(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
         return _handle(sim, route, request, params, caller)
     try:
         sim.limits.spend(caller.key, resource)
-        sim.limits.enter(caller.key, resource, _POINTS.get(request.method, 5))
+        sim.limits.enter(caller.key, resource, _points(request, resource))
+    except ApiError as error:
+        if resource == "graphql" and "Retry-After" not in error.headers:
+            # GraphQL says so in the body, and in `x-ratelimit-remaining`.
+            return Reply({"errors": [{"type": "RATE_LIMITED", "message": error.message}]})
+        raise
     finally:
         headers |= sim.limits.headers(caller.key, resource)
     try:
@@ -87,6 +91,13 @@ def _serve(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
             sim.limits.refund(caller.key, resource)
             headers |= sim.limits.headers(caller.key, resource)
     return reply
+
+
+def _points(request: Request, resource: str) -> int:
+    """The cost towards the secondary limit: reading 1, writing 5. A GraphQL query reads unless it is a mutation."""
+    if resource == "graphql":
+        return 5 if b"mutation" in request.get_data() else 1
+    return 1 if request.method in ("GET", "HEAD", "OPTIONS") else 5
 
 
 def _admit(route: Route, caller: Caller) -> None:

@@ -148,8 +148,8 @@ def start_simulator(*, port: int = 0, enterprise: bool = False, **options: Any) 
             issue = server.sim.open_issue("acme/app", "alice", "It crashes", "…")
 
     Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later (nothing is delivered while
-    it is empty, and what happened before is not made up for); `webhook_secret=…` likewise. With `post=` deliveries go to a
-    function of yours instead, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
+    it is empty, and what happened before is not made up for); `webhook_secret=…` likewise. With `post=` deliveries go
+    to a function of yours, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
     `server.sim.webhooks.join()` waits until all that was queued has been answered, and `.log` has every delivery.
 
     All other options go to `Simulator`, e.g. `clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))`.

@@ -1,0 +1,37 @@
+"""Errors as GitHub's GraphQL interface reports them: with a `type` next to message, path and locations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphql import GraphQLError
+
+
+class Refusal(Exception):
+    """A resolver's refusal. `type` is GitHub's word: NOT_FOUND, FORBIDDEN, UNPROCESSABLE, …"""
+
+    def __init__(self, type: str, message: str) -> None:
+        super().__init__(message)
+        self.type = type
+
+
+def inaccessible() -> Refusal:
+    """The App lacks the permission."""
+    return Refusal("FORBIDDEN", "Resource not accessible by integration")
+
+
+def unresolved(kind: str, by: str, value: object) -> Refusal:
+    """There is none, or it must not be seen."""
+    return Refusal("NOT_FOUND", f"Could not resolve to {kind} with the {by} {value}.")
+
+
+def formatted(error: GraphQLError) -> dict[str, Any]:
+    """One entry of `errors`."""
+    body: dict[str, Any] = {}
+    if isinstance(error.original_error, Refusal):
+        body["type"] = error.original_error.type
+    if error.path:
+        body["path"] = error.path
+    if error.locations:
+        body["locations"] = [{"line": at.line, "column": at.column} for at in error.locations]
+    return body | {"message": error.message}

@@ -1,0 +1,204 @@
+"""Fields of single records: names that differ from ours, words in capitals, addresses."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from bot.simulator.auth import InstallationCaller, role_of
+from bot.simulator.graphql.resolvers import Info, field
+from bot.simulator.payloads.issues import issue_page
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.association import author_association
+from bot.simulator.state.issues import REACTIONS, Comment, Issue
+from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository
+
+# The order in which the enumeration ReactionContent has GitHub's emoji, by their REST names.
+_CONTENT = {
+    "+1": "THUMBS_UP",
+    "-1": "THUMBS_DOWN",
+    "laugh": "LAUGH",
+    "confused": "CONFUSED",
+    "heart": "HEART",
+    "hooray": "HOORAY",
+    "rocket": "ROCKET",
+    "eyes": "EYES",
+}
+_TYPES = ("Bot", "User", "Organization", "Label", "Repository", "Issue", "PullRequest", "IssueComment")
+_PROJECTS = ("ProjectV2", "ProjectV2Item")
+_ISSUES = ("Issue", "PullRequest")
+
+
+@field(*(f"{kind}.id" for kind in (*_TYPES, *_PROJECTS)))
+def node_id(source: Any, info: Info) -> str:
+    return str(source.node_id)
+
+
+@field(*(f"{kind}.databaseId" for kind in (*_TYPES, *_PROJECTS) if kind != "Label"))
+def database_id(source: Any, info: Info) -> int | None:
+    # An Int of GraphQL has 32 bits; GitHub answers null where an id outgrew them.
+    return source.id if source.id < 2**31 else None
+
+
+@field("Issue.fullDatabaseId", "PullRequest.fullDatabaseId", "IssueComment.fullDatabaseId")
+def full_database_id(source: Issue | Comment, info: Info) -> str:
+    return str(source.id)
+
+
+@field("Bot.login")
+def bot_login(source: Account, info: Info) -> str:
+    # GraphQL names an App's bot without the suffix that REST adds.
+    return source.login.removesuffix("[bot]")
+
+
+@field("Bot.url", "User.url", "Organization.url")
+def account_url(source: Account, info: Info) -> str:
+    ctx = info.context
+    page = f"apps/{source.login.removesuffix('[bot]')}" if source.type == "Bot" else source.login
+    return f"{ctx.sim.urls.html}/{page}"
+
+
+@field("Label.url")
+def label_url(source: Label, info: Info) -> str:
+    ctx = info.context
+    home = next(repo for repo in ctx.sim.repositories.values() if repo.labels.get(source.name.lower()) is source)
+    return f"{ctx.sim.urls.html}/{home.full_name}/labels/{quote(source.name)}"
+
+
+@field("Label.isDefault")
+def is_default(source: Label, info: Info) -> bool:
+    return source.default
+
+
+@field("Repository.nameWithOwner")
+def name_with_owner(source: Repository, info: Info) -> str:
+    return source.full_name
+
+
+@field("Repository.url")
+def repository_url(source: Repository, info: Info) -> str:
+    ctx = info.context
+    return f"{ctx.sim.urls.html}/{source.full_name}"
+
+
+@field("Repository.isPrivate")
+def is_private(source: Repository, info: Info) -> bool:
+    return source.private
+
+
+@field("Repository.isArchived")
+def is_archived(source: Repository, info: Info) -> bool:
+    return source.archived
+
+
+@field("Repository.hasIssuesEnabled")
+def has_issues(source: Repository, info: Info) -> bool:
+    return source.has_issues
+
+
+@field("Repository.viewerPermission")
+def viewer_permission(source: Repository, info: Info) -> str | None:
+    ctx = info.context
+    return None if isinstance(ctx.caller, InstallationCaller) else role_of(ctx.sim, ctx.caller, source).upper()
+
+
+@field(*(f"{kind}.url" for kind in _ISSUES))
+def issue_url(source: Issue, info: Info) -> str:
+    return issue_page(info.context.sim, source)
+
+
+@field("Issue.body", "Issue.bodyText", "PullRequest.body")
+def body(source: Issue, info: Info) -> str:
+    return source.body or ""
+
+
+@field(*(f"{kind}.state" for kind in _ISSUES))
+def state(source: Issue, info: Info) -> str:
+    return source.state.upper()
+
+
+@field(*(f"{kind}.closed" for kind in _ISSUES))
+def closed(source: Issue, info: Info) -> bool:
+    return source.state == "closed"
+
+
+@field("Issue.stateReason")
+def state_reason(source: Issue, info: Info, **args: Any) -> str | None:
+    # Clients that do not know of duplicates are told something that they know.
+    if source.state_reason == "duplicate" and not args.get("enableDuplicate"):
+        return "NOT_PLANNED"
+    return source.state_reason.upper() if source.state_reason else None
+
+
+@field("Issue.activeLockReason")
+def lock_reason(source: Issue, info: Info) -> str | None:
+    return source.lock_reason.upper().replace("-", "_").replace(" ", "_") if source.lock_reason else None
+
+
+@field(*(f"{kind}.authorAssociation" for kind in (*_ISSUES, "IssueComment")))
+def association(source: Issue | Comment, info: Info) -> str:
+    home = source.issue if isinstance(source, Comment) else source
+    return author_association(home.repository, source.author)
+
+
+@field(*(f"{kind}.viewerDidAuthor" for kind in (*_ISSUES, "IssueComment")))
+def viewer_did_author(source: Issue | Comment, info: Info) -> bool:
+    return source.author is info.context.caller.account
+
+
+@field("Issue.reactionGroups", "IssueComment.reactionGroups")
+def reaction_groups(source: Issue | Comment, info: Info) -> list[dict[str, Any]]:
+    ctx = info.context
+    groups = []
+    for content in REACTIONS:
+        givers = [reaction.user for reaction in source.reactions if reaction.content == content]
+        users = {"totalCount": len(givers)}
+        mine = ctx.caller.account in givers
+        groups.append({"content": _CONTENT[content], "reactors": users, "users": users, "viewerHasReacted": mine})
+    return groups
+
+
+@field("IssueComment.url")
+def comment_url(source: Comment, info: Info) -> str:
+    return f"{issue_page(info.context.sim, source.issue)}#issuecomment-{source.id}"
+
+
+@field("IssueComment.isMinimized")
+def is_minimized(source: Comment, info: Info) -> bool:
+    return source.minimized is not None
+
+
+@field("IssueComment.minimizedReason")
+def minimized_reason(source: Comment, info: Info) -> str | None:
+    return source.minimized.lower().replace("_", "-") if source.minimized else None
+
+
+@field("Organization.projectV2")
+def project(source: Account, info: Info, number: int) -> Project | None:
+    projects = info.context.sim.projects.values()
+    return next((entry for entry in projects if entry.owner is source and entry.number == number), None)
+
+
+@field("ProjectV2.url")
+def project_url(source: Project, info: Info) -> str:
+    kind = "orgs" if source.owner.type == "Organization" else "users"
+    return f"{info.context.sim.urls.html}/{kind}/{source.owner.login}/projects/{source.number}"
+
+
+@field("ProjectV2.closed", "ProjectV2Item.isArchived")
+def never(source: Any, info: Info) -> bool:
+    return False
+
+
+@field("ProjectV2Item.content")
+def content(source: ProjectItem, info: Info) -> Issue | None:
+    found: Issue | None = info.context.sim.issues_by_id.get(source.issue_id)
+    return found
+
+
+@field("ProjectV2Item.fieldValueByName")
+def field_value(source: ProjectItem, info: Info, name: str) -> dict[str, str] | None:
+    value = source.values.get(name)
+    if value is None:
+        return None
+    return {"name": value, "optionId": f"{source.project.fields[name].index(value):08x}"}

@@ -1,0 +1,99 @@
+"""Writing through GraphQL: the same operations, permissions and events as through REST."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.simulator.auth import InstallationCaller, can_see, role_of
+from bot.simulator.errors import ApiError
+from bot.simulator.graphql.connections import cursor
+from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
+from bot.simulator.graphql.resolvers import Info, field
+from bot.simulator.http.context import Context
+from bot.simulator.state.issues import Comment, Issue, StateReason
+from bot.simulator.state.repositories import Role, at_least
+
+Input = dict[str, Any]
+_REASONS: dict[str, StateReason] = {
+    "COMPLETED": "completed",
+    "NOT_PLANNED": "not_planned",
+    "DUPLICATE": "duplicate",
+}
+
+
+@field("Mutation.addComment")
+def add_comment(_: Any, info: Info, input: Input) -> Input:
+    ctx, subject = _issue(info, input["subjectId"], "read")
+    try:
+        ctx.sim.limits.create(ctx.caller.key)
+        made = ctx.sim.comment(subject.repository, subject.number, ctx.actor, input["body"])
+    except ApiError as error:
+        raise Refusal("UNPROCESSABLE" if error.status == 422 else "FORBIDDEN", error.message) from error
+    edge = {"cursor": cursor(len(subject.comments)), "node": made}
+    return _payload(input, commentEdge=edge, subject=subject)
+
+
+@field("Mutation.closeIssue")
+def close_issue(_: Any, info: Info, input: Input) -> Input:
+    ctx, subject = _issue(info, input["issueId"], "triage")
+    reason = _REASONS[input.get("stateReason") or "COMPLETED"]
+    original = None
+    if input.get("duplicateIssueId"):
+        original = _issue(info, input["duplicateIssueId"], "read")[1]
+    ctx.sim.close_issue(subject.repository, subject.number, ctx.actor, reason, original)
+    return _payload(input, issue=subject)
+
+
+@field("Mutation.reopenIssue")
+def reopen_issue(_: Any, info: Info, input: Input) -> Input:
+    ctx, subject = _issue(info, input["issueId"], "triage")
+    ctx.sim.reopen_issue(subject.repository, subject.number, ctx.actor)
+    return _payload(input, issue=subject)
+
+
+@field("Mutation.minimizeComment")
+def minimize_comment(_: Any, info: Info, input: Input) -> Input:
+    return _payload(input, minimizedComment=_minimize(info, input["subjectId"], input["classifier"]))
+
+
+@field("Mutation.unminimizeComment")
+def unminimize_comment(_: Any, info: Info, input: Input) -> Input:
+    return _payload(input, unminimizedComment=_minimize(info, input["subjectId"], None))
+
+
+def _minimize(info: Info, key: str, reason: str | None) -> Comment:
+    ctx = info.context
+    found = ctx.sim.nodes.get(key)
+    if not isinstance(found, Comment):
+        raise unresolved("a node", "global id of", f"'{key}'")
+    _require(ctx, found.issue, "triage", key)
+    found.minimized = reason
+    return found
+
+
+def _issue(info: Info, key: str, role: Role) -> tuple[Context, Issue]:
+    ctx = info.context
+    found = ctx.sim.nodes.get(key)
+    if not isinstance(found, Issue):
+        raise unresolved("a node", "global id of", f"'{key}'")
+    _require(ctx, found, role, key)
+    return ctx, found
+
+
+def _require(ctx: Context, issue: Issue, role: Role, key: str) -> None:
+    """Refuse who may not write here: an App by its permission, a person by the role (or as the issue's author)."""
+    repo, caller = issue.repository, ctx.caller
+    if not can_see(ctx.sim, caller, repo):
+        raise unresolved("a node", "global id of", f"'{key}'")
+    if repo.archived:
+        raise Refusal("UNPROCESSABLE", "Repository was archived so is read-only.")
+    if isinstance(caller, InstallationCaller):
+        if not caller.reaches(ctx.sim, repo) or not caller.may("issues", "write"):
+            raise inaccessible()
+    elif not at_least(role_of(ctx.sim, caller, repo), role) and issue.author is not caller.account:
+        login = ctx.actor.login
+        raise Refusal("FORBIDDEN", f"{login} does not have the correct permissions to execute this mutation")
+
+
+def _payload(input: Input, **fields: Any) -> Input:
+    return {"clientMutationId": input.get("clientMutationId"), **fields}
