@@ -43,7 +43,9 @@ class Kind(ABC):
 
     def refuse(self, node: Node, problems: Problems, hint: str = "") -> Any:
         """Note that the node is not what this kind takes."""
-        problems.append(ConfigError(node.line, node.column, f"{_what(node)} is not {self.words}", hint))
+        # Backticks are for the documentation; a terminal shows them as they are.
+        message = f"{_what(node)} is not {self.words.replace('`', '')}"
+        problems.append(ConfigError(node.line, node.column, message, hint))
         return UNUSABLE
 
 

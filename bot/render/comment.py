@@ -44,8 +44,9 @@ def render_comment(report: Report, view: View) -> str:
     or that it could not be looked for properly, which are different things (F9).
     """
     shown = report.candidates[: view.max_candidates]
-    # Twenty hostile titles and reasons could grow beyond the limit; the least likely candidates go first.
-    while len(body := _body(report, view, shown)) > COMMENT_MAX and shown:
+    # Ten hostile titles and reasons can grow beyond the limit; the least likely candidates go first. One always fits,
+    # since `escape` bounds every text: an empty list would say that nothing was found.
+    while len(body := _body(report, view, shown)) > COMMENT_MAX and len(shown) > 1:
         shown = shown[:-1]
     return body
 

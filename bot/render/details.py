@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from bot.commands.table import BY_NAME, Name
 from bot.config import ConfigError
-from bot.render.escape import clean, code, escape
+from bot.render.escape import code, escape
 from bot.render.phrases import ENGLISH as SAY
 from bot.render.phrases import SOURCE_NAMES
 from bot.report import QueryRun, Report
@@ -57,7 +57,7 @@ def query_line(query: QueryRun) -> str:
         notes.append(escape(query.problem))
     if query.cached:
         # Square brackets are part of the note; without a definition of that name they are no link.
-        notes.append(SAY.cached.format(time=clean(query.cached, 20)))
+        notes.append(SAY.cached.format(time=escape(query.cached, 20)))
     return f"{code(query.query)} – {', '.join(notes)} ({source_name(query.source)})"
 
 

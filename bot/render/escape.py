@@ -20,6 +20,8 @@ TEXT_MAX = 200
 
 # No text is read further than this: what is shown is much shorter, and a hostile one may have millions.
 _READ_MAX = 20_000
+# Dollar signs grow most; without a bound a few hostile titles would fill a whole comment.
+_GROWTH_MAX = 5
 # A letter with more marks than this is no letter of any script but a tower that covers the lines above.
 _MARKS_MAX = 3
 # Joiners are invisible too, but Persian, the Indian scripts and emoji are not written without them.
@@ -44,7 +46,7 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-_PHRASE = re.compile(rf"duplicate(?=[\s{_JOINERS}]+of\b)", re.IGNORECASE)
+_PHRASE = re.compile(rf"duplicate(?=[\s{_JOINERS}]*of)", re.IGNORECASE)
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
@@ -78,9 +80,16 @@ _LINE_START = re.compile(r"(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
 def escape(text: str, limit: int = TEXT_MAX) -> str:
     """Markdown that shows `text`, cleaned and disarmed, and nothing else; safe anywhere in a line, also at its start.
 
-    Empty text (or such of which nothing is left) gives an empty string.
+    Empty text (or such of which nothing is left) gives an empty string. The result has at most five times `limit`
+    characters: a text of which nearly every character has to be written in another way is cut shorter.
     """
-    text = disarm(clean(text, limit))
+    text = clean(text, limit)
+    while len(markdown := _markdown(disarm(text))) > _GROWTH_MAX * limit:
+        text = clean(text, len(text) // 2)
+    return markdown
+
+
+def _markdown(text: str) -> str:
     text = _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
     text = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\g<0>", text))
     if start := _LINE_START.match(text):
@@ -93,7 +102,8 @@ def escape(text: str, limit: int = TEXT_MAX) -> str:
 
 def code(text: str, limit: int = 300) -> str:
     """A code span that shows `text`, which GitHub leaves alone but for one phrase; a dash where nothing is left."""
-    text = break_phrase(clean(text, limit)) or "–"
+    # Nothing but the bot's own first line may look like its marker, not even in code.
+    text = break_phrase(clean(text, limit)).replace("<!--", f"<{ZERO_WIDTH_SPACE}!--") or "–"
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"

@@ -93,7 +93,7 @@ class Phrases:
     explain_words: str = "words that both titles have: {words}"
     explain_no_words: str = "the titles have no word in common"
     explain_confidence: str = "all evidence together: {confidence}"
-    explain_no_confidence: str = "the order is that of the evidence; there is no probability yet"
+    explain_no_confidence: str = "there is no probability yet; the order is that of the evidence"
     explain_found_by: str = "found by: {sources}"
     explain_queries: str = "what was asked there:"
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Problem, Requirement, Row
@@ -89,7 +90,8 @@ def forbidden(row: Row) -> str:
 def rate_limited(seconds: float) -> str:
     """Somebody asks too often; `seconds` until they may again."""
     if seconds <= 90:
-        return SAY.rate_limited.format(wait=SAY.seconds.format(count=max(1, round(seconds))))
+        # Two at least: nobody types faster, and the sentence needs no singular.
+        return SAY.rate_limited.format(wait=SAY.seconds.format(count=max(2, math.ceil(seconds))))
     return SAY.rate_limited.format(wait=SAY.minutes.format(count=round(seconds / 60)))
 
 

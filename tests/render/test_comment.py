@@ -1,0 +1,224 @@
+"""C2, C3, F8, F9: the advisory comment, as a whole and in its parts."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.commands import Options
+from bot.config import parse_config
+from bot.render import MARKER, fingerprint, has_marker, render_comment
+from bot.report import Outcome, QueryRun
+from tests.render.samples import CHECKED_AT, QUERY, candidate, report, view
+
+FOUND = """\
+<!-- doppel:advice v1 FINGERPRINT -->
+**This may have been reported before.** The closest earlier issues:
+
+1. [#118](https://redirect.github.com/acme/app/issues/118) Crash when pasting an image
+   - open · reported 2025-11-02 · project status: In progress
+   - very likely the same (93%) · titles 64% alike by letters, 81% by words
+   - same error text: RangeError: Invalid array length
+   - same identifiers: pasteHandler
+2. [#97](https://redirect.github.com/acme/app/issues/97) \\`paste()\\` throws
+   - closed as completed: **possible regression** · reported 2025-11-02
+   - possibly the same (31%) · titles 64% alike by letters, 81% by words
+
+This is a suggestion. People decide, and nothing was changed.
+
+<details>
+<summary>How this was found, and how to correct it</summary>
+
+**Searches**
+
+- `repo:acme/app is:issue crash paste` – 12 results (GitHub's search)
+- ``a `quoted` error`` – 1 result, incomplete, [Cached result from 10:20:01 AM] (GitHub's search by meaning)
+- `crash` – no answer, rate limited until 10:24 (the index of meanings)
+
+14 results, 9 different issues.
+
+`/duplicates fresh` asks again.
+
+**To correct this**
+
+- `/duplicates not #118` – These two are different; neither is shown for the other again.
+- `/duplicates of #118` – Close this issue as a duplicate; the oldest open issue that it repeats is named.
+- `/duplicates explain #118` – Say how that issue compares with this one.
+- `/duplicates search WORDS…` – Look again with words of your own. Quote words that belong together.
+- `/duplicates help` – Show this list.
+
+Checked on 2026-03-09 10:23 UTC.
+
+</details>
+"""
+
+NOTHING_LEFT = """\
+<!-- doppel:advice v1 FINGERPRINT -->
+**Nothing left to show:** no earlier issue looks like this one any more.
+
+<details>
+<summary>How this was found, and how to correct it</summary>
+
+**Searches**
+
+- `repo:acme/app is:issue crash paste` – 12 results (GitHub's search)
+
+**To correct this**
+
+- `/duplicates search WORDS…` – Look again with words of your own. Quote words that belong together.
+- `/duplicates mute` – Leave this issue alone from now on.
+- `/duplicates help` – Show this list.
+
+Checked on 2026-03-09 10:23 UTC.
+
+</details>
+"""
+
+
+def same(body: str, expected: str) -> bool:
+    assert body == expected.replace("FINGERPRINT", fingerprint(body))
+    return True
+
+
+def test_c3_the_whole_comment() -> None:
+    first = candidate(
+        confidence=0.93,
+        workflow_state="In progress",
+        reasons=("same error text: RangeError: Invalid array length", "same identifiers: pasteHandler"),
+    )
+    second = candidate(97, "`paste()` throws", state="closed", state_reason="completed", confidence=0.31)
+    queries = (
+        QUERY,
+        QueryRun("github-hybrid", "a `quoted` error", 1, incomplete=True, cached="10:20:01 AM"),
+        QueryRun("vectors", "crash", None, "rate limited until 10:24"),
+    )
+    body = render_comment(report(first, second, queries=queries, counts={"total": 14, "unique": 9}), view())
+    assert same(body, FOUND)
+
+
+def test_c2_nothing_left_on_a_re_check_is_said() -> None:
+    assert same(render_comment(report(), view(had_candidates=True)), NOTHING_LEFT)
+
+
+def test_c2_nothing_found_on_a_command_is_said() -> None:
+    body = render_comment(report(), view())
+    assert "**No earlier issue that looks like this one was found.**" in body
+
+
+def test_c2_the_comment_begins_with_its_marker() -> None:
+    body = render_comment(report(candidate()), view())
+    assert body.startswith(MARKER)
+    assert has_marker(body)
+    assert not has_marker(f"> {body}")
+    assert not has_marker("text\n" + body)
+
+
+def test_c2_the_fingerprint_changes_with_what_is_said_and_not_with_the_time() -> None:
+    body = render_comment(report(candidate()), view())
+    later = render_comment(report(candidate()), view().__class__(CHECKED_AT + timedelta(hours=1)))
+    assert body != later
+    assert fingerprint(body) == fingerprint(later) != ""
+    assert fingerprint(body) != fingerprint(render_comment(report(candidate(119)), view()))
+    assert fingerprint("something else") == ""
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "expected"),
+    [
+        ("open", None, "open ·"),
+        ("open", "reopened", "open ·"),
+        ("closed", None, "closed ·"),
+        ("closed", "completed", "closed as completed: **possible regression** ·"),
+        ("closed", "not_planned", "closed as not planned ·"),
+        ("closed", "duplicate", "closed, repeats another issue ·"),
+        ("closed", "something_new", "closed ·"),
+    ],
+)
+def test_c3_the_state_is_shown(state: str, reason: str | None, expected: str) -> None:
+    assert f"   - {expected}" in render_comment(report(candidate(state=state, state_reason=reason)), view())
+
+
+@pytest.mark.parametrize(
+    ("confidence", "expected"),
+    [
+        (1.0, "very likely the same (100%)"),
+        (0.999, "very likely the same (99%)"),
+        (0.85, "very likely the same (85%)"),
+        (0.6, "likely the same (60%)"),
+        (0.3, "possibly the same (30%)"),
+        (0.29, "probably only related (29%)"),
+        (0.001, "probably only related (1%)"),
+        (0.0, "probably only related (0%)"),
+    ],
+)
+def test_c3_confidence_is_shown_in_words_and_per_cent(confidence: float, expected: str) -> None:
+    assert f"   - {expected} · titles" in render_comment(report(candidate(confidence=confidence)), view())
+
+
+def test_c3_without_a_confidence_none_is_claimed() -> None:
+    body = render_comment(report(candidate()), view())
+    assert "   - titles 64% alike by letters, 81% by words\n" in body
+    assert "likely" not in body
+
+
+def test_c3_at_most_max_candidates_are_shown() -> None:
+    found = [candidate(number) for number in range(1, 9)]
+    assert render_comment(report(*found), view()).count("redirect.github.com") == 5
+    assert render_comment(report(*found), view(max_candidates=2)).count("redirect.github.com") == 2
+
+
+def test_c3_numbers_are_code_on_enterprise() -> None:
+    body = render_comment(report(candidate()), view(enterprise=True))
+    assert "1. `#118` Crash when pasting an image\n" in body
+    assert "://" not in body
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (Outcome.DEGRADED, "**This could not be checked fully.** Nothing was found, but not every search answered"),
+        (Outcome.INCONCLUSIVE, "**This could not be checked:** there was nothing to search for properly."),
+    ],
+)
+def test_f9_an_outage_is_never_presented_as_no_duplicates(outcome: Outcome, expected: str) -> None:
+    for had in (False, True):
+        body = render_comment(
+            report(outcome=outcome, problems=("github-search: no answer (502)",)), view(had_candidates=had)
+        )
+        assert expected in body
+        assert "**What did not work**\n\n- github-search: no answer (502)\n" in body
+        assert "looks like this one" not in body
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (Outcome.DEGRADED, "Not every search answered, so something may be missing here."),
+        (Outcome.INCONCLUSIVE, "The search was incomplete, so something may be missing here."),
+    ],
+)
+def test_f9_what_was_found_in_spite_of_an_outage_says_so_above_the_fold(outcome: Outcome, expected: str) -> None:
+    body = render_comment(report(candidate(), outcome=outcome), view())
+    assert expected in body.partition("<details>")[0]
+
+
+def test_c4_a_search_of_ones_own_shows_words_and_state() -> None:
+    body = render_comment(report(candidate()), view(words=("big `x`", "paste"), options=Options(state="closed")))
+    assert "\n\nSearched for `` big `x` `` `paste`. Only closed issues were looked at.\n\n" in body
+
+
+def test_c6_problems_of_the_settings_file_are_shown_folded_to_who_asked() -> None:
+    _, problems = parse_config("mode: off\nmin_confidance: 1\n")
+    folded = render_comment(report(candidate()), view(settings_problems=problems)).partition("<details>")[2]
+    assert (
+        "**Problems in the settings file**\n\n"
+        '- line 2, column 1: there is no setting called "min_confidance"; did you mean `min_confidence`?\n'
+    ) in folded
+
+
+def test_t5_the_time_is_that_of_the_hosts_zone() -> None:
+    local = CHECKED_AT.astimezone(ZoneInfo("Europe/Berlin"))
+    body = render_comment(report(candidate()), view().__class__(local))
+    assert "Checked on 2026-03-09 11:23 CET." in body

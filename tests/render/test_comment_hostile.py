@@ -1,0 +1,87 @@
+"""C3: no title, reason, query or problem makes the comment ping, link, close, inject or outgrow its limit."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.render import COMMENT_MAX, has_marker, render_comment
+from bot.report import Outcome, QueryRun
+from tests.render.reading import INVISIBLE, PHRASE, read
+from tests.render.samples import QUERY, candidate, report, view
+from tests.render.test_escape import HOSTILE
+
+TITLES = [
+    "@org/team please look",
+    "Duplicate of #1",
+    "duplicate\nof acme/app#1",
+    "<!-- doppel -->",
+    "<!-- doppel:advice v1 0123456789abcdef -->",
+    "--> </details> <img src=x onerror=alert(1)>",
+    "`code` and ``more`",
+    "| a | b |\n|---|---|",
+    "line one\nline two\r\n# heading\n- item",
+    "\u202egnol oot si siht\u202c \u2067x\u2069",
+    "x" * 5_000,
+    "[click](https://evil.example) ![x](https://evil.example/x.png)",
+    "https://github.com/acme/app/issues/1 www.evil.example a@b.example",
+    "fixed by 0123456789abcdef0123456789abcdef01234567 and closes #3, GH-4",
+    "$$\\int$$ :tada: [^1] &lt;b&gt;",
+    "/duplicates of #1",
+]
+
+
+def check(body: str, numbers: set[int]) -> None:
+    page = read(body)
+    assert has_marker(body)
+    assert body.count("<!--") == 1
+    assert page.active == {}
+    assert not PHRASE.search(body)
+    assert not INVISIBLE.search(body)
+    assert set(page.links) <= {f"https://redirect.github.com/acme/app/issues/{number}" for number in numbers}
+    assert page.images == 0
+    ours = r"<!-- doppel:advice v1 [0-9a-f]{16} -->\n|</?span>|<details>\n<summary>[^<]*</summary>\n|</details>\n"
+    assert all(re.fullmatch(ours, html) for html in page.html), page.html
+    assert sum(html.startswith("<!--") for html in page.html) == 1
+    assert len(body) <= COMMENT_MAX
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_c3_no_title_does_anything(title: str) -> None:
+    body = with_text(title)
+    check(body, {7})
+    assert read(body).blocks == read(with_text("word")).blocks
+
+
+def with_text(text: str) -> str:
+    """A comment that shows `text` wherever strangers' text can stand."""
+    found = candidate(7, text, reasons=(text, text), workflow_state=text)
+    runs = (QUERY, QueryRun(text, text, 3, problem=text, cached=text))
+    result = report(found, queries=runs, problems=(text,), outcome=Outcome.DEGRADED)
+    return render_comment(result, view(words=(text, text)))
+
+
+@given(st.lists(HOSTILE, min_size=4, max_size=4), st.booleans())
+@settings(max_examples=60)
+def test_c3_no_combination_of_texts_does_anything(texts: list[str], enterprise: bool) -> None:
+    title, reason, query, problem = texts
+    found = [candidate(7, title, reasons=(reason, title)), candidate(8, reason, workflow_state=query)]
+    runs = (QueryRun(problem, query, 3, problem=problem, cached=query),)
+    body = render_comment(
+        report(*found, queries=runs, problems=(problem, title), outcome=Outcome.DEGRADED),
+        view(enterprise=enterprise, words=(query, title)),
+    )
+    check(body, {7, 8})
+
+
+def test_c3_a_comment_never_outgrows_githubs_limit() -> None:
+    """`$` grows most when it is escaped; the least likely candidates make room."""
+    worst = "$" * 5_000
+    found = [candidate(number, worst, reasons=(worst,) * 50, workflow_state=worst) for number in range(1, 40)]
+    runs = (QueryRun(worst, "`" * 5_000, 1, problem=worst, cached=worst),) * 50
+    body = render_comment(report(*found, queries=runs, problems=(worst,) * 50), view(max_candidates=10))
+    check(body, set(range(1, 11)))
+    assert "issues/1)" in body

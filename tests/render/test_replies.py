@@ -1,0 +1,203 @@
+"""C4, C5: the replies to commands."""
+
+# Sentences are compared as a whole, and read best on one line.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from bot import render
+from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
+from bot.config import parse_config
+from bot.model import RepoRef
+from bot.render import COMMENT_MAX, Place, explain, has_marker, is_reply_to, render_reply, replies
+from bot.render.phrases import SOURCE_NAMES, Phrases
+from bot.report import QueryRun
+from tests.render.reading import PHRASE, read
+from tests.render.samples import QUERY, candidate, report
+from tests.render.test_escape import HOSTILE
+
+PLACE = Place("acme/app")
+L12 = "[#12](https://redirect.github.com/acme/app/issues/12)"
+L7 = "[#7](https://redirect.github.com/acme/app/issues/7)"
+
+TEXTS = [
+    (replies.noted_different(PLACE, 12), f"Noted: this issue and {L12} are different. Neither will be shown for the other again."),
+    (replies.noted_different(PLACE, 12, already=True), f"This issue and {L12} were already noted as different."),
+    (replies.closed_for(PLACE, 12, 12), f"Closed: the discussion continues in {L12}."),
+    (replies.closed_for(PLACE, 12, 7), f"Closed. {L12} leads to {L7}, which is older and open: the discussion continues there."),
+    (replies.closed_already(PLACE, 12), f"This issue is closed in favour of {L12} already."),
+    (replies.refused_itself(), "An issue cannot repeat itself. Give the number of the earlier one."),
+    (replies.refused_newer(PLACE, 12), f"{L12} is newer than this one. Close that one in favour of this instead."),
+    (replies.refused_circle(PLACE, 12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
+    (replies.refused_closed(PLACE, 12), f"Every issue of the chain that starts at {L12} is closed. Reopen one of them first."),
+    (replies.undone_not(PLACE, 12), f"Taken back: {L12} can be shown for this issue again."),
+    (replies.undone_of(PLACE, 12), f"Taken back: this issue is open again and no longer tied to {L12}."),
+    (replies.nothing_to_undo(), "There is nothing of yours to take back here."),
+    (replies.muted(), "Quiet from now on: this issue is left alone. `/duplicates unmute` changes that."),
+    (replies.muted(already=True), "This issue is left alone already."),
+    (replies.unmuted(), "This issue is looked at again."),
+    (replies.unmuted(already=True), "This issue was not muted."),
+    (replies.scan_comes_later(), "Looking through all open issues comes with a later version; this one cannot do it yet."),
+    (replies.switched_off(), "I am switched off for this repository, so nothing was done."),
+    (replies.paused(), "I am paused on this host, so nothing was done."),
+    (replies.no_such_issue(PLACE, 12), f"{L12} does not exist here, or I am not allowed to see it."),
+    (replies.not_an_issue(PLACE, 12), f"{L12} is a pull request; only issues can be given."),
+    (replies.not_found_by_search(PLACE, 12), f"{L12} is not among the issues that the search found, so there is nothing to compare."),
+    (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. Nothing was changed."),
+    (replies.github_down(), "GitHub does not answer at the moment, so nothing was done. Please try again later."),
+    (replies.rate_limited(0.2), "That is a lot at once. Please try again in 2 seconds."),
+    (replies.rate_limited(45), "That is a lot at once. Please try again in 45 seconds."),
+    (replies.rate_limited(600), "That is a lot at once. Please try again in 10 minutes."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), TEXTS, ids=lambda text: text[:30])
+def test_c4_what_is_replied(text: str, expected: str) -> None:
+    assert text == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("/duplicates serch x", "`serch` is not something I know. Did you mean `/duplicates search WORDS…`?"),
+        ("/duplicates xyzzy", "`xyzzy` is not something I know. `/duplicates help` lists what I do."),
+        ("/duplicate of #12", "`/duplicate` is not something I know. Did you mean `/duplicates of #12`?"),
+        ("/duplicates not", "Which issue? Write `/duplicates not #N` with its number."),
+        ("/duplicates not x", "`x` is not the number of an issue. Write `/duplicates not #N` with its number."),
+        ("/duplicates of b/c#1", "`b/c#1` is in another repository. Only issues of this one can be given."),
+        ("/duplicates search", "Search for what? Write `/duplicates search WORDS…`."),
+        ("/duplicates search " + "x" * 201, "That is too long to search for: at most 200 characters."),
+        (
+            "/duplicates limit=x",
+            "`limit=x` does not work. Write for example `confidence=0.7` `threshold=0.4` `limit=3`.",
+        ),
+        ("/duplicates undo it", "I do not understand `it` there. Write `/duplicates undo`."),
+        ("/duplicates help\n" * 6, "Only the first 5 commands of a comment are carried out."),
+    ],
+)
+def test_c4_a_command_that_is_wrong_is_answered_with_what_is_right(line: str, expected: str) -> None:
+    found = parse(line, RepoRef("acme", "app"))[-1]
+    assert not hasattr(found, "options")
+    assert (replies.misspelt(found) if isinstance(found, Misspelt) else replies.invalid(found)) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("problem", Problem)
+def test_every_problem_has_a_text(problem: Problem) -> None:
+    assert replies.invalid(Invalid("/duplicates not", Name.NOT, problem, "x"))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (Name.NOT, "`/duplicates not #N` is for the issue's author, and people with triage access."),
+        (Name.OF, "`/duplicates of #N` is for people with triage access."),
+        (Name.SCAN, "`/duplicates scan` is for maintainers."),
+    ],
+)
+def test_c5_who_may_is_said_to_those_who_may_not(name: Name, expected: str) -> None:
+    assert replies.forbidden(next(row for row in COMMANDS if row.name is name)) == expected
+
+
+def test_c4_help_is_made_from_the_table() -> None:
+    text = replies.help_text()
+    for row in COMMANDS:
+        assert f"\n- `{row.syntax}` – {row.says}" in text
+    for option, says in OPTIONS:
+        assert f"\n- `{option}` – {says}" in text
+    assert (
+        "Close this issue as a duplicate; the oldest open issue that it repeats is named. (For people with triage access.)"
+        in text
+    )
+    assert not PHRASE.search(text)
+
+
+EXPLAINED = f"""\
+**{L12}** Crash when pasting an image
+
+- open
+- titles 64% alike by letters, 81% by words
+- words that both titles have: `pasting`, `image`
+- all evidence together: likely the same (78%)
+- same error text: RangeError
+- found by: GitHub's search, the index of meanings
+
+what was asked there:
+
+- `repo:acme/app is:issue crash paste` – 12 results (GitHub's search)"""
+
+
+def test_c4_explain_says_how_two_issues_compare() -> None:
+    other = candidate(
+        12, confidence=0.78, reasons=("same error text: RangeError",), sources=("github-search", "vectors")
+    )
+    result = report(other, queries=(QUERY, QueryRun("github-hybrid", "crash", 3)))
+    assert explain(result, other, PLACE) == EXPLAINED
+
+
+def test_c4_explain_of_an_issue_that_no_search_found() -> None:
+    text = explain(report(), candidate(12, "Something else", sources=()), PLACE)
+    assert "- the titles have no word in common\n" in text
+    assert "- there is no probability yet; the order is that of the evidence\n" in text
+    assert text.endswith("- none of the searches found it")
+
+
+def test_c6_settings_problems_are_listed_with_line_column_and_hint() -> None:
+    _, problems = parse_config("mode: off\nmin_confidance: 1\nlabel: <b>\n")
+    assert replies.settings_problems(problems, "acme/app/.github/doppel.yml") == (
+        "The settings in `acme/app/.github/doppel.yml` have problems. What is valid counts; the rest keeps its default.\n\n"
+        '- line 2, column 1: there is no setting called "min_confidance"; did you mean `min_confidence`?\n'
+        '- line 3, column 8: "&lt;b&gt;" is not suggest, add or off'
+    )
+    many = parse_config("\n".join(f"x{number}: 1" for number in range(30)))[1]
+    assert replies.settings_problems(many, "x").endswith("\n- and 20 more")
+
+
+def test_c2_a_reply_is_found_again_by_the_comment_it_answers() -> None:
+    body = render_reply(5, [("/duplicates mute", replies.muted())])
+    assert body == f"<!-- doppel:reply v1 5 -->\n{replies.muted()}\n"
+    assert is_reply_to(body, 5)
+    assert not is_reply_to(body, 55)
+    assert not is_reply_to(f"> {body}", 5)
+    assert not has_marker(body)
+
+
+def test_c2_several_commands_get_one_reply() -> None:
+    body = render_reply(5, [("/duplicates mute", "One."), ("/duplicates undo", "Two.")])
+    assert body == "<!-- doppel:reply v1 5 -->\n`/duplicates mute`\n\nOne.\n\n`/duplicates undo`\n\nTwo.\n"
+
+
+@given(HOSTILE, HOSTILE)
+def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
+    answers = [
+        replies.misspelt(Misspelt(f"/dupe {text}", text, other)),
+        replies.invalid(Invalid(text, Name.NOT, Problem.NUMBER_UNREADABLE, text)),
+        replies.github_refused(text),
+        explain(report(title=f"{text} {other}"), candidate(12, f"{other} {text}", reasons=(text,)), PLACE),
+        replies.settings_problems(parse_config(f"? {text!r}\n: {other!r}")[1], text),
+    ]
+    body = render_reply(5, [(text, answer) for answer in answers])
+    page = read(body)
+    assert body.count("<!--") == 1
+    assert not PHRASE.search(body)
+    assert page.active == {}
+    assert set(page.links) <= {"https://redirect.github.com/acme/app/issues/12"}
+    assert set(page.html) <= {"<!-- doppel:reply v1 5 -->\n", "<span>", "</span>"}
+    assert len(body) <= COMMENT_MAX
+
+
+def test_every_phrase_is_said_somewhere() -> None:
+    package = Path(render.__file__).parent
+    code = "".join(path.read_text(encoding="utf-8") for path in package.glob("*.py") if path.name != "phrases.py")
+    assert [field.name for field in fields(Phrases) if f"SAY.{field.name}" not in code] == []
+
+
+def test_h6_every_source_of_the_settings_has_a_name_in_comments() -> None:
+    from bot.config.keys import SOURCES
+
+    assert set(SOURCE_NAMES) == set(SOURCES)
