@@ -51,9 +51,12 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         rows, scenes = arrivals.split(plan.issues) if plan.issues else (None, SCENES)
         tell(Progress(f"writing the issues of {plan.repository} into it"))
         count = seed(server.sim, plan.repository, rows)
-        processes.wait_until_ready(bot)
+        processes.wait_for(bot, "web", bot.takes_deliveries)
         server.sim.app.hook.url = bot.receiver
         server.sim.install(plan.repository)
+        # The installation is the first delivery; once its work is done, the worker is up as well.
+        installed = server.sim.webhooks.log[-1].guid
+        processes.wait_for(bot, "the worker", lambda: bot.done(installed))
         seconds = time.monotonic() - began
         kind = "PostgreSQL" if plan.postgres else "SQLite"
         about = ABOUT if rows is None else f"from {plan.issues and plan.issues.name}"

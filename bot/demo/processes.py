@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from bot import settings as host
 from bot.errors import Unavailable
-from bot.jobs.database import executors, queue_engine, workflow_table
+from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.job import LATER_RUN
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
@@ -39,15 +39,12 @@ class Processes:
         """Start again what has died; raises Unavailable for what keeps dying."""
         self._supervisor.check(time.monotonic())
 
-    def ready(self) -> bool:
-        """Whether web takes deliveries and a worker has reported itself."""
+    def takes_deliveries(self) -> bool:
+        """Whether web says that it does."""
         try:
-            answer = requests.get(self.receiver.replace("/webhook", "/readyz"), timeout=2)
-            with self._engine.connect() as connection:
-                working = connection.execute(sa.select(sa.func.count()).select_from(executors)).scalar_one()
-        except (requests.RequestException, sa.exc.SQLAlchemyError):
+            return requests.get(self.receiver.replace("/webhook", "/readyz"), timeout=2).ok
+        except requests.RequestException:
             return False
-        return answer.ok and working > 0
 
     def done(self, delivery_id: str) -> bool:
         """Whether the work of a delivery is over: it ran, and so did every later try."""
@@ -90,13 +87,13 @@ def running(server: Server, home: Path, database_url: str = "") -> Iterator[Proc
                 signal.signal(signal.SIGINT, before)
 
 
-def wait_until_ready(processes: Processes) -> None:
-    """Return once everything runs; raises Unavailable when that takes too long."""
+def wait_for(processes: Processes, what: str, happened: Callable[[], bool]) -> None:
+    """Return once something of the start-up has happened; raises Unavailable naming it when that takes too long."""
     end = time.monotonic() + READY_WITHIN_SECONDS
-    while not processes.ready():
+    while not happened():
         processes.check()
         if time.monotonic() > end:
-            raise Unavailable(f"web and worker were not ready within {READY_WITHIN_SECONDS:.0f} s")
+            raise Unavailable(f"{what} was not ready within {READY_WITHIN_SECONDS:.0f} s")
         time.sleep(POLL_SECONDS)
 
 
