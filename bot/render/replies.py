@@ -113,8 +113,8 @@ def closed_already(place: Place, number: int) -> str:
 
 
 def refused_itself() -> str:
-    """`of` with the issue's own number."""
-    return SAY.of_itself
+    """A command with the issue's own number."""
+    return SAY.itself
 
 
 def refused_newer(place: Place, number: int) -> str:
@@ -137,9 +137,9 @@ def undone_not(place: Place, number: int) -> str:
     return SAY.undo_not.format(issue=place.issue(number))
 
 
-def undone_of(place: Place, number: int) -> str:
-    """`undo` after `of`."""
-    return SAY.undo_of.format(issue=place.issue(number))
+def undone_of(place: Place, number: int, reopened: bool = True) -> str:
+    """`undo` after `of`; `reopened` is whether the issue is open now, as it was before unless it had been closed."""
+    return (SAY.undo_of if reopened else SAY.undo_of_closed).format(issue=place.issue(number))
 
 
 def nothing_to_undo() -> str:
