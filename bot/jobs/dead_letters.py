@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -30,14 +30,9 @@ class DeadLetter:
 
 
 def find(client: DBOSClient, limit: int) -> list[DeadLetter]:
-    """The dead letters that have not been retried, the latest first."""
+    """The dead letters, those of the latest deliveries first."""
     rows = client.list_workflows(name=WORKFLOW, status=GIVEN_UP, sort_desc=True, limit=limit)
-    messages = [(row, message) for row in rows if (message := _message(row)) is not None]
-    # A retry is the delivery's next run; where there is one, the letter is no longer dead.
-    following = {message.again(0).workflow_id for _, message in messages}
-    retried = client.list_workflows(workflow_ids=sorted(following), load_input=False, load_output=False)
-    known = {row.workflow_id for row in retried} if following else set()
-    return [_letter(row, message) for row, message in messages if message.again(0).workflow_id not in known]
+    return [_letter(row, message) for row in rows if (message := _message(row)) is not None]
 
 
 def retry(client: DBOSClient, engine: sa.Engine, dead_letter_id: str, now: int) -> bool:
@@ -46,13 +41,8 @@ def retry(client: DBOSClient, engine: sa.Engine, dead_letter_id: str, now: int) 
     message = _message(rows[0]) if rows else None
     if message is None:
         return False
-    fresh = message.again(0)
-    return enqueue(
-        client,
-        engine,
-        Message(fresh.delivery_id, fresh.run, 0, now, fresh.partition, fresh.text),
-        0.0,
-    )
+    fresh = replace(message.again(0), arrived=now)
+    return enqueue(client, engine, fresh, 0.0, instead_of=dead_letter_id)
 
 
 def _message(row: WorkflowStatus) -> Message | None:

@@ -17,8 +17,13 @@ from bot.store.engine import write
 WORKFLOW = "job"
 
 
-def enqueue(client: DBOSClient, engine: sa.Engine, message: Message, delay: float) -> bool:
-    """Commit the message to the queue, to be worked on in `delay` seconds; False if this run is already there."""
+def enqueue(
+    client: DBOSClient, engine: sa.Engine, message: Message, delay: float, *, instead_of: str | None = None
+) -> bool:
+    """Commit the message to the queue, to be worked on in `delay` seconds; False if this run is already there.
+
+    `instead_of` names a workflow that has ended, and is settled by this one in the same transaction.
+    """
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": QUEUE,
@@ -47,6 +52,9 @@ def enqueue(client: DBOSClient, engine: sa.Engine, message: Message, delay: floa
                 message.text,
             )
             connection.execute(arrived)
+            if instead_of is not None:
+                settled = sa.update(table).where(table.c.workflow_uuid == instead_of)
+                connection.execute(settled.values(status="CANCELLED"))
     except DBOSWorkflowIDInUseError:
         return False
     return True

@@ -1,0 +1,291 @@
+"""What inbox and worker promise together, on SQLite and on PostgreSQL alike.
+
+One worker serves all tests of a database, since DBOS is one to a process; each test names the issues that it uses.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from bot.errors import InvalidArgument, RateLimited
+from bot.events import IssueEvent, RepositorySummary
+from bot.jobs import Inbox, Job, Worker, debounce, retry
+from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
+from bot.jobs.database import input_table, queue_engine, workflow_table
+from bot.model import Actor, RepoRef
+from bot.settings import Settings
+
+_number = itertools.count(1)
+
+
+def event(number: int, action: str = "opened", repo_id: int = 5) -> IssueEvent:
+    repository = RepositorySummary(repo_id, RepoRef("acme", "app"), private=False)
+    return IssueEvent(action, 1, repository, number, Actor("ann"), Actor("ann"))
+
+
+class Bench:
+    """A running worker whose handler does what the test has said for a delivery."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.inbox = Inbox(settings)
+        self.engine = queue_engine(settings)
+        self.lock = threading.Lock()
+        self.handled: list[tuple[str, int, float]] = []
+        self.running: dict[str, int] = defaultdict(int)
+        self.overlaps = 0
+        self.reactions: dict[str, Callable[[Job], None]] = {}
+        self.worker = Worker(settings, self.handle)
+
+    def handle(self, job: Job) -> None:
+        with self.lock:
+            self.handled.append((job.delivery_id, job.attempt, time.time()))
+            self.running[job.event.partition] += 1
+            self.overlaps += self.running[job.event.partition] > 1
+        try:
+            if reaction := self.reactions.get(job.delivery_id):
+                reaction(job)
+        finally:
+            with self.lock:
+                self.running[job.event.partition] -= 1
+
+    def calls(self, *deliveries: str) -> list[tuple[str, int, float]]:
+        """What was handled of these deliveries, in order: delivery, attempt, time."""
+        with self.lock:
+            return [call for call in self.handled if call[0] in deliveries]
+
+    def wait(self, condition: Callable[[], bool], seconds: float = 15.0) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "it did not happen in time"
+            time.sleep(0.01)
+
+    def statuses(self, *ids: str) -> list[str]:
+        workflows = workflow_table(self.engine)
+        query = sa.select(workflows.c.status).where(workflows.c.workflow_uuid.in_(ids))
+        with self.engine.connect() as connection:
+            return list(connection.execute(query.order_by(workflows.c.workflow_uuid)).scalars())
+
+    def has_content(self, workflow_id: str) -> bool:
+        inputs = input_table(self.engine)
+        query = sa.select(inputs.c.workflow_uuid).where(inputs.c.workflow_uuid == workflow_id)
+        with self.engine.connect() as connection:
+            return connection.execute(query).first() is not None
+
+
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def bench(
+    request: pytest.FixtureRequest, new_database: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Bench]:
+    settings = Settings(
+        home=tmp_path_factory.mktemp("home"), database_url=new_database(request.param), worker_threads=4
+    )
+    bench = Bench(settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retry, "_FIRST_WAIT", 0.1)
+        bench.worker.start()
+        yield bench
+        assert bench.worker.stop()
+    assert bench.overlaps == 0, "two jobs of one partition ran at the same time"
+    bench.inbox.close()
+    bench.engine.dispose()
+
+
+@pytest.fixture
+def number() -> int:
+    """An issue that no other test uses."""
+    return next(_number)
+
+
+def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> None:
+    together = threading.Barrier(3)
+
+    def meet(job: Job) -> None:
+        together.wait(5)
+
+    issues = [next(_number) for _ in range(3)]
+    firsts = [f"order-{issue}-0" for issue in issues]
+    for first in firsts:
+        bench.reactions[first] = meet
+    deliveries = {issue: [f"order-{issue}-{place}" for place in range(8)] for issue in issues}
+    for place in range(8):
+        for issue in issues:
+            assert bench.inbox.put(deliveries[issue][place], event(issue))
+    everything = [delivery for of_issue in deliveries.values() for delivery in of_issue]
+    bench.wait(lambda: len(bench.calls(*everything)) == 24)
+    for of_issue in deliveries.values():
+        assert [delivery for delivery, _, _ in bench.calls(*of_issue)] == of_issue
+    assert not together.broken, "three issues were not worked on at the same time"
+
+
+def test_at_rest_a_delivery_is_begun_within_half_a_second(bench: Bench, number: int) -> None:
+    put = time.time()
+    bench.inbox.put("rest", event(number))
+    bench.wait(lambda: bool(bench.calls("rest")))
+    assert bench.calls("rest")[0][2] - put < 0.5
+
+
+def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(bench: Bench, number: int) -> None:
+    assert bench.inbox.put("again", event(number))
+    assert not bench.inbox.put("again", event(number))
+    bench.wait(lambda: bench.statuses("again") == ["SUCCESS"])
+    assert not bench.inbox.put("again", event(number, "closed"))
+    bench.inbox.put("marker", event(number))
+    bench.wait(lambda: bool(bench.calls("marker")))
+    assert len(bench.calls("again")) == 1
+
+
+def test_retryable_waits_as_told_and_keeps_the_order_of_its_issue(bench: Bench, number: int) -> None:
+    other = next(_number)
+
+    def limited_once(job: Job) -> None:
+        if job.attempt == 1:
+            raise RateLimited("search is used up", after=1.5)
+
+    bench.reactions["limited"] = limited_once
+    bench.inbox.put("limited", event(number))
+    bench.wait(lambda: bool(bench.calls("limited")))
+    bench.inbox.put("behind", event(number))
+    bench.inbox.put("beside", event(other))
+    bench.wait(lambda: len(bench.calls("limited", "behind", "beside")) == 4)
+    calls = bench.calls("limited", "behind", "beside")
+    assert [call[:2] for call in calls] == [("limited", 1), ("beside", 1), ("limited", 2), ("behind", 1)]
+    assert calls[2][2] - calls[0][2] >= 1.5
+    assert not bench.inbox.dead_letters()
+
+
+def test_a_poisonous_job_ends_as_a_dead_letter_that_can_be_retried(
+    bench: Bench, number: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(job: Job) -> None:
+        raise ValueError("private text of the issue")
+
+    bench.reactions["poison"] = fail
+    bench.inbox.put("poison", event(number))
+    bench.inbox.put("next", event(number))
+    with caplog.at_level(logging.INFO):
+        bench.wait(lambda: bool(bench.inbox.dead_letters()))
+    bench.wait(lambda: bool(bench.calls("next")))
+    assert [attempt for _, attempt, _ in bench.calls("poison")] == [1, 2, 3]
+    (letter,) = bench.inbox.dead_letters()
+    assert (letter.delivery_id, letter.tries, letter.event) == ("poison", 3, "issue.opened")
+    assert letter.partition == f"5#{number}"
+    assert abs(letter.failed_at - time.time()) < 60
+    assert "ValueError" in letter.reason
+    assert "poison" in caplog.text
+    assert "private text" not in caplog.text + letter.reason
+
+    del bench.reactions["poison"]
+    assert bench.inbox.retry(letter.id)
+    assert bench.inbox.dead_letters() == []
+    bench.wait(lambda: len(bench.calls("poison")) == 4)
+    assert bench.calls("poison")[-1][1] == 1, "a retried letter has all its tries again"
+    assert not bench.inbox.retry(letter.id), "once retried it is no dead letter"
+    clean(bench.engine, time.time() + KEEP_FINISHED + 2)
+    assert bench.inbox.dead_letters() == [], "nor when its retry is forgotten"
+    assert not bench.inbox.retry("unknown")
+
+
+def test_a_user_error_ends_the_job(bench: Bench, number: int) -> None:
+    def refuse(job: Job) -> None:
+        raise InvalidArgument("limit", "must be at least 1")
+
+    bench.reactions["refused"] = refuse
+    bench.inbox.put("refused", event(number))
+    bench.wait(lambda: bench.statuses("refused") == ["SUCCESS"])
+    assert bench.statuses("refused~2") == []
+    assert not bench.inbox.dead_letters()
+
+
+def test_what_took_its_worker_down_too_often_becomes_a_dead_letter(bench: Bench, number: int) -> None:
+    bench.inbox.put("deadly", event(number), delay_seconds=1.0)
+    schema = workflow_table(bench.engine).schema
+    workflows = sa.table("workflow_status", sa.column("workflow_uuid"), sa.column("recovery_attempts"), schema=schema)
+    with bench.engine.begin() as connection:
+        connection.execute(workflows.update().where(workflows.c.workflow_uuid == "deadly").values(recovery_attempts=50))
+    bench.wait(lambda: bool(bench.inbox.dead_letters()))
+    (letter,) = bench.inbox.dead_letters()
+    assert (letter.id, letter.tries) == ("deadly", 0)
+    assert not bench.calls("deadly")
+    assert bench.inbox.retry("deadly")
+    bench.wait(lambda: bool(bench.calls("deadly")))
+    assert not bench.inbox.dead_letters()
+
+
+def test_edits_wait_and_later_events_of_the_issue_do_not_wait_for_them(bench: Bench, number: int) -> None:
+    edited = event(number, "edited")
+    assert debounce(edited, 3.0) == 3.0
+    assert debounce(event(number), 3.0) == 0.0
+    put = time.time()
+    bench.inbox.put("edit", edited, delay_seconds=1.0)
+    bench.inbox.put("label", event(number, "labeled"))
+    bench.wait(lambda: len(bench.calls("edit", "label")) == 2)
+    assert [delivery for delivery, _, _ in bench.calls("edit", "label")] == ["label", "edit"]
+    assert 1.0 <= bench.calls("edit")[0][2] - put < 4.0
+
+
+def test_text_that_no_database_can_store_is_mended(bench: Bench, number: int) -> None:
+    ann = Actor("ann")
+    repository = RepositorySummary(5, RepoRef("acme", "app"), private=False)
+    assert bench.inbox.put("odd", IssueEvent("labeled", 1, repository, number, ann, ann, label="\ud83d \0 🦆"))
+    bench.wait(lambda: bool(bench.calls("odd")))
+
+
+def test_c6a_finished_jobs_lose_their_content_and_later_their_trace(bench: Bench, number: int) -> None:
+    bench.inbox.put("old", event(number))
+    bench.wait(lambda: bench.statuses("old") == ["SUCCESS"])
+    now = time.time() + 2
+    clean(bench.engine, now)
+    assert bench.has_content("old")
+    clean(bench.engine, now + KEEP_CONTENT)
+    assert not bench.has_content("old")
+    assert not bench.inbox.put("old", event(number)), "its id is still known"
+    assert clean(bench.engine, now + KEEP_FINISHED) > 0
+    assert bench.statuses("old") == []
+
+
+def test_dead_letters_are_kept_for_a_month(bench: Bench, number: int) -> None:
+    def fail(job: Job) -> None:
+        raise ValueError
+
+    bench.reactions["dead"] = fail
+    bench.inbox.put("dead", event(number))
+    bench.wait(lambda: bool(bench.inbox.dead_letters()))
+    now = time.time() + 2
+    clean(bench.engine, now + KEEP_FINISHED)
+    assert [letter.id for letter in bench.inbox.dead_letters()] == ["dead~3"]
+    clean(bench.engine, now + KEEP_DEAD)
+    assert bench.inbox.dead_letters() == []
+
+
+def test_c6a_erasing_a_repository_cancels_what_waits_and_drops_what_it_held(bench: Bench, number: int) -> None:
+    bench.inbox.put("gone", event(number, repo_id=77), delay_seconds=60)
+    bench.inbox.put("done", event(number, repo_id=77))
+    bench.inbox.put("similar", event(number, repo_id=770), delay_seconds=60)
+    bench.wait(lambda: bench.statuses("done") == ["SUCCESS"])
+    time.sleep(0.01)
+    before = time.time()
+    time.sleep(0.01)
+    bench.inbox.put("later", event(number, repo_id=77), delay_seconds=60)
+    bench.inbox.erase(77, before)
+    assert bench.statuses("gone", "later", "similar") == ["CANCELLED", "DELAYED", "DELAYED"]
+    assert [bench.has_content(one) for one in ("gone", "done", "later", "similar")] == [False, False, True, True]
+    assert not bench.inbox.put("gone", event(number, repo_id=77)), "a redelivery stays a no-op"
+
+
+def test_the_queue_lies_beside_the_store(tmp_path: Path) -> None:
+    """The queue lies beside the store, wherever that is."""
+    settings = Settings(home=tmp_path / "home", database_url=f"sqlite:///{tmp_path / 'data' / 'store.db'}")
+    inbox = Inbox(settings)
+    inbox.check()
+    inbox.close()
+    assert (tmp_path / "data" / "store-queue.db").exists()
+    assert not (tmp_path / "home").exists()
