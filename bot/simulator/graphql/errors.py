@@ -30,6 +30,8 @@ def formatted(error: GraphQLError) -> dict[str, Any]:
     body: dict[str, Any] = {}
     if isinstance(error.original_error, Refusal):
         body["type"] = error.original_error.type
+        if error.original_error.type == "FORBIDDEN":
+            body["extensions"] = {"saml_failure": False}
     if error.path:
         body["path"] = error.path
     if error.locations:

@@ -92,7 +92,8 @@ def node(_: Any, info: Info, id: str) -> Any:
     found = ctx.sim.nodes.get(id)
     home = found.issue if isinstance(found, Comment) else found
     if isinstance(home, ProjectItem):
-        _require_projects(ctx)
+        if not _sees_projects(ctx):
+            raise inaccessible()
         home = ctx.sim.issues_by_id.get(home.issue_id)
     repo = home.repository if isinstance(home, Issue) else home
     kind = None if found is None else kind_of(found)
@@ -228,11 +229,13 @@ def comments(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
 @field("Issue.projectItems")
 def project_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
-    _require_projects(ctx)
-    return connection("projectItems", ctx.sim.items[source.id], args)
+    page = connection("projectItems", ctx.sim.items[source.id], args)
+    if not _sees_projects(ctx):
+        # Each item is an error of its own; that there are some is no secret.
+        page["nodes"] = [inaccessible() for _ in page["nodes"]]
+    return page
 
 
-def _require_projects(ctx: Context) -> None:
+def _sees_projects(ctx: Context) -> bool:
     """Projects belong to organizations; an App reads them only with a permission of its own."""
-    if isinstance(ctx.caller, InstallationCaller) and not ctx.caller.may("organization_projects", "read"):
-        raise inaccessible()
+    return not isinstance(ctx.caller, InstallationCaller) or ctx.caller.may("organization_projects", "read")
