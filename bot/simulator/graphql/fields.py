@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from bot.simulator.auth import InstallationCaller, role_of
+from bot.simulator.auth import InstallationCaller, can_see, role_of
 from bot.simulator.graphql.resolvers import Info, field
 from bot.simulator.payloads.issues import issue_page
 from bot.simulator.state.accounts import Account
@@ -128,6 +128,14 @@ def state_reason(source: Issue, info: Info, **args: Any) -> str | None:
     if source.state_reason == "duplicate" and not args.get("enableDuplicate"):
         return "NOT_PLANNED"
     return source.state_reason.upper() if source.state_reason else None
+
+
+@field("Issue.duplicateOf")
+def duplicate_of(source: Issue, info: Info) -> Issue | None:
+    ctx, original = info.context, source.duplicate_of
+    if source.state_reason != "duplicate" or original is None:
+        return None
+    return original if can_see(ctx.sim, ctx.caller, original.repository) else None
 
 
 @field("Issue.activeLockReason")

@@ -1,0 +1,40 @@
+"""What GitHub knows of an issue's original."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.github.repo import RepoClient
+from bot.model import IssueRef, RepoRef
+from bot.simulator import Simulator
+
+REPO = RepoRef("acme", "app")
+
+
+@pytest.fixture(autouse=True)
+def three_issues(sim: Simulator) -> None:
+    for title in ("Login fails", "Cannot log in", "Log in is broken"):
+        sim.open_issue(REPO.owner + "/" + REPO.name, "ann", title)
+
+
+def test_c4_the_original_of_a_duplicate(sim: Simulator, client: RepoClient) -> None:
+    assert client.duplicate_of(REPO, 2) is None
+    client.close_as_duplicate(REPO, 2, client.issue(REPO, 1).id)
+    assert client.duplicate_of(REPO, 2) == IssueRef(REPO, 1)
+    assert client.reopen(REPO, 2).state == "open"
+    assert client.duplicate_of(REPO, 2) is None
+
+
+def test_an_original_out_of_sight_is_none(sim: Simulator, client: RepoClient) -> None:
+    sim.add_repository("other/secret", private=True)
+    hidden = sim.open_issue("other/secret", "ann", "Login fails")
+    sim.close_issue("acme/app", 2, "admin", "duplicate", hidden)
+    assert client.issue(REPO, 2).state_reason == "duplicate"
+    assert client.duplicate_of(REPO, 2) is None
+
+
+def test_closing_for_a_reason_changes_that_of_a_closed_issue(client: RepoClient) -> None:
+    client.close_as_duplicate(REPO, 2, client.issue(REPO, 1).id)
+    closed = client.close(REPO, 2, "not_planned")
+    assert (closed.state, closed.state_reason) == ("closed", "not_planned")
+    assert client.duplicate_of(REPO, 2) is None
