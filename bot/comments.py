@@ -32,6 +32,8 @@ class CommentApi(Protocol):
 
     def update_comment(self, repo: RepoRef, comment_id: int, body: str) -> Comment: ...
 
+    def delete_comment(self, repo: RepoRef, comment_id: int) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class Slot:
@@ -101,6 +103,14 @@ class CommentKeeper:
         # Until the edit has succeeded it counts as an answer to nothing.
         self._record(slot, replace(draft, body_hash="", text_hash=""), own.id)
         return self._edit(github, slot, draft, own.id, "")
+
+    def remove(self, github: CommentApi, slot: Slot, text_hash: str) -> None:
+        """Answer a text with silence, and delete the comment that answered what stood there before."""
+        kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
+        if kept is not None and kept.state is CommentState.POSTED and kept.comment_id is not None:
+            github.delete_comment(slot.repo, kept.comment_id)
+            self._store.silence(slot.repo_id, slot.number, slot.command_id)
+        self._store.record(slot.repo_id, slot.number, slot.command_id, text_hash=text_hash, now=self._now())
 
     def _edit(self, github: CommentApi, slot: Slot, draft: Draft, comment_id: int, body_hash: str) -> bool:
         if body_hash != draft.body_hash:

@@ -158,6 +158,12 @@ class Comments(Part):
                 )
             )
 
+    def silence(self, repo_id: int, number: int, command_id: int = ADVISORY) -> None:
+        """Note that the bot itself took its comment away; another may be posted in its place."""
+        mine = sa.and_(_key(repo_id, number, command_id), comments.c.state == CommentState.POSTED)
+        with self._engine.begin() as connection:
+            connection.execute(sa.update(comments).where(mine).values(state=CommentState.SILENT, comment_id=None))
+
     def mark_deleted(self, repo_id: int, number: int, comment_id: int, now: float) -> bool:
         """Note that a maintainer deleted a comment; False if it was none that is kept here."""
         with self._engine.begin() as connection:
