@@ -82,8 +82,11 @@ class Settings:
 
     @property
     def enterprise(self) -> bool:
-        """Whether GitHub is somebody's own server, where redirect.github.com does not exist."""
-        return self.github_api_url != GITHUB_COM_API
+        """Whether GitHub is an Enterprise Server or an enterprise's own host, where redirect.github.com does not lead.
+
+        Their APIs are at `https://HOST/api/v3` and `https://api.NAME.ghe.com` ("Getting started with the REST API").
+        """
+        return self.github_api_url.endswith(("/api/v3", ".ghe.com"))
 
     def require_app(self) -> Settings:
         """The same settings, or a SettingsError that lists every variable the App still needs."""

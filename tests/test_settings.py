@@ -74,3 +74,16 @@ def test_e1_every_variable_that_is_read_is_documented() -> None:
     documented = {variable.name for variable in settings.VARIABLES}
     assert len(read) > 15
     assert read <= documented
+
+
+@pytest.mark.parametrize(
+    ("address", "enterprise"),
+    [
+        ("https://api.github.com", False),
+        ("https://github.acme.example/api/v3", True),
+        ("https://api.acme.ghe.com", True),
+        ("http://127.0.0.1:4000", False),
+    ],
+)
+def test_e1_an_enterprise_is_known_by_its_address(tmp_path: Path, address: str, enterprise: bool) -> None:
+    assert load(tmp_path, GITHUB_API_URL=address).enterprise is enterprise
