@@ -51,9 +51,6 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.Engine:
-    path = sa.make_url(url).database
-    if path:
-        Path(path).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     engine = sa.create_engine(
         url,
         poolclass=QueuePool,
@@ -62,6 +59,11 @@ def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.E
         pool_timeout=patience,
         connect_args={"timeout": patience, "check_same_thread": False, "isolation_level": "IMMEDIATE"},
     )
+
+    @sa.event.listens_for(engine, "do_connect")
+    def make_directory(*_: Any) -> None:
+        if engine.url.database:
+            Path(engine.url.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:

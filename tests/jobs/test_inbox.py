@@ -1,0 +1,106 @@
+"""The inbox while its database misbehaves: nothing is accepted, and the caller knows soon."""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from bot.events import PushEvent, RepositorySummary
+from bot.jobs import Inbox, QueueUnavailable, ensure_schema
+from bot.jobs.database import queue_engine, queue_url, workflow_table
+from bot.model import Actor, RepoRef
+from bot.settings import Settings
+
+PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+
+
+def settings_for(url: str, home: Path) -> Settings:
+    return Settings(home=home, database_url=url)
+
+
+def assert_unavailable(inbox: Inbox, seconds: float) -> None:
+    """Both ways of asking fail, each in time."""
+    for ask in (lambda: inbox.put("d", PUSH), inbox.check):
+        began = time.monotonic()
+        with pytest.raises(QueueUnavailable):
+            ask()
+        assert time.monotonic() - began < seconds
+
+
+def test_the_queue_has_a_file_beside_the_store_or_is_in_the_same_postgres() -> None:
+    home = Path("/data")
+    assert queue_url(settings_for("sqlite:////data/doppel.db", home)) == "sqlite:////data/doppel-queue.db"
+    assert queue_url(settings_for("postgresql+psycopg://u:p@h/d", home)) == "postgresql+psycopg://u:p@h/d"
+
+
+def test_the_schema_can_be_ensured_by_many_at_once_and_again(database_url: str, tmp_path: Path) -> None:
+    settings = settings_for(database_url, tmp_path)
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(lambda _: ensure_schema(settings), range(6)))
+    ensure_schema(settings)
+    inbox = Inbox(settings)
+    assert inbox.put("d", PUSH)
+    inbox.close()
+
+
+def test_many_threads_put_each_delivery_once(database_url: str, tmp_path: Path) -> None:
+    inbox = Inbox(settings_for(database_url, tmp_path))
+    with ThreadPoolExecutor(8) as pool:
+        new = list(pool.map(lambda place: inbox.put(f"d{place % 20}", PUSH), range(60)))
+    assert sum(new) == 20
+    inbox.close()
+
+
+def test_a_locked_database_is_unavailable_and_recovers(new_database: Callable[[str], str], tmp_path: Path) -> None:
+    settings = settings_for(new_database("sqlite"), tmp_path)
+    inbox = Inbox(settings, patience=0.3)
+    inbox.check()
+    other = sqlite3.connect(str(sa.make_url(queue_url(settings)).database), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert_unavailable(inbox, 1.0)
+    other.execute("ROLLBACK")
+    assert inbox.put("d", PUSH)
+    inbox.close()
+
+
+def test_a_damaged_or_forbidden_file_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "doppel-queue.db").write_bytes(b"this is no database" * 100)
+    assert_unavailable(Inbox(settings_for(f"sqlite:///{tmp_path / 'doppel.db'}", tmp_path)), 2.0)
+    (tmp_path / "file").touch()
+    assert_unavailable(Inbox(settings_for(f"sqlite:///{tmp_path / 'file' / 'doppel.db'}", tmp_path)), 2.0)
+
+
+def test_postgres_that_refuses_or_is_silent_is_unavailable(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        url = f"postgresql+psycopg://u:hidden@127.0.0.1:{port}/d"
+        assert_unavailable(Inbox(settings_for(url, tmp_path), patience=1.0), 5.0)
+    began = time.monotonic()
+    with pytest.raises(QueueUnavailable) as refused:
+        Inbox(settings_for(url, tmp_path)).put("d", PUSH)
+    assert time.monotonic() - began < 2
+    assert "hidden" not in str(refused.value)
+
+
+@pytest.mark.postgres
+def test_a_locked_postgres_table_is_unavailable(new_database: Callable[[str], str], tmp_path: Path) -> None:
+    settings = settings_for(new_database("postgres"), tmp_path)
+    inbox = Inbox(settings, patience=0.5)
+    inbox.check()
+    engine = queue_engine(settings)
+    with engine.begin() as connection:
+        connection.execute(sa.text(f"LOCK TABLE dbos.{workflow_table(engine).name} IN ACCESS EXCLUSIVE MODE"))
+        began = time.monotonic()
+        with pytest.raises(QueueUnavailable):
+            inbox.put("d", PUSH)
+        assert time.monotonic() - began < 2
+    assert inbox.put("d", PUSH)
+    inbox.close()
+    engine.dispose()
