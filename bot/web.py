@@ -44,8 +44,9 @@ def create_app(settings: Settings | None = None) -> Flask:
             "deliveries from forged ones (docs/config.md)."
         )
     app = Flask("doppel", static_folder=None)
-    # Werkzeug refuses a longer body by its Content-Length, and stops reading a chunked one at this size.
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_PAYLOAD
+    # Werkzeug refuses a longer body by its Content-Length before reading it, and cuts a chunked one off at this size,
+    # silently: with one byte more than allowed, `read` can tell.
+    app.config["MAX_CONTENT_LENGTH"] = LARGEST_PAYLOAD + 1
     app.extensions["doppel"] = _Receiver(settings)
     app.register_blueprint(routes)
     app.register_error_handler(HTTPException, _http_error)

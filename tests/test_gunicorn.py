@@ -1,0 +1,160 @@
+"""The receiver as it is deployed: gunicorn with several workers, over real sockets, and killed in the middle."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from bot.jobs.database import queue_engine, workflow_table
+from bot.settings import load
+from bot.webhook import LARGEST_PAYLOAD, sign
+
+pytestmark = pytest.mark.processes
+
+ROOT = Path(__file__).parents[1]
+SECRET = "secret"
+
+
+def headers(body: bytes, delivery: str) -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": "issues",
+        "X-GitHub-Delivery": delivery,
+        "X-Hub-Signature-256": sign(SECRET, body),
+    }
+
+
+def payload(number: int) -> bytes:
+    user = {"login": "ann", "id": 7, "type": "User"}
+    repository = {"id": 5, "full_name": "acme/app", "private": False}
+    issue = {"id": number, "number": number, "user": user}
+    return json.dumps({"action": "opened", "issue": issue, "repository": repository, "sender": user}).encode()
+
+
+@dataclass
+class Server:
+    """gunicorn in a process group of its own, so that all of it can be killed."""
+
+    home: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {
+            "DOPPEL_HOME": str(self.home),
+            "WEBHOOK_SECRET": SECRET,
+            "PORT": str(self.port),
+            "WEB_CONCURRENCY": "2",
+            "LOG_LEVEL": "ERROR",
+        }
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "gunicorn", "-c", "python:bot.gunicorn_conf", "bot.web:create_app()"]
+        environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **self.environ}
+        self.process = subprocess.Popen(command, cwd=self.home, env=environ, start_new_session=True)
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                if self.request("GET", "/readyz")[0] == 200:
+                    return
+            except OSError:
+                time.sleep(0.05)
+            assert time.monotonic() < deadline, "gunicorn did not become ready"
+
+    def kill(self) -> None:
+        assert self.process is not None
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def request(self, method: str, path: str, **options: Any) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request(method, path, **options)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+        finally:
+            connection.close()
+
+    def queued(self) -> list[str]:
+        engine = queue_engine(load(self.environ))
+        with engine.connect() as connection:
+            return list(connection.execute(sa.select(workflow_table(engine).c.workflow_uuid)).scalars())
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = Server(tmp_path, port)
+    server.start()
+    yield server
+    if server.process is not None and server.process.poll() is None:
+        server.kill()
+
+
+def test_chunked_bodies_are_taken_up_to_the_limit(server: Server) -> None:
+    body = payload(1)
+    chunks = iter([body[:10], body[10:]])
+    options = {"headers": headers(body, "chunked"), "encode_chunked": True}
+    assert server.request("POST", "/webhook", body=chunks, **options)[0] == 202
+    endless = iter([b" " * 1_000_000] * (LARGEST_PAYLOAD // 1_000_000 + 2))
+    # The server may answer and close before everything has been sent.
+    with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+        assert server.request("POST", "/webhook", body=endless, **options)[0] == 413
+    assert server.queued() == ["chunked"]
+
+
+def test_what_was_acknowledged_is_in_the_queue_whenever_the_web_is_killed(server: Server) -> None:
+    acknowledged: list[str] = []
+    stop = threading.Event()
+
+    def deliver(thread: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+        for number in range(1, 10_000):
+            body, delivery = payload(number), f"d-{thread}-{number}"
+            try:
+                connection.request("POST", "/webhook", body=body, headers=headers(body, delivery))
+                response = connection.getresponse()
+                response.read()
+            except (OSError, http.client.HTTPException):
+                return
+            if response.status == 202:
+                acknowledged.append(delivery)
+            if stop.is_set():
+                return
+
+    threads = [threading.Thread(target=deliver, args=(thread,)) for thread in range(6)]
+    for thread in threads:
+        thread.start()
+    while len(acknowledged) < 100:
+        time.sleep(0.01)
+    server.kill()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    queued = server.queued()
+    assert set(acknowledged) <= set(queued)
+    assert len(queued) == len(set(queued))
+
+    server.start()
+    again = acknowledged[-1]
+    body = payload(int(again.rpartition("-")[2]))
+    status, answer = server.request("POST", "/webhook", body=body, headers=headers(body, again))
+    assert (status, answer["status"]) == (202, "known")
+    assert sorted(server.queued()) == sorted(queued)

@@ -1,0 +1,231 @@
+"""The receiver through the real Flask application and the real queue."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from bot.errors import SettingsError
+from bot.jobs import Inbox, inbox
+from bot.jobs.database import queue_engine, workflow_table
+from bot.settings import Settings
+from bot.store import open_store
+from bot.web import create_app
+from bot.webhook import LARGEST_PAYLOAD, sign
+
+SECRET = "It's a Secret to Everybody"
+USER = {"login": "ann", "id": 7, "type": "User"}
+PAYLOAD = {
+    "action": "opened",
+    "issue": {"id": 100, "number": 12, "title": "It crashes", "body": "private text", "user": USER},
+    "repository": {"id": 5, "full_name": "acme/app", "private": True},
+    "sender": USER,
+    "installation": {"id": 3},
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        home=tmp_path, database_url=f"sqlite:///{tmp_path / 'doppel.db'}", webhook_secrets=(SECRET, "previous")
+    )
+
+
+@pytest.fixture
+def client(settings: Settings) -> FlaskClient:
+    return create_app(settings).test_client()
+
+
+@pytest.fixture
+def locked(settings: Settings, client: FlaskClient) -> Iterator[None]:
+    """The queue's database is locked by somebody else."""
+    other = sqlite3.connect(settings.home / "doppel-queue.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield
+    other.close()
+
+
+def headers(body: bytes, delivery: str = "d-1", event: str = "issues", secret: str = SECRET) -> dict[str, str]:
+    return {
+        "Content-Type": "application/json",
+        "X-GitHub-Event": event,
+        "X-GitHub-Delivery": delivery,
+        "X-Hub-Signature-256": sign(secret, body),
+    }
+
+
+def post(client: FlaskClient, payload: Any = PAYLOAD, **options: str) -> TestResponse:
+    body = json.dumps(payload).encode()
+    return client.post("/webhook", data=body, headers=headers(body, **options))
+
+
+def queued(settings: Settings) -> list[tuple[str, str, str]]:
+    """What is in the queue: id, status, partition."""
+    workflows = workflow_table(queue_engine(settings))
+    columns = (workflows.c.workflow_uuid, workflows.c.status, workflows.c.queue_partition_key)
+    with queue_engine(settings).connect() as connection:
+        return [tuple(row) for row in connection.execute(workflows.select().with_only_columns(*columns))]
+
+
+class TestStarting:
+    def test_without_a_secret_it_does_not_start(self, tmp_path: Path) -> None:
+        with pytest.raises(SettingsError, match="WEBHOOK_SECRET"):
+            create_app(Settings(home=tmp_path, database_url="sqlite:////nowhere/doppel.db"))
+
+    def test_it_starts_while_the_database_is_away_and_works_when_it_is_back(self, tmp_path: Path) -> None:
+        place = tmp_path / "disk"
+        place.touch()
+        url = f"sqlite:///{place / 'doppel.db'}"
+        client = create_app(Settings(home=tmp_path, database_url=url, webhook_secrets=(SECRET,))).test_client()
+        assert client.get("/readyz").status_code == 503
+        assert post(client).status_code == 503
+        assert client.get("/healthz").status_code == 200
+        assert post(client, event="unheard_of").status_code == 202
+        place.unlink()
+        assert client.get("/readyz").status_code == 200
+        assert post(client).status_code == 202
+
+
+class TestDeliveries:
+    def test_a_delivery_is_in_the_queue_when_it_is_answered(self, client: FlaskClient, settings: Settings) -> None:
+        response = post(client)
+        assert (response.status_code, response.json) == (202, {"delivery": "d-1", "status": "queued"})
+        assert queued(settings) == [("d-1", "ENQUEUED", "5#12")]
+
+    def test_a_redelivery_is_a_no_op_that_says_so(self, client: FlaskClient, settings: Settings) -> None:
+        post(client)
+        response = post(client)
+        assert response.status_code == 202
+        assert response.json is not None
+        assert response.json["status"] == "known"
+        assert len(queued(settings)) == 1
+
+    def test_a_form_is_taken_as_well(self, client: FlaskClient, settings: Settings) -> None:
+        body = urlencode({"payload": json.dumps(PAYLOAD)}).encode()
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        assert client.post("/webhook", data=body, headers=headers(body) | kind).status_code == 202
+        assert len(queued(settings)) == 1
+
+    def test_an_edit_of_the_text_is_delayed(self, client: FlaskClient, settings: Settings) -> None:
+        post(client, {**PAYLOAD, "action": "edited", "changes": {"title": {"from": "It"}}})
+        assert queued(settings) == [("d-1", "DELAYED", "5#12")]
+
+    def test_ping_is_answered(self, client: FlaskClient, settings: Settings) -> None:
+        response = post(client, {"zen": "Design for failure."}, event="ping")
+        assert (response.status_code, response.json) == (202, {"delivery": "d-1", "status": "pong"})
+        assert queued(settings) == []
+
+    def test_unknown_events_are_counted_and_others_without_work_are_not(
+        self, client: FlaskClient, settings: Settings
+    ) -> None:
+        assert post(client, {}, event="star").status_code == 202
+        assert post(client, {}, event="star").status_code == 202
+        ignored = post(client, {**PAYLOAD, "action": "pinned"})
+        assert ignored.status_code == 202
+        assert ignored.json is not None
+        assert ignored.json["status"] == "ignored"
+        store = open_store(settings)
+        assert store.counters.all() == {"unknown event star": 2}
+        store.close()
+        assert queued(settings) == []
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("secret", ["wrong", ""])
+    def test_401_without_a_good_signature(self, client: FlaskClient, settings: Settings, secret: str) -> None:
+        response = post(client, secret=secret)
+        assert response.status_code == 401
+        assert response.json is not None
+        assert "X-Hub-Signature-256" in response.json["error"]
+        assert post(client, {}, event="ping", secret=secret).status_code == 401
+        assert client.post("/webhook").status_code == 401
+        assert queued(settings) == []
+
+    def test_the_previous_secret_is_good_during_a_rotation(self, client: FlaskClient) -> None:
+        assert post(client, secret="previous").status_code == 202
+
+    def test_400_what_is_malformed(self, client: FlaskClient) -> None:
+        assert post(client, {**PAYLOAD, "issue": 7}).status_code == 400
+        assert post(client, delivery="").status_code == 400
+        body = b"[" * 200_000
+        assert client.post("/webhook", data=body, headers=headers(body)).status_code == 400
+
+    def test_415_another_content_type(self, client: FlaskClient) -> None:
+        kind = {"Content-Type": "text/plain"}
+        assert client.post("/webhook", data=b"{}", headers=headers(b"{}") | kind).status_code == 415
+
+    def test_413_by_its_length_before_anything_is_read(self, client: FlaskClient) -> None:
+        class Unread(io.BytesIO):
+            def read(self, size: int | None = -1) -> bytes:
+                raise AssertionError("it was read")
+
+        length = {"CONTENT_LENGTH": str(LARGEST_PAYLOAD + 2)}
+        response = client.post("/webhook", input_stream=Unread(), environ_overrides=length)
+        assert response.status_code == 413
+        assert response.json == {"error": "the payload is larger than 25 MB"}
+
+    def test_413_a_chunked_body_is_read_no_further_than_the_limit(self, client: FlaskClient) -> None:
+        body = io.BytesIO(b" " * (LARGEST_PAYLOAD + 200_000))
+        chunked = {"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"}
+        response = client.post("/webhook", input_stream=body, environ_overrides=chunked)
+        assert response.status_code == 413
+        assert body.tell() <= LARGEST_PAYLOAD + 100_000
+
+    def test_404_and_405_are_json_too(self, client: FlaskClient) -> None:
+        assert (client.get("/nothing").status_code, client.get("/nothing").json) == (404, {"error": "Not Found"})
+        assert client.get("/webhook").status_code == 405
+
+
+class TestUnavailable:
+    @pytest.mark.usefixtures("locked")
+    def test_503_within_a_few_seconds_and_only_for_what_needs_the_queue(self, client: FlaskClient) -> None:
+        began = time.monotonic()
+        response = post(client)
+        assert response.status_code == 503
+        assert time.monotonic() - began < inbox.PATIENCE + 2
+        assert response.json == {"error": "the queue's database failed: OperationalError"}
+        assert post(client, event="ping").status_code == 202
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/readyz").status_code == 503
+
+    def test_a_count_that_cannot_be_written_fails_nothing(self, client: FlaskClient, settings: Settings) -> None:
+        open_store(settings).close()
+        other = sqlite3.connect(settings.home / "doppel.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        assert post(client, {}, event="star").status_code == 202
+        other.close()
+
+
+class TestPages:
+    def test_e2_index_says_what_this_is(self, client: FlaskClient) -> None:
+        response = client.get("/")
+        assert response.status_code == 200
+        assert "GitHub App" in response.text
+
+    def test_e2_healthz_and_readyz(self, client: FlaskClient) -> None:
+        assert (client.get("/healthz").status_code, client.get("/healthz").json) == (200, {"status": "alive"})
+        assert (client.get("/readyz").status_code, client.get("/readyz").json) == (200, {"status": "ready"})
+
+
+def test_logs_hold_no_secret_and_no_private_text(
+    client: FlaskClient, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG):
+        post(client)
+        post(client, secret="wrong")
+        post(client, {**PAYLOAD, "issue": {"title": "private text"}})
+    assert "d-1" in caplog.text
+    assert "private text" not in caplog.text
+    assert SECRET not in caplog.text
+    assert Inbox(settings).dead_letters() == []
