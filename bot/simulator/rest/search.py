@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bot.simulator.auth import UserCaller, can_see
+from bot.simulator.auth import Anonymous, InstallationCaller, UserCaller, can_see
 from bot.simulator.errors import ApiError, invalid
 from bot.simulator.http.context import Context
 from bot.simulator.http.routing import Reply, route
 from bot.simulator.payloads.issues import issue
 from bot.simulator.search import QueryError, Result
+from bot.simulator.state.repositories import Repository
 
 
 def find(
@@ -27,8 +28,14 @@ def find(
     def visible(full_name: str) -> bool:
         key = ctx.sim.names.get(full_name)
         repo = ctx.sim.repositories.get(key) if key is not None else None
-        return repo is not None and can_see(ctx.sim, ctx.caller, repo)
+        # A former name finds nothing: searches do not follow renames.
+        present = repo is not None and repo.full_name.lower() == full_name
+        return present and repo is not None and can_see(ctx.sim, ctx.caller, repo) and _may_read(ctx, repo)
 
+    # The fault makes the engine itself fall back, so that what it finds is what it would find then.
+    outage = ctx.sim.index.semantic_outage
+    if ctx.fault is not None and ctx.fault.kind == "hybrid_unavailable":
+        ctx.sim.index.semantic_outage = "service_unavailable"
     try:
         return ctx.sim.index.search(
             q,
@@ -40,12 +47,29 @@ def find(
             visible=visible,
             user_exists=lambda login: login in ctx.sim.accounts,
             viewer=ctx.caller.account.login if ctx.caller.account else "",
-            require_kind=require_kind and not isinstance(ctx.caller, UserCaller),
+            require_kind=require_kind and not _is_classic(ctx),
         )
     except QueryError as error:
         raise ApiError(
             422, error.message, errors=error.errors or None, documentation=error.documentation_url
         ) from error
+    finally:
+        ctx.sim.index.semantic_outage = outage
+
+
+def _may_read(ctx: Context, repo: Repository) -> bool:
+    """An installation finds issues of its repositories only with the permission to read them."""
+    caller = ctx.caller
+    if not isinstance(caller, InstallationCaller) or not caller.reaches(ctx.sim, repo):
+        return True
+    return caller.may("issues", "read") or caller.may("pull_requests", "read")
+
+
+def _is_classic(ctx: Context) -> bool:
+    """Classic personal tokens, and nobody, may still search without saying which kind they want."""
+    if isinstance(ctx.caller, UserCaller):
+        return not ctx.caller.fine_grained
+    return isinstance(ctx.caller, Anonymous)
 
 
 @route(
@@ -68,7 +92,8 @@ def search_issues(ctx: Context) -> Reply:
         search_type=search_type,
     )
     items = [
-        issue(ctx.sim, ctx.sim.issues_by_id[key]) | {"score": score}
+        # The published description knows no null for a body that was found, other than for one that is read.
+        (shown := issue(ctx.sim, ctx.sim.issues_by_id[key])) | {"score": score, "body": shown["body"] or ""}
         for key, score in zip(found.ids, found.scores, strict=True)
     ]
     body = {
