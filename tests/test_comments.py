@@ -1,0 +1,200 @@
+"""The bot's own comments: never twice, never again once deleted, whatever goes wrong in between (C1, C2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.comments import CommentKeeper, Draft, Slot, digest
+from bot.errors import Forbidden, Retryable
+from bot.github.client import GitHub
+from bot.github.repo import RepoClient
+from bot.model import RepoRef
+from bot.simulator import Simulator, start_simulator
+from bot.simulator.keys import shared_pair
+from bot.simulator.manifest import of_this_project
+from bot.store import CommentState, Store
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+
+REPO = RepoRef("acme", "app")
+MARKER = "<!-- doppel:advice"
+COMMENTS = "POST /repos/acme/app/issues/1/comments"
+
+
+def draft(text: str, answers: str = "text") -> Draft:
+    body = f"{MARKER} v1 -->\n{text}"
+    return Draft(body, digest(body), answers)
+
+
+@dataclass
+class Scene:
+    """A keeper on an empty store, and an issue on which nobody has commented."""
+
+    sim: Simulator
+    github: RepoClient
+    store: Store
+    keeper: CommentKeeper
+    slot: Slot
+    wait: Callable[[float], None]
+
+    def keep(self, text: str, *, look: bool = False, create: bool = True) -> bool:
+        return self.keeper.keep(self.github, self.slot, draft(text), look=look, create=create)
+
+    def bodies(self) -> list[str]:
+        return [comment.body for comment in self.sim.comments("acme/app", 1)]
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    engine = make_engine(f"sqlite:///{tmp_path / 'doppel.db'}")
+    migrate(engine)
+    store = Store(engine)
+    with start_simulator() as server:
+        sim = server.sim
+        repository = sim.add_repository("acme/app")
+        sim.install("acme/app")
+        sim.open_issue("acme/app", "ann", "Login fails")
+        github = GitHub(
+            app_id=server.app_id,
+            private_key=server.private_key_pem,
+            api_url=server.url,
+            timeout=0.5,
+            clock=sim.clock.timestamp,
+            monotonic=sim.clock.timestamp,
+            sleep=sim.clock.advance,
+        )
+        client = github.installation(github.app().installation_of(REPO))
+        keeper = CommentKeeper(store.comments, server.app_id, sim.clock.now)
+        slot = Slot(repository.id, REPO, 1, lambda body: body.startswith(MARKER))
+        yield Scene(sim, client, store, keeper, slot, sim.clock.advance)
+        github.close()
+    store.close()
+
+
+def test_c2_one_comment_is_posted_and_then_edited(scene: Scene) -> None:
+    assert scene.keep("one")
+    assert scene.keep("two")
+    assert scene.bodies() == [draft("two").body]
+
+
+def test_c2_a_comment_that_says_the_same_is_not_edited(scene: Scene) -> None:
+    scene.keep("one")
+    scene.sim.faults.add("PATCH *", status=500, times=None)
+    assert scene.keep("one")
+
+
+@pytest.mark.parametrize("fault", ["timeout_after_write", "reset_after_write", "malformed"])
+def test_c2_a_comment_that_was_written_without_an_answer_is_found_again(scene: Scene, fault: str) -> None:
+    scene.sim.faults.add(COMMENTS, fault)  # type: ignore[arg-type]
+    with pytest.raises(Retryable):
+        scene.keep("one")
+    with pytest.raises(Retryable, match="another attempt"):
+        scene.keep("two")
+    scene.wait(15)
+    assert scene.keep("two")
+    assert scene.bodies() == [draft("two").body]
+
+
+def test_c2_a_comment_that_was_not_written_is_written_later(scene: Scene) -> None:
+    scene.sim.faults.add(COMMENTS, status=502, times=None)
+    with pytest.raises(Retryable):
+        scene.keep("one")
+    scene.sim.faults.clear()
+    scene.wait(15)
+    assert scene.keep("one")
+    assert scene.bodies() == [draft("one").body]
+
+
+def test_a_refusal_gives_the_claim_back_at_once(scene: Scene) -> None:
+    scene.sim.faults.add(COMMENTS, status=403)
+    with pytest.raises(Forbidden):
+        scene.keep("one")
+    assert scene.keep("one")
+    assert scene.bodies() == [draft("one").body]
+
+
+def test_c2_many_workers_at_once_post_one_comment(scene: Scene) -> None:
+    def attempt(_: int) -> bool:
+        try:
+            return scene.keep("one")
+        except Retryable:
+            return False
+
+    with ThreadPoolExecutor(6) as pool:
+        assert any(pool.map(attempt, range(6)))
+    assert scene.bodies() == [draft("one").body]
+
+
+def test_c2_a_marker_counts_only_in_the_bots_own_comment(scene: Scene) -> None:
+    other = scene.sim.register_app(of_this_project(), "somebody", shared_pair())
+    scene.sim.comment("acme/app", 1, "mallory", draft("a person's").body)
+    scene.sim.comment("acme/app", 1, other.bot, draft("another bot's").body)
+    assert scene.keep("one", look=True)
+    assert scene.bodies() == [draft("a person's").body, draft("another bot's").body, draft("one").body]
+
+
+def test_c2_a_comment_that_the_store_does_not_know_is_taken_over(scene: Scene) -> None:
+    scene.keep("one")
+    scene.store.forget(scene.slot.repo_id)
+    assert scene.keep("two", look=True)
+    assert scene.bodies() == [draft("two").body]
+
+
+def test_c1_a_deleted_comment_is_never_posted_again(scene: Scene) -> None:
+    scene.keep("one")
+    (comment,) = scene.sim.comments("acme/app", 1)
+    scene.sim.delete_comment(comment, "admin")
+    # The event about it has not come yet: the edit finds out.
+    assert not scene.keep("two")
+    assert not scene.keep("three")
+    assert scene.bodies() == []
+
+
+def test_silence_creates_nothing_and_can_be_broken(scene: Scene) -> None:
+    assert scene.keep("one", create=False)
+    known = scene.store.comments.get(scene.slot.repo_id, 1)
+    assert known is not None
+    assert (known.state, known.text_hash) == (CommentState.SILENT, "text")
+    assert scene.keep("two")
+    assert scene.bodies() == [draft("two").body]
+
+
+def test_silence_after_a_doubt_edits_what_was_written(scene: Scene) -> None:
+    scene.sim.faults.add(COMMENTS, "timeout_after_write")
+    with pytest.raises(Retryable):
+        scene.keep("one")
+    scene.wait(15)
+    assert scene.keep("nothing left", create=False)
+    assert scene.bodies() == [draft("nothing left").body]
+
+
+def test_an_edit_that_failed_is_done_by_the_next_attempt(scene: Scene) -> None:
+    scene.keep("one")
+    scene.store.forget(scene.slot.repo_id)
+    scene.sim.faults.add("PATCH *", status=500, times=None)
+    with pytest.raises(Retryable):
+        scene.keep("two", look=True)
+    known = scene.store.comments.get(scene.slot.repo_id, 1)
+    assert known is not None
+    assert known.text_hash == "", "the text counts as answered only when it is"
+    scene.sim.faults.clear()
+    assert scene.keep("two")
+    assert scene.bodies() == [draft("two").body]
+
+
+def test_a_reply_that_is_no_longer_needed_is_deleted(scene: Scene) -> None:
+    scene.keep("one")
+    scene.keeper.remove(scene.github, scene.slot, "other text")
+    assert scene.bodies() == []
+    assert scene.keep("two")
+    assert scene.bodies() == [draft("two").body]
+
+
+def test_texts_are_told_apart_by_their_digest() -> None:
+    assert digest("ab", "c") != digest("a", "bc")
+    assert digest("\ud800") == digest("\ud800")
