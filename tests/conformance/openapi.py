@@ -31,7 +31,7 @@ class Exchange:
 
 
 class Description:
-    """An OpenAPI 3.0 document. Its `nullable` is rewritten to plain JSON Schema once, so that a validator can read it."""
+    """An OpenAPI 3.0 document; its `nullable` is rewritten to plain JSON Schema once, for the validator."""
 
     def __init__(self, path: Path) -> None:
         self._document = _plain(json.loads(path.read_text(encoding="utf-8")))

@@ -36,7 +36,7 @@ def recording(upstream: str) -> Iterator[tuple[str, list[Exchange]]]:
             self.end_headers()
             self.wfile.write(answer.content)
 
-        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _pass  # noqa: N815
+        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _pass
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""

@@ -1,4 +1,4 @@
-"""What our client asks and what the simulator answers, as it goes over the wire, fits GitHub's published description."""
+"""What our client asks and what the simulator answers fits GitHub's published description, over the wire."""
 
 from __future__ import annotations
 
