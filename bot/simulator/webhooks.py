@@ -199,7 +199,7 @@ class Webhooks:
         started = time.monotonic()
         try:
             code, answer_headers, text = self.post(hook.url, body, headers)
-        except requests.Timeout:
+        except (requests.Timeout, TimeoutError):
             delivery.status = "timed out"
         except Exception:
             # Whatever keeps the receiver from answering is the receiver's failure, as GitHub sees it.

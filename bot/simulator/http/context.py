@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
@@ -11,6 +11,7 @@ from werkzeug.datastructures import Headers
 
 from bot.simulator.auth import Anonymous, AppCaller, Caller, InstallationCaller, can_see, role_of
 from bot.simulator.errors import ApiError, forbidden, gone, invalid, moved, not_found, unauthorized
+from bot.simulator.faults import Fault
 from bot.simulator.http.routing import Reply, Route
 from bot.simulator.state.accounts import Account, App
 from bot.simulator.state.issues import Comment, Issue, Tombstone
@@ -35,6 +36,7 @@ class Context:
     headers: Headers
     body: Any
     url: str
+    fault: Fault | None = None
 
     @property
     def data(self) -> dict[str, Any]:
@@ -136,6 +138,13 @@ class Context:
         if found is None or found.issue.repository is not repo:
             raise not_found()
         return found
+
+    def unsupported(self, given: Iterable[str], *names: str) -> None:
+        """Refuse what GitHub would take into account and the simulator does not have, rather than ignore it."""
+        found = sorted(set(given) & set(names))
+        if found:
+            self.sim.unknown_requests.append(f"{self.route.method} {self.route.path}: {', '.join(found)}")
+            raise ApiError(501, f"The simulator does not know {', '.join(found)}")
 
     def number(self, name: str, default: int) -> int:
         """A whole number of the query string; GitHub takes nonsense for the default."""

@@ -7,6 +7,7 @@ import json
 import logging
 import secrets
 from collections.abc import Mapping
+from dataclasses import dataclass
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,17 @@ log = logging.getLogger(__name__)
 VERSIONS = ("2022-11-28", "2026-03-10")
 
 
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A request that matched a route, and the fault that strikes it, if one does."""
+
+    sim: Simulator
+    route: Route
+    request: Request
+    params: Mapping[str, Any]
+    fault: Fault | None
+
+
 def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any]) -> Response:
     """Answer a request that matched a route."""
     fault = sim.faults.take(request.method, request.path)
@@ -37,7 +49,7 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
     try:
         if fault is not None and fault.kind not in AFTER:
             _fail_before(fault, request)
-        reply = _serve(sim, route, request, params, headers)
+        reply = _serve(_Call(sim, route, request, params, fault), headers)
     except ApiError as error:
         reply = Reply(error.body, error.status, error.headers)
     except misbehaviour.Dropped:
@@ -52,7 +64,9 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
     return _response(reply, headers, request.method)
 
 
-def _serve(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any], headers: dict[str, str]) -> Reply:
+def _serve(call: _Call, headers: dict[str, str]) -> Reply:
+    """Everything between the faults: also when it refuses, `headers` holds what belongs to the answer."""
+    sim, route, request = call.sim, call.route, call.request
     version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
     headers["X-GitHub-Api-Version-Selected"] = version
     if version not in VERSIONS:
@@ -68,7 +82,7 @@ def _serve(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
     if resource == "search" and request.args.get("search_type") in ("semantic", "hybrid"):
         resource = "semantic_search"
     if route.path == "/rate_limit":
-        return _handle(sim, route, request, params, caller)
+        return _handle(call, caller)
     try:
         sim.limits.spend(caller.key, resource)
         sim.limits.enter(caller.key, resource, _points(request, resource))
@@ -82,7 +96,7 @@ def _serve(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
     try:
         if route.creates:
             sim.limits.create(caller.key)
-        reply = _handle(sim, route, request, params, caller)
+        reply = _handle(call, caller)
     finally:
         sim.limits.leave(caller.key)
     if request.method in ("GET", "HEAD") and reply.status == 200 and reply.raw is None:
@@ -115,11 +129,12 @@ def _admit(route: Route, caller: Caller) -> None:
         raise ApiError(403, "Resource not accessible by integration")
 
 
-def _handle(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any], caller: Caller) -> Reply:
+def _handle(call: _Call, caller: Caller) -> Reply:
+    sim, route, request = call.sim, call.route, call.request
     body = _json_body(request)
     query = {name: values[-1] for name, values in request.args.lists()}
     url = sim.urls.api + request.path
-    context = Context(sim, route, caller, params, query, request.headers, body, url)
+    context = Context(sim, route, caller, call.params, query, request.headers, body, url, call.fault)
     if route.request is not None and sim.validate and body is not None:
         found = validation.problems(route.request, body)
         if found:

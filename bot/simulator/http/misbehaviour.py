@@ -54,10 +54,6 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
     if fault.kind == "malformed":
         whole = json.dumps(reply.body).encode()
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
-    if isinstance(reply.body, dict) and "incomplete_results" in reply.body:
-        if fault.kind == "incomplete_results":
-            return replace(reply, body=reply.body | {"incomplete_results": True})
-        if reply.body["search_type"] != "lexical":
-            reasons = {"search_type": "lexical", "lexical_fallback_reason": ["service_unavailable"]}
-            return replace(reply, body=reply.body | reasons)
+    if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
+        return replace(reply, body=reply.body | {"incomplete_results": True})
     return reply

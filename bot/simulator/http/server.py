@@ -69,8 +69,9 @@ def _by_number(sim: Simulator, inner: Callable[..., Any]) -> Callable[..., Any]:
         if path.startswith("/repositories/"):
             number, _, tail = path.removeprefix("/repositories/").partition("/")
             repo = sim.repositories.get(int(number)) if number.isdecimal() else None
-            if repo is not None:
-                path = f"/repos/{repo.full_name}/{tail}".rstrip("/")
+            # No login looks like this, so that an unknown number is a repository that is not found.
+            name = repo.full_name if repo else f"--/{number}"
+            path = f"/repos/{name}/{tail}".rstrip("/")
         environ["PATH_INFO"] = path
         return inner(environ, start)
 

@@ -91,18 +91,25 @@ class InstallationOperations(AppOperations):
         for name in repositories:
             repo = self.repository(name)
             for installation in [i for i in self.installations.values() if self.covers(i, repo)]:
+                if installation.all_repositories:
+                    installation.repositories = {entry.id for entry in self.repositories_of(installation)}
+                    installation.all_repositories = False
                 self.drop(installation, repo, self.administrator(repo.owner))
 
     def drop(self, installation: Installation, repository: Repository, sender: Account) -> None:
         """The installation no longer reaches the repository, and its App is told."""
-        if installation.all_repositories and repository.owner is installation.account:
-            installation.repositories = {repo.id for repo in self.repositories_of(installation)}
-            installation.all_repositories = False
         installation.repositories.discard(repository.id)
         installation.updated_at = self.now()
         self.emit(
             "installation_repositories", "removed", sender, installation=installation, added=[], removed=[repository]
         )
+
+    def gain(self, repository: Repository, sender: Account) -> None:
+        """Installations that reach all repositories of its owner reach this new one, and their Apps are told."""
+        for found in self.installations.values():
+            if found.all_repositories and found.account is repository.owner:
+                added = [repository]
+                self.emit("installation_repositories", "added", sender, installation=found, added=added, removed=[])
 
     @locked
     def uninstall(self, account: str | Installation) -> None:

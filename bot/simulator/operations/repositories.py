@@ -59,7 +59,9 @@ class RepositoryOperations(InstallationOperations):
         self.nodes[made.node_id] = made
         for text, color in _DEFAULT_LABELS.items() if labels else ():
             self.make_label(made, text, color, default=True)
-        self.emit("repository", "created", self._admin(made, None), repository=made)
+        sender = self._admin(made, None)
+        self.gain(made, sender)
+        self.emit("repository", "created", sender, repository=made)
         return made
 
     def make_label(
@@ -101,6 +103,7 @@ class RepositoryOperations(InstallationOperations):
         losing = [i for i in self.installations.values() if self.covers(i, repo)]
         repo.owner = self.who(owner, "Organization")
         self._renamed(repo)
+        self.gain(repo, sender)
         kind = "user" if old.type == "User" else "organization"
         # Those who lose the repository hear of it too, so the event goes out once more to them.
         self.emit(

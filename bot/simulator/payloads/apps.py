@@ -6,7 +6,7 @@ from bot.simulator.clock import iso, iso_or_none
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.accounts import simple_user
 from bot.simulator.payloads.repositories import repository
-from bot.simulator.state.accounts import App, Installation, InstallationToken
+from bot.simulator.state.accounts import Account, App, Installation, InstallationToken
 from bot.simulator.state.world import World
 
 
@@ -44,7 +44,7 @@ def installation(world: World, record: Installation) -> Json:
     return {
         "id": record.id,
         "client_id": record.app.client_id,
-        "account": simple_user(world, account),
+        "account": _account(world, account),
         "repository_selection": "all" if record.all_repositories else "selected",
         "access_tokens_url": f"{world.urls.api}/app/installations/{record.id}/access_tokens",
         "repositories_url": f"{world.urls.api}/installation/repositories",
@@ -63,6 +63,13 @@ def installation(world: World, record: Installation) -> Json:
         "suspended_by": simple_user(world, record.suspended_by) if record.suspended_by else None,
         "suspended_at": iso_or_none(record.suspended_at),
     }
+
+
+def _account(world: World, record: Account) -> Json:
+    """Whose installation it is. GitHub's description of the list wants an enterprise's fields in it as well."""
+    created = iso(record.created_at)
+    more = {"name": record.name or record.login, "slug": record.login, "created_at": created, "updated_at": created}
+    return simple_user(world, record) | more
 
 
 def installation_token(world: World, record: InstallationToken) -> Json:

@@ -20,6 +20,8 @@ _SORTS = {
     "updated": lambda entry: (entry.updated_at, entry.number),
     "comments": lambda entry: (len(entry.comments), entry.number),
 }
+# What issues of the simulator do not have.
+_LACKING = ("assignee", "assignees", "milestone", "type", "issue_field_values")
 _REASONS = ("completed", "not_planned", "duplicate", "reopened")
 _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplicate": "duplicate"}
 
@@ -28,6 +30,7 @@ _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplic
 def list_issues(ctx: Context) -> Reply:
     """The repository's issues and pull requests, newest first unless asked otherwise."""
     repo = ctx.repository()
+    ctx.unsupported(ctx.query, "milestone", "assignee", "mentioned", "type", "issue_field_values")
     state = ctx.word("state", "open", ("open", "closed", "all"))
     sort = ctx.word("sort", "created", tuple(_SORTS))
     direction = ctx.word("direction", "desc", ("asc", "desc"))
@@ -63,6 +66,7 @@ def get_issue(ctx: Context) -> Json:
 def create_issue(ctx: Context) -> Reply:
     """Open an issue. Labels of people who may not label are dropped silently, as on GitHub."""
     repo, data = ctx.repository(), ctx.data
+    ctx.unsupported(data, *_LACKING)
     if data.get("title") is None:
         raise invalid("Issue", "title", "missing_field")
     labels = label_names(data.get("labels") or []) if _may_triage(ctx) else []
@@ -81,6 +85,7 @@ def create_issue(ctx: Context) -> Reply:
 def update_issue(ctx: Context) -> Json:
     """Change what the body names. `labels` are replaced; a person without triage can only change an own issue."""
     found, data = ctx.issue(), ctx.data
+    ctx.unsupported(data, *_LACKING)
     if not _may_triage(ctx) and (found.author is not ctx.actor or data.get("labels") is not None):
         raise ctx.lacks_role()
     repo = found.repository
