@@ -123,9 +123,8 @@ class AppClient:
 
     def hook_config(self) -> HookConfig:
         """The webhook's settings."""
-        return _hook_config(
-            self._api.call("read the webhook's settings", self._api.rest.apps.get_webhook_config_for_app)
-        )
+        data: Any = self._api.call("read the webhook's settings", self._api.rest.apps.get_webhook_config_for_app)
+        return _hook_config(data)
 
     def update_hook_config(self, *, url: str | None = None, secret: str | None = None) -> HookConfig:
         """Change where GitHub delivers, or the secret that it signs with."""
@@ -135,7 +134,8 @@ class AppClient:
             secret=UNSET if secret is None else secret,
             content_type="json",
         )
-        return _hook_config(self._api.call("change the webhook's settings", request))
+        data: Any = self._api.call("change the webhook's settings", request)
+        return _hook_config(data)
 
     def deliveries(
         self, *, status: Literal["success", "failure"] | None = None, most: int = 1_000

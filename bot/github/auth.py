@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import jwt
 from githubkit.auth.app import AppAuth
 from githubkit.auth.base import BaseAuthStrategy
@@ -117,7 +118,7 @@ class AppCredentials(BaseAuthStrategy):
 
 @dataclass(repr=False)
 class _Signer(AppAuth):
-    """githubkit's own, but it signs by GitHub's clock, and its `repr` shows no key."""
+    """githubkit's own, but it signs by GitHub's clock, knows who it is, and its `repr` shows no key."""
 
     server_clock: ServerClock = field(kw_only=True)
     tokens: Tokens = field(kw_only=True)
@@ -131,3 +132,11 @@ class _Signer(AppAuth):
             token = jwt.encode(claims, self.private_key, algorithm="RS256")
             self.tokens.keep(key, token, _JWT_KEPT)
         return token
+
+    def _get_api_route(self, url: httpx.URL) -> httpx.URL:
+        """The route by which githubkit chooses between the App and the installation as the one to sign for.
+
+        Each client here asks for one of them only. Going by the address, githubkit takes the label `installation` for
+        a route of the App's, and trips over a `#` in another.
+        """
+        return httpx.URL("/app" if self.installation_id is UNSET else "/")

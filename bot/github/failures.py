@@ -33,7 +33,7 @@ def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
     status = response.status_code
     if isinstance(problem, RateLimitExceeded):
         return RateLimited(f"{operation}: GitHub's rate limit is reached", after=problem.retry_after.total_seconds())
-    if status >= 500:
+    if status >= 500 and status != 501:
         return Unavailable(f"{operation}: GitHub answered {status}")
     detail = message_of(response.content)[:_LONGEST_DETAIL] or response.reason_phrase
     if problem.request.url.path.endswith("/access_tokens"):

@@ -86,7 +86,7 @@ def decide(
         if attempt < RETRIES and limit.after <= patience:
             return Retry(limit.after, limit)
         return Raise(limit)
-    if answer.status and answer.status < 500:
+    if 0 < answer.status < 500 or answer.status == 501:
         return Ok()
     pause = max(_FIRST_PAUSE * 2**attempt * (1 + jitter), retry_after(answer.headers, now) or 0.0)
     if repeatable and attempt < RETRIES and pause <= patience:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import re
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 from bot.errors import Invalid, InvalidArgument, NotFound
@@ -13,6 +16,8 @@ from bot.model import Comment, Issue, Permission, RepoRef, Repository
 LARGEST_FILE = 1024 * 1024
 """Bytes of the largest file that is read; GitHub's contents API sends nothing larger within JSON."""
 
+# Managed users have an underscore, and some old accounts a hyphen at the end; nobody has anything else.
+_LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _MOST_COMMENTS = 5_000
 _MOST_LABELS = 2_000
 
@@ -43,7 +48,7 @@ class Reads:
         """The issues opened last, newest first, open and closed, without pull requests: `limit` at most."""
         found: list[Issue] = []
         # The list mixes issues with pull requests, which are the greater part in some repositories.
-        listed = self._api.pages(
+        listed: Iterator[Any] = self._api.pages(
             f"list the issues of {repo}",
             lambda page: self._api.rest.issues.list_for_repo(
                 repo.owner, repo.name, state="all", sort="created", direction="desc", per_page=PAGE, page=page
@@ -59,7 +64,7 @@ class Reads:
 
     def comments(self, repo: RepoRef, number: int) -> list[Comment]:
         """All comments on an issue, oldest first (GitHub allows no issue more than 2,500). Raises NotFound."""
-        listed = self._api.pages(
+        listed: Iterator[Any] = self._api.pages(
             f"read the comments on {repo}#{number}",
             lambda page: self._api.rest.issues.list_comments(repo.owner, repo.name, number, per_page=PAGE, page=page),
             most=_MOST_COMMENTS,
@@ -75,13 +80,13 @@ class Reads:
         return convert.comment(data)
 
     def permission(self, repo: RepoRef, login: str) -> Permission:
-        """What somebody may do here (C5): nothing, for a name that nobody has."""
+        """What somebody may do here (C5): nothing, for a bot or a name that nobody has."""
+        if not _LOGIN.fullmatch(login):
+            return Permission()
         try:
             data = self._api.call(
                 f"read the permission of {login} in {repo}",
-                lambda: self._api.rest.repos.get_collaborator_permission_level(
-                    repo.owner, repo.name, quote(login, safe="")
-                ),
+                lambda: self._api.rest.repos.get_collaborator_permission_level(repo.owner, repo.name, login),
             )
         except NotFound:
             return Permission()
@@ -89,7 +94,7 @@ class Reads:
 
     def labels(self, repo: RepoRef) -> frozenset[str]:
         """The names of the repository's labels."""
-        listed = self._api.pages(
+        listed: Iterator[Any] = self._api.pages(
             f"list the labels of {repo}",
             lambda page: self._api.rest.issues.list_labels_for_repo(repo.owner, repo.name, per_page=PAGE, page=page),
             most=_MOST_LABELS,

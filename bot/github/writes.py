@@ -107,7 +107,7 @@ class Writes(Reads):
             self._write(
                 f"unlabel {repo}#{number}",
                 repo,
-                lambda at: self._api.rest.issues.remove_label(at.owner, at.name, number, quote(name, safe="")),
+                lambda at: self._api.rest.issues.remove_label(at.owner, at.name, number, _segment(name)),
             )
         except NotFound:
             return
@@ -132,3 +132,8 @@ class Writes(Reads):
         if same_repository(present, repo):
             raise moved
         return write(present)
+
+
+def _segment(name: str) -> str:
+    """A name as one segment of a path; dots alone would climb to another address."""
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")

@@ -1,0 +1,235 @@
+"""T1, T2, T4: what is remembered, for whom, for how long, and how it is said."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from bot.calls import ToolCallTracker, equal, get_tool_call_tracker, never, set_tool_call_tracker
+from bot.errors import InvalidArgument
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+class Tool:
+    """Counts how often it is really called."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self) -> int:
+        self.calls += 1
+        return self.calls
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def tracker(clock: Clock) -> ToolCallTracker:
+    return ToolCallTracker(clock=clock)
+
+
+def ask(tracker: ToolCallTracker, number: int, session: str = "s", tool: str = "webFetch") -> bool:
+    """Whether the answer to this question came from memory."""
+    return tracker.call(session, tool, {"url": f"u{number}"}, lambda: number).cached
+
+
+def test_t1_the_oldest_leave_a_full_session(tracker: ToolCallTracker) -> None:
+    for number in range(51):
+        assert not ask(tracker, number)
+    assert ask(tracker, 1)
+    assert not ask(tracker, 0)
+
+
+def test_t1_entries_expire_with_age(tracker: ToolCallTracker, clock: Clock) -> None:
+    ask(tracker, 1)
+    clock.time += 300
+    assert ask(tracker, 1)
+    clock.time += 0.01
+    assert not ask(tracker, 1)
+    assert ask(tracker, 1)
+
+
+def test_t1_sessions_never_see_each_others_results(tracker: ToolCallTracker) -> None:
+    assert not ask(tracker, 1, session="one")
+    assert not ask(tracker, 1, session="two")
+    assert ask(tracker, 1, session="one")
+
+
+def test_t1_sessions_that_nobody_returns_to_are_let_go(tracker: ToolCallTracker, clock: Clock) -> None:
+    for number in range(1000):
+        ask(tracker, number, session=f"s{number}")
+        clock.time += 1
+    assert tracker.get_stats()["total_sessions"] <= 301
+
+
+def test_t1_threads(clock: Clock) -> None:
+    tracker = ToolCallTracker(max_history_per_session=10, clock=clock)
+    failures: list[BaseException] = []
+
+    def work(session: str) -> None:
+        try:
+            for number in range(300):
+                result = tracker.call(session, "webFetch", {"url": f"u{number % 12}"}, lambda n=number: n % 12)  # type: ignore[misc]
+                assert result.result == number % 12
+                tracker.get_stats()
+                if number % 50 == 0:
+                    tracker.clear_session(session)
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(f"s{index % 3}",)) for index in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_t2_the_earlier_result_comes_with_a_note(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        clock.time = 1_773_152_625.0  # 10 March 2026, 14:23:45 UTC
+        tracker, tool = ToolCallTracker(clock=clock), Tool()
+        first = tracker.call("s", "webFetch", {"url": "u"}, tool)
+        clock.time += 60
+        again = tracker.call("s", "webFetch", {"url": "u"}, tool)
+        assert (first.result, first.cached, first.note) == (1, False, "")
+        assert (again.result, again.cached, again.note) == (1, True, "[Cached result from 10:23:45 AM]")
+        assert tool.calls == 1
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("hour", "said"), [(0, "12:05:09 AM"), (9, "9:05:09 AM"), (12, "12:05:09 PM"), (23, "11:05:09 PM")]
+)
+def test_t2_times_are_said_as_on_a_clock_face(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch, hour: int, said: str
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    try:
+        clock.time = 1_772_323_200.0 + hour * 3600 + 5 * 60 + 9
+        assert ToolCallTracker(clock=clock).call("s", "t", {}, lambda: 1).at == said
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_t2_a_wrapped_tool_says_cached_true(tracker: ToolCallTracker) -> None:
+    calls: list[str] = []
+
+    def fetch(url: str) -> dict[str, str]:
+        calls.append(url)
+        return {"text": url.upper()}
+
+    wrapped = tracker.wrap("webFetch", fetch)
+    assert wrapped("s", url="u") == {"text": "U"}
+    again = wrapped("s", url="u")
+    assert (again["text"], again["cached"], again["note"][:20]) == ("U", True, "[Cached result from ")
+    assert calls == ["u"]
+    count = tracker.wrap("count", lambda: 5)
+    assert count("s") == 5
+    assert count("s")["result"] == 5
+    assert count("s")["cached"] is True
+
+
+def test_t3_failed_calls_are_not_remembered(tracker: ToolCallTracker) -> None:
+    def fail() -> int:
+        raise OSError("no")
+
+    for _ in range(2):
+        with pytest.raises(OSError, match="no"):
+            tracker.call("s", "webFetch", {"url": "u"}, fail)
+    for failed in ({"success": False}, {"error": "no"}, {"isError": True}):
+        assert not tracker.call("s", "webFetch", {"url": "u"}, lambda failed=failed: failed).cached  # type: ignore[misc]
+    assert not tracker.call("s", "webFetch", {"url": "u"}, lambda: {"success": True, "error": None}).cached
+    assert tracker.call("s", "webFetch", {"url": "u"}, dict).cached
+
+
+def test_what_the_caller_changes_afterwards_is_not_what_was_asked(tracker: ToolCallTracker) -> None:
+    arguments = {"edits": [{"old": "a"}]}
+    tracker.call("s", "multiedit", arguments, lambda: 1)
+    arguments["edits"][0]["old"] = "b"
+    assert not tracker.call("s", "multiedit", arguments, lambda: 2).cached
+    assert tracker.call("s", "multiedit", {"edits": [{"old": "a"}]}, lambda: 3).result == 1
+
+
+def test_t4_clearing(tracker: ToolCallTracker) -> None:
+    for session in ("one", "two"):
+        ask(tracker, 1, session=session)
+    tracker.clear_session("one")
+    tracker.clear_session("never seen")
+    assert not ask(tracker, 1, session="one")
+    assert ask(tracker, 1, session="two")
+    tracker.clear_all()
+    assert tracker.get_stats() == {"total_sessions": 0, "total_calls": 0, "hits": 0, "misses": 0}
+
+
+def test_t4_stats(tracker: ToolCallTracker, clock: Clock) -> None:
+    for number in (1, 2, 1, 1):
+        ask(tracker, number)
+    ask(tracker, 1, session="other")
+    assert tracker.get_stats() == {"total_sessions": 2, "total_calls": 3, "hits": 2, "misses": 3}
+    clock.time += 301
+    assert tracker.get_stats() == {"total_sessions": 0, "total_calls": 0, "hits": 2, "misses": 3}
+
+
+def test_t4_switched_off_every_call_is_made() -> None:
+    tracker = ToolCallTracker(enable_duplicate_detection=False)
+    assert not ask(tracker, 1)
+    assert not ask(tracker, 1)
+    assert tracker.get_stats()["total_calls"] == 0
+
+
+def test_t4_rules_can_be_added_per_tool(tracker: ToolCallTracker) -> None:
+    tracker.add_rule("issue", equal)
+    assert not tracker.call("s", "issue", {"repo": "r", "owner": "o", "number": 1}, lambda: 1).cached
+    assert not tracker.call("s", "issue", {"repo": "r", "owner": "o", "number": 2}, lambda: 2).cached
+    assert tracker.call("s", "unknown", {"repo": "r", "owner": "o", "number": 1}, lambda: 1).cached is False
+    assert tracker.call("s", "unknown", {"repo": "r", "owner": "o", "number": 2}, lambda: 2).cached is True
+    tracker.add_rule("webFetch", never)
+    assert not ask(tracker, 1)
+    assert not ask(tracker, 1)
+
+
+@pytest.fixture
+def nobodys_tracker() -> Iterator[None]:
+    set_tool_call_tracker(None)
+    yield
+    set_tool_call_tracker(None)
+
+
+@pytest.mark.usefixtures("nobodys_tracker")
+def test_t4_the_tracker_of_the_process() -> None:
+    assert get_tool_call_tracker() is get_tool_call_tracker()
+    mine = ToolCallTracker()
+    set_tool_call_tracker(mine)
+    assert get_tool_call_tracker() is mine
+
+
+@pytest.mark.parametrize("wrong", [{"max_history_per_session": -1}, {"max_age_ms": -1}])
+def test_wrong_bounds_are_named(wrong: dict[str, int]) -> None:
+    with pytest.raises(InvalidArgument, match=next(iter(wrong))):
+        ToolCallTracker(**wrong)  # type: ignore[arg-type]
+
+
+def test_a_history_of_nothing_remembers_nothing() -> None:
+    tracker = ToolCallTracker(max_history_per_session=0)
+    assert not ask(tracker, 1)
+    assert not ask(tracker, 1)

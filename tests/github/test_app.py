@@ -1,0 +1,77 @@
+"""What the App may ask and do for itself: the doctor, the demo and the erasing of lost repositories rely on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import NotFound
+from bot.github.client import GitHub
+from bot.model import RepoRef
+from bot.simulator import Simulator
+from tests.github.conftest import REPO
+
+
+def test_who_we_are(github: GitHub, sim: Simulator) -> None:
+    app = github.app().get_app()
+    assert (app.id, app.slug, app.bot_login) == (sim.app.id, "doppel", "doppel[bot]")
+    assert app.permissions["issues"] == "write"
+    assert "issue_comment" in app.events
+
+
+def test_where_we_are_installed(github: GitHub, sim: Simulator) -> None:
+    sim.add_repository("globex/site", private=True)
+    sim.add_repository("globex/other")
+    second = sim.install("globex/site")
+    app = github.app()
+    assert app.installation_of(RepoRef("globex", "site")) == second.id
+    with pytest.raises(NotFound):
+        app.installation_of(RepoRef("globex", "other"))
+    sim.suspend("globex")
+    assert [(each.account, each.suspended) for each in app.installations()] == [("acme", False), ("globex", True)]
+    sim.suspend("globex", False)
+    (repository,) = app.repositories(second.id)
+    assert (repository.ref, repository.private) == (RepoRef("globex", "site"), True)
+
+
+def test_all_pages_of_repositories(github: GitHub, sim: Simulator) -> None:
+    for number in range(130):
+        sim.add_repository(f"initech/r{number}", labels=False)
+    everything = sim.install("initech")
+    assert len({repository.id for repository in github.app().repositories(everything.id)}) == 130
+
+
+def test_the_webhooks_settings(github: GitHub, sim: Simulator) -> None:
+    app = github.app()
+    changed = app.update_hook_config(url="https://doppel.example/webhook", secret="new secret")
+    assert changed == app.hook_config()
+    assert (changed.url, changed.content_type, changed.verifies_tls) == ("https://doppel.example/webhook", "json", True)
+    assert sim.app.hook.secret == "new secret"
+    app.update_hook_config(url="https://elsewhere.example/webhook")
+    assert sim.app.hook.secret == "new secret"
+
+
+def test_deliveries_page_by_page_and_once_more(github: GitHub, sim: Simulator) -> None:
+    statuses = iter([500] + [202] * 1000)
+    sim.webhooks.post = lambda url, body, headers: (next(statuses), {}, "")
+    sim.app.hook.url = "https://doppel.example/webhook"
+    for number in range(120):
+        sim.open_issue("acme/app", "alice", f"Issue {number}", "")
+    sim.webhooks.join()
+    app = github.app()
+    listed = list(app.deliveries())
+    assert len(listed) >= 120
+    assert len({each.id for each in listed}) == len(listed)
+    assert len(list(app.deliveries(most=7))) == 7
+    (failed,) = app.deliveries(status="failure")
+    assert (failed.event, failed.action, failed.status_code) == ("issues", "opened", 500)
+    app.redeliver(failed.id)
+    sim.webhooks.join()
+    newest = next(app.deliveries())
+    assert (newest.guid, newest.redelivery, newest.status_code) == (failed.guid, True, 202)
+    with pytest.raises(NotFound):
+        app.redeliver(1)
+
+
+def test_reading_the_repository_by_id_and_name_is_the_same(github: GitHub, sim: Simulator) -> None:
+    client = github.installation(github.app().installation_of(REPO))
+    assert client.repository(REPO).id == sim.repository("acme/app").id
