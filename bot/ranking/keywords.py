@@ -32,19 +32,21 @@ _HEADING = re.compile(r"^ {0,3}##[ \t]+(\S.*)$")
 _FENCE = re.compile(r"^ {0,3}(```|~~~)")
 
 
-def extract_search_keywords(title: str, body: str | None = None, template_headings: Iterable[str] = ()) -> str:
+def extract_search_keywords(
+    title: str, body: str | None = None, template_headings: Iterable[str] = (), *, max_words: int = MAX_TITLE_WORDS
+) -> str:
     """The words to search by, joined by spaces, at most 200 characters, possibly none.
 
-    The first 5 title words that are no stop words, then up to 3 words of the body's `##` headings. `template_headings`
-    are those that the repository's issue form supplies: they say nothing about this issue and do not count. A word
-    given twice is kept once, since a second mention narrows nothing. The case is kept, any script works.
+    The first `max_words` title words that are no stop words, then up to 3 words of the body's `##` headings. Those in
+    `template_headings`, which the repository's issue form supplies, say nothing about this issue and do not count. A
+    word given twice is kept once, since a second mention narrows nothing. The case is kept, any script works.
     """
-    title_words = _meaningful(split_words(title[:_TITLE_READ]))[:MAX_TITLE_WORDS]
+    title_words = _meaningful(split_words(title[:_TITLE_READ]))[:max_words]
     supplied = {_plain(heading) for heading in template_headings}
     own_headings = [heading for heading in _headings((body or "")[:_BODY_READ]) if _plain(heading) not in supplied]
     known = {word.lower() for word in title_words}
     heading_words = [word for word in _meaningful(split_words("\n".join(own_headings))) if word.lower() not in known]
-    return _join_within(title_words + heading_words[:MAX_HEADING_WORDS], MAX_LENGTH)
+    return join_within(title_words + heading_words[:MAX_HEADING_WORDS], MAX_LENGTH)
 
 
 def _meaningful(words: Iterable[str]) -> list[str]:
@@ -73,7 +75,7 @@ def _plain(heading: str) -> str:
     return " ".join(split_words(heading)).lower()
 
 
-def _join_within(words: list[str], limit: int) -> str:
+def join_within(words: list[str], limit: int) -> str:
     """As many whole words as fit into `limit` characters; a first word that is longer is cut."""
     joined = ""
     for word in words:

@@ -50,17 +50,21 @@ def literal_query(repo: RepoRef, keywords: str, state: StateFilter = "all") -> s
 
 def build_query(repo: RepoRef, text: str, scope: Scope = "title,body", state: StateFilter = "all") -> str:
     """A query for the issues of `repo`. `text` comes from this module: neutral words, phrases and `any_of`."""
-    qualifiers = f"repo:{repo} is:issue" + ("" if state == "all" else f" is:{state}")
-    return f"{qualifiers} in:{scope} {text}".rstrip()
+    return f"{qualifiers(repo, state)} in:{scope} {text}".rstrip()
+
+
+def qualifiers(repo: RepoRef, state: StateFilter = "all") -> str:
+    """What every query begins with: this repository's issues, all of them or the open or closed ones."""
+    return f"repo:{repo} is:issue" + ("" if state == "all" else f" is:{state}")
 
 
 def any_of(alternatives: Iterable[str]) -> str:
-    """`((a b) OR (c d))`: alternatives of neutral words, which GitHub ANDs inside each.
+    """`((a b) OR (c d))`: alternatives of neutral words, which GitHub ANDs inside each; "" without any.
 
     The outer parentheses keep the qualifiers before them from being ORed too; `repo:` must not stand inside of any.
     """
     groups = [f"({alternative})" if " " in alternative else alternative for alternative in alternatives]
-    return groups[0] if len(groups) == 1 else f"({' OR '.join(groups)})"
+    return "".join(groups) if len(groups) < 2 else f"({' OR '.join(groups)})"
 
 
 def _harmless(words: Iterable[str]) -> Iterable[str]:

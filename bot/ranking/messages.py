@@ -1,0 +1,48 @@
+"""Error messages in an issue's text: found, made comparable, and cut to what can be searched for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from bot.ranking.text import without_noise
+from bot.ranking.words import split_words
+
+MOST_MESSAGES = 12
+_LINES_READ = 400
+_SHORTEST, _LONGEST = 8, 300
+
+_TELLING = re.compile(
+    r"(?i:\b(?:panic|fatal|traceback|sigsegv|sigabrt|sigbus|segfault|segmentation|assertion|aborted|denied|refused"
+    r"|unable to|unexpected|undefined|invalid|cannot|can't|could not|couldn't|failed|failure|not found|no such"
+    r"|timed out|timeout|out of (?:range|memory|bounds)|error|exception)\b)|[a-z](?:Error|Exception)\b"
+)
+# What differs between two reports of one error: numbers, addresses, quoted names, paths.
+_VARIABLE = re.compile(r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|`[^`\n]{0,80}`|\S*[/\\]\S*")
+_MARKUP = re.compile(r"^[\s>*#`$%|+-]+")
+_LONGEST_PHRASE = 6
+
+
+def error_messages(body: str) -> Mapping[str, str]:
+    """The error messages that a body quotes: a comparable form → the line as written, in order, at most 12.
+
+    Two reports of one error rarely agree to the letter: line numbers, addresses, quoted names and paths are taken out
+    of the comparable form. A message needs three words, since `error: exit` says nothing.
+    """
+    found: dict[str, str] = {}
+    for line in without_noise(body).splitlines()[:_LINES_READ]:
+        line = _MARKUP.sub("", line).strip()
+        if _SHORTEST <= len(line) <= _LONGEST and _TELLING.search(line):
+            words = split_words(_VARIABLE.sub(" ", line).lower())
+            if len(words) >= 3:
+                found.setdefault(" ".join(words), line)
+                if len(found) == MOST_MESSAGES:
+                    break
+    return found
+
+
+def searchable_phrase(line: str) -> str:
+    """The longest run of words of a message that another report would have too, at most six; "" if under three."""
+    runs = (split_words(run) for run in _VARIABLE.sub("\n", line).replace(":", "\n").splitlines())
+    longest = max(runs, key=len, default=[])
+    return " ".join(longest[:_LONGEST_PHRASE]) if len(longest) >= 3 else ""

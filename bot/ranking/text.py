@@ -1,0 +1,135 @@
+"""An issue's text as terms: stems of words, identifiers whole and in their parts, pairs of ideographs.
+
+Everything here reads hostile text: each step is linear in the length read, and the length read is bounded.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import snowballstemmer
+
+from bot.ranking.keywords import STOP_WORDS
+from bot.ranking.words import MARKS
+
+#: Characters of a text that are read. What an issue is about is said early; what follows is mostly logs.
+TITLE_READ = 400
+BODY_READ = 6_000
+#: How many different terms of one issue are counted for word rarity, its title's first.
+MOST_COUNTED = 300
+
+_FILLERS = """
+i me my we us our you your he she they them their its who which what when where why how if then than there here
+was were been being am has had does did done no yes so but because also just only very too any some all more most
+other such into out up down over after before about again while during between both each few own same
+hi hello thanks thank please etc eg ie
+p pre br div span code quot amp lt gt nbsp href src img
+"""
+_IGNORED = STOP_WORDS | frozenset(_FILLERS.split())
+
+_RAW = re.compile(rf"[^\W_](?:\w|[{MARKS}])*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_URL = re.compile(r"\bhttps?://\S+")
+_DATA = re.compile(r"(?:0x)?[0-9a-fA-F]{7,}|\d{5,}")
+_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+
+# English has no longer words, and stemming takes time by the letter.
+_LONGEST_WORD = 40
+_LONGEST_TERM = 64
+_english = snowballstemmer.stemmer("english")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an issue says: how often each term occurs in its title, and in its title (twice) and body together.
+
+    `length` is the sum over `all`; `topic` is what stands before the first colon of the title, as in `net/http: …`.
+    """
+
+    title: Mapping[str, int]
+    all: Mapping[str, int]
+    length: int
+    topic: str
+
+    def counted(self) -> frozenset[str]:
+        """The terms that this issue adds to the word statistics of its repository (see `rarity.py`)."""
+        return frozenset(list(dict.fromkeys((*self.title, *self.all)))[:MOST_COUNTED])
+
+
+def read(title: str, body: str) -> Evidence:
+    """The evidence of an issue."""
+    title = title[:TITLE_READ]
+    in_title = Counter(terms(title))
+    everything = Counter(terms(without_noise(body)))
+    for term, count in in_title.items():
+        everything[term] += 2 * count
+    topic, colon, _ = title.partition(":")
+    return Evidence(in_title, everything, everything.total(), topic.strip().lower() if colon else "")
+
+
+def without_noise(body: str) -> str:
+    """The part of a body that is read, without what a person does not see: comments, entities, addresses."""
+    body = without_comments(body[:BODY_READ])
+    if "&" in body:
+        body = html.unescape(body)
+    return _URL.sub(" ", body) if "://" in body else body
+
+
+def without_comments(body: str) -> str:
+    """`body` without HTML comments, which is where templates keep their instructions. An unclosed one ends the text."""
+    if "<!--" not in body:
+        return body
+    kept = []
+    position = 0
+    while (start := body.find("<!--", position)) >= 0:
+        kept.append(body[position:start])
+        end = body.find("-->", start + 4)
+        if end < 0:
+            return " ".join(kept)
+        position = end + 3
+    return " ".join([*kept, body[position:]])
+
+
+def terms(text: str) -> list[str]:
+    """The terms of `text` in order."""
+    return [term for raw in _RAW.findall(text) for term in terms_of(raw)]
+
+
+def raw_words(text: str) -> list[str]:
+    """The words as written, with inner underscores: what a search engine takes for one word."""
+    return _RAW.findall(text)
+
+
+def is_unspaced(raw: str) -> bool:
+    """Whether a written word is a run of a script without spaces, of which `terms_of` gives the pairs."""
+    return not raw.isascii() and len(raw) > 2 and _UNSPACED.search(raw) is not None
+
+
+@lru_cache(maxsize=1 << 16)
+def terms_of(raw: str) -> tuple[str, ...]:
+    """The terms of one written word, the word itself first; none for fillers and for data such as addresses.
+
+    `getUserName` gives `getusernam`, `get`, `user`, `name`; an ideographic run gives its overlapping pairs.
+    """
+    word = raw.lower()
+    if word in _IGNORED or len(word) > _LONGEST_TERM or _DATA.fullmatch(raw):
+        return ()
+    if not raw.isascii():
+        return tuple(word[i : i + 2] for i in range(len(word) - 1)) if is_unspaced(raw) else (word,)
+    parts = _PART.findall(raw)
+    if len(parts) < 2:
+        return (_stem(word),)
+    inner = (part.lower() for part in parts if len(part) > 1)
+    return tuple(dict.fromkeys([word, *(_stem(part) for part in inner if part not in _IGNORED)]))
+
+
+def _stem(word: str) -> str:
+    if len(word) > _LONGEST_WORD or not word.isalpha():
+        return word
+    stemmed: str = _english.stemWord(word)
+    return stemmed

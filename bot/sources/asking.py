@@ -1,0 +1,28 @@
+"""H1: every source is asked on its own; one that fails is reported, and the others still answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from bot.sources.protocol import Answer, Question, Source
+
+log = logging.getLogger(__name__)
+
+
+def ask_all(sources: Sequence[Source], question: Question) -> list[Answer]:
+    """The answers in the order of the sources, asked side by side. Never raises for a source's sake."""
+    if len(sources) < 2:
+        return [_ask(source, question) for source in sources]
+    with ThreadPoolExecutor(max_workers=len(sources), thread_name_prefix="source") as threads:
+        return list(threads.map(lambda source: _ask(source, question), sources))
+
+
+def _ask(source: Source, question: Question) -> Answer:
+    try:
+        return source.ask(question)
+    except Exception:
+        # A fault of ours in one source must not cost the reader what the others found.
+        log.exception("source %s failed", source.name)
+        return Answer(source.name, problems=(f"{source.name}: failed unexpectedly; the log has the details",))

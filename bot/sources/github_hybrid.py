@@ -1,0 +1,34 @@
+"""GitHub's issue search by meaning and words together: one request, `search_type=hybrid`, 10 a minute."""
+
+from __future__ import annotations
+
+from bot.errors import GitHubError, Retryable
+from bot.report import QueryRun
+from bot.sources.protocol import PER_PAGE, Answer, Question, Searcher
+
+NAME = "github-hybrid"
+
+
+class GitHubHybrid:
+    """Asks with the title as it is, without quotes and OR, for which GitHub would fall back to words alone.
+
+    A fall-back is no failure: its hits count, and the query's line says why.
+    """
+
+    name = NAME
+
+    def __init__(self, github: Searcher) -> None:
+        self._github = github
+
+    def ask(self, question: Question) -> Answer:
+        query = question.natural
+        if not query:
+            return Answer(NAME)
+        try:
+            page = self._github.search(query, hybrid=True, per_page=PER_PAGE)
+        except (GitHubError, Retryable) as failure:
+            run = QueryRun(NAME, query, None, problem=str(failure))
+            return Answer(NAME, (), (run,), (f"{NAME}: {failure}",))
+        note = f"searched by words only: {', '.join(page.fallback_reasons)}" if page.fallback_reasons else ""
+        run = QueryRun(NAME, query, page.total_count, problem=note, incomplete=page.incomplete, cached=page.cached_at)
+        return Answer(NAME, (page.items,), (run,))

@@ -1,0 +1,68 @@
+"""What a source is asked, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.model import Issue
+from bot.ranking.plan import Plan
+from bot.report import QueryRun
+
+PER_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One find. `plan` is for searches by words, `natural` for searches by meaning; either may be empty."""
+
+    target: Issue
+    plan: Plan
+    natural: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a source found: a ranked list for each query that was answered, how each query went, and what failed.
+
+    A source reports what went wrong in `problems`, one sentence each, instead of raising (H1).
+    """
+
+    source: str
+    lists: tuple[tuple[Issue, ...], ...] = ()
+    runs: tuple[QueryRun, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+class Source(Protocol):
+    """One haystack. `name` is its key in settings and reports."""
+
+    @property
+    def name(self) -> str: ...
+
+    def ask(self, question: Question) -> Answer:
+        """Search. Must be safe to call from several threads."""
+        ...
+
+
+class Page(Protocol):
+    """A page of GitHub's search; `bot.github.search.SearchPage` is one."""
+
+    @property
+    def total_count(self) -> int: ...
+    @property
+    def incomplete(self) -> bool: ...
+    @property
+    def items(self) -> tuple[Issue, ...]: ...
+    @property
+    def search_type(self) -> str: ...
+    @property
+    def fallback_reasons(self) -> tuple[str, ...]: ...
+    @property
+    def cached_at(self) -> str: ...
+
+
+class Searcher(Protocol):
+    """GitHub's issue search; `RepoClient` has it."""
+
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = PER_PAGE) -> Page: ...
