@@ -1,0 +1,104 @@
+"""`doppel find OWNER/REPO#N`: the finder by hand."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from bot import settings as host
+from bot.cli import UNREACHABLE
+from bot.errors import SettingsError
+from bot.model import IssueRef
+from bot.report import Candidate, Outcome, Report
+from bot.settings import Settings
+
+_SAYS = {
+    Outcome.FOUND: "Earlier reports of the same thing, perhaps:",
+    Outcome.NONE: "Nothing alike was found.",
+    Outcome.INCONCLUSIVE: "Nothing can be said: it could not be asked properly.",
+    Outcome.DEGRADED: "Not everything could be asked; this is what was found all the same:",
+}
+
+
+@click.command()
+@click.argument("issue")
+@click.option("--threshold", type=float, default=0.3, show_default=True, help="The least similarity of titles, 0 to 1.")
+@click.option("--min-confidence", type=float, help="The least probability that it is the same issue, 0 to 1.")
+@click.option("--limit", type=int, default=10, show_default=True, help="The most candidates.")
+@click.option("--include-closed", is_flag=True, help="Look among closed issues too.")
+@click.option("--relevance", default="learned", show_default=True, help="What to sort by: learned or title.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def find(
+    issue: str,
+    threshold: float,
+    min_confidence: float | None,
+    limit: int,
+    include_closed: bool,
+    relevance: str,
+    as_json: bool,
+) -> None:
+    """Look for earlier reports of ISSUE, given as OWNER/REPO#N (or #N with DOPPEL_REPOSITORY set).
+
+    Asks as the App where it is set up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0: answered, whether
+    something was found or not. 3: GitHub could not be asked, or not properly.
+    """
+    # These take a second to import, which `doppel --help` need not pay.
+    from bot.finder import Finder
+    from bot.wiring import build_github, reader
+
+    settings = host.load()
+    ref = _issue(issue, settings)
+    github = build_github(settings)
+    report = Finder(reader(settings, github, ref.repo)).find_duplicates(
+        ref.repo.owner,
+        ref.repo.name,
+        ref.number,
+        threshold,
+        limit,
+        include_closed,
+        relevance,
+        min_confidence=min_confidence,
+    )
+    if as_json:
+        click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
+    else:
+        show(report)
+    sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
+
+
+def _issue(text: str, settings: Settings) -> IssueRef:
+    if not text.startswith("#"):
+        return IssueRef.parse(text)
+    if not settings.default_repository:
+        raise SettingsError(f"DOPPEL_REPOSITORY: not set, and {text} names no repository; write OWNER/REPO{text}.")
+    return IssueRef.parse(settings.default_repository + text)
+
+
+def show(report: Report) -> None:
+    """Print a report for a person: candidates, why, and what was asked."""
+    click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
+    click.secho(_SAYS[report.outcome], bold=True)
+    for candidate in report.candidates:
+        _show_candidate(candidate)
+    click.echo("\nAsked:")
+    for run in report.queries:
+        hits = run.problem or f"{run.hits} hits"
+        click.echo(f"  {run.source:16} {hits:>12}  {_clean(run.query)}")
+    for problem in report.problems:
+        click.secho(f"  {_clean(problem)}", fg="yellow")
+
+
+def _show_candidate(candidate: Candidate) -> None:
+    chance = "" if candidate.confidence is None else f"{candidate.confidence:4.0%}  "
+    click.secho(f"  {chance}#{candidate.number:<6} ", bold=True, nl=False)
+    state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
+    click.echo(f"{_clean(candidate.title)}  ({state}; titles {candidate.similarity:.0%} alike)")
+    for reason in candidate.reasons:
+        click.echo(f"           {_clean(reason)}")
+
+
+def _clean(text: str) -> str:
+    """Strangers' text for a terminal: without control characters, which could move the cursor or hide what is there."""
+    return "".join(char if char.isprintable() else " " for char in text)
