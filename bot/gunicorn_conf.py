@@ -4,6 +4,9 @@ Shared by `Procfile` and `doppel serve`. Threads, because a thread that waits fo
 processor to the others, and because only this worker class keeps connections alive (bench/receiver.py measures both).
 """
 
+from typing import Any
+
+from bot.logs import configure_logging
 from bot.settings import load
 
 _settings = load()
@@ -22,3 +25,8 @@ limit_request_line = 4094
 limit_request_fields = 64
 accesslog = None
 loglevel = _settings.log_level.lower()
+
+
+def on_starting(server: Any) -> None:
+    """Our own log lines go where gunicorn's go; the workers inherit this."""
+    configure_logging(_settings.log_level)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
-from dbos._error import DBOSWorkflowIDInUseError
+from dbos import error as dbos_error
 
 from bot.jobs.database import QUEUE, VERSION, workflow_table
 from bot.jobs.job import Message
@@ -55,6 +55,6 @@ def enqueue(
             if instead_of is not None:
                 settled = sa.update(table).where(table.c.workflow_uuid == instead_of)
                 connection.execute(settled.values(status="CANCELLED"))
-    except DBOSWorkflowIDInUseError:
+    except dbos_error.DBOSWorkflowIDInUseError:
         return False
     return True

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import sqlalchemy as sa
-from dbos._error import DBOSException
+from dbos import error as dbos_error
 
-from bot.errors import DoppelError
 from bot.events import Event, IssueEvent, to_json
 from bot.jobs import dead_letters
 from bot.jobs.cleanup import erase
@@ -27,6 +28,9 @@ from bot.settings import Settings
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0
 
+# At most one for each thread of gunicorn's.
+_CONNECTIONS = 8
+
 
 def debounce(event: Event, seconds: float) -> float:
     """How long a delivery waits in the queue: an edit of an issue is often followed by the next one."""
@@ -38,11 +42,14 @@ class Inbox:
 
     def __init__(self, settings: Settings, *, patience: float = PATIENCE) -> None:
         """Does not connect: a process can start while its database is away, and says 503 until it is back."""
-        self._engine = queue_engine(settings, patience=patience)
+        self._engine = queue_engine(settings, patience=patience, pool_size=_CONNECTIONS + 2)
         self._client = queue_client(self._engine)
         self._prepared = False
-        # SQLite has one writer. Threads of one process line up here, in order, instead of polling the file's lock.
-        self._turn = threading.Lock()
+        self._preparing = threading.BoundedSemaphore()
+        # SQLite has one writer: threads of one process line up here instead of polling the file's lock. On PostgreSQL
+        # they line up for a connection.
+        places = 1 if self._engine.dialect.name == "sqlite" else _CONNECTIONS
+        self._turn = threading.BoundedSemaphore(places)
         self._patience = patience
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
@@ -53,58 +60,63 @@ class Inbox:
         # JSON may hold half of a surrogate pair, which no database can store.
         text = to_json(event).encode("utf-8", "replace").decode("utf-8")
         message = Message(delivery_id, 1, 0, time.time_ns() // 1_000_000, event.partition, text)
-        with _Bounded(self._turn, self._patience):
-            self._prepare()
+        with self._ready():
             return enqueue(self._client, self._engine, message, delay_seconds)
 
     def check(self) -> None:
         """Raise QueueUnavailable if the queue could not take a delivery now: its tables are there and writable."""
-        with _Bounded(self._turn, self._patience):
-            self._prepare()
-            with self._engine.connect() as connection:
-                if connection.dialect.name == "sqlite":
-                    connection.exec_driver_sql("BEGIN IMMEDIATE")
-                    connection.rollback()
-                elif connection.execute(sa.text("SELECT pg_is_in_recovery()")).scalar_one():
-                    raise QueueUnavailable("the queue's database is read-only")
+        with self._ready(), self._engine.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                connection.rollback()
+            elif connection.execute(sa.text("SELECT pg_is_in_recovery()")).scalar_one():
+                raise QueueUnavailable("the queue's database is read-only")
 
     def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
         """The jobs that have been given up and not been retried since, the latest first."""
-        return dead_letters.find(self._client, limit)
+        with self._ready():
+            return dead_letters.find(self._client, limit)
 
     def retry(self, dead_letter_id: str) -> bool:
         """Put a dead letter back into the queue with all its tries; False if there is no such dead letter."""
-        return dead_letters.retry(self._client, self._engine, dead_letter_id, time.time_ns() // 1_000_000)
+        with self._ready():
+            return dead_letters.retry(self._client, self._engine, dead_letter_id, time.time_ns() // 1_000_000)
 
     def erase(self, repository_id: int, before: float) -> None:
         """Erase what the queue holds of a repository from before this time (seconds since 1970) and is not at work."""
-        erase(self._engine, repository_id, before)
+        with self._ready():
+            erase(self._engine, repository_id, before)
 
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
 
+    @contextmanager
+    def _ready(self) -> Iterator[None]:
+        """Take a turn and have the tables there, within a time; what a database can raise becomes QueueUnavailable."""
+        with _held(self._turn, self._patience):
+            try:
+                self._prepare()
+                yield
+            except (sa.exc.SQLAlchemyError, dbos_error.DBOSException, OSError) as error:
+                # The driver's message can hold the address of the database, so its kind must do.
+                raise QueueUnavailable(f"the queue's database failed: {type(error).__name__}") from error
+
     def _prepare(self) -> None:
-        if not self._prepared:
-            prepare(self._engine)
-            self._prepared = True
-
-
-class _Bounded:
-    """Take a lock within a time, and turn what a database can raise into QueueUnavailable."""
-
-    def __init__(self, lock: threading.Lock, patience: float) -> None:
-        self._lock = lock
-        self._patience = patience
-
-    def __enter__(self) -> None:
-        if not self._lock.acquire(timeout=self._patience):
-            raise QueueUnavailable("the queue's database is busy")
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._lock.release()
-        if isinstance(error, DoppelError):
+        if self._prepared:
             return
-        if isinstance(error, sa.exc.SQLAlchemyError | DBOSException | OSError):
-            # The driver's message can hold the address of the database, so its kind must do.
-            raise QueueUnavailable(f"the queue's database failed: {type(error).__name__}") from error
+        # One at a time: a migration holds one connection for its lock and needs another.
+        with _held(self._preparing, self._patience):
+            if not self._prepared:
+                prepare(self._engine)
+                self._prepared = True
+
+
+@contextmanager
+def _held(lock: threading.Semaphore, patience: float) -> Iterator[None]:
+    if not lock.acquire(timeout=patience):
+        raise QueueUnavailable("the queue's database is busy")
+    try:
+        yield
+    finally:
+        lock.release()

@@ -31,13 +31,20 @@ def make_engine(
     """
     if url.startswith("sqlite"):
         return _sqlite(url, patience, synchronous, pool_size)
+    bound = int(patience * 1000)
     return sa.create_engine(
         url,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=patience,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": connect_timeout, "options": f"-c lock_timeout={int(patience * 1000)}"},
+        connect_args={
+            "connect_timeout": connect_timeout,
+            # A server that has vanished from the network does not even refuse.
+            "tcp_user_timeout": bound,
+            # The second frees the locks of a process that was frozen in the middle of a transaction.
+            "options": f"-c lock_timeout={bound} -c idle_in_transaction_session_timeout=60000",
+        },
     )
 
 

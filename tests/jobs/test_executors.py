@@ -1,0 +1,109 @@
+"""Who is dead: by its process on the same machine, by its heartbeat everywhere."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from bot.events import PushEvent, RepositorySummary
+from bot.jobs import Inbox
+from bot.jobs.database import executors, prepare, queue_engine, workflow_table
+from bot.jobs.executors import DEAD_AFTER, Executor, beat, find_dead, leave, this_process
+from bot.model import Actor, RepoRef
+from bot.settings import Settings
+
+ME = this_process()
+
+
+@pytest.fixture
+def engine(database_url: str, tmp_path: Path) -> Iterator[sa.Engine]:
+    """A queue in which `me`, `there`, `here`, `none` and `unheard-of` each hold a job."""
+    settings = Settings(home=tmp_path, database_url=database_url)
+    engine = queue_engine(settings)
+    prepare(engine)
+    inbox = Inbox(settings)
+    workflows = workflow_table(engine)
+    for name in (ME.id, "there", "here", "unheard-of"):
+        repository = RepositorySummary(5, RepoRef("acme", "app"), private=False)
+        inbox.put(name, PushEvent(1, repository, Actor("ann"), settings=True, templates=False))
+        held = workflows.update().where(workflows.c.workflow_uuid == name)
+        with engine.begin() as connection:
+            connection.execute(held.values(status="PENDING", executor_id=name))
+    beat(engine, ME)
+    inbox.close()
+    yield engine
+    engine.dispose()
+
+
+def ended_pid() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def age(engine: sa.Engine, executor_id: str, seconds: float) -> None:
+    older = executors.update().where(executors.c.executor_id == executor_id)
+    with engine.begin() as connection:
+        connection.execute(older.values(beat_at=executors.c.beat_at - seconds))
+
+
+def known(engine: sa.Engine) -> set[str]:
+    with engine.connect() as connection:
+        return set(connection.execute(sa.select(executors.c.executor_id)).scalars())
+
+
+def test_no_two_starts_are_the_same_executor() -> None:
+    assert this_process().id != this_process().id
+    assert this_process().pid == os.getpid()
+
+
+def test_who_beats_is_alive_wherever_it_is(engine: sa.Engine) -> None:
+    beat(engine, Executor("there", "another machine", 1))
+    beat(engine, Executor("here", ME.host, os.getppid()))
+    assert find_dead(engine, ME) == ["unheard-of"]
+
+
+def test_on_this_machine_an_ended_process_is_dead_at_once(engine: sa.Engine) -> None:
+    pid = ended_pid()
+    beat(engine, Executor("here", ME.host, pid))
+    beat(engine, Executor("there", "another machine", pid))
+    assert find_dead(engine, ME) == ["here", "unheard-of"]
+
+
+def test_a_killed_process_that_its_parent_has_not_noticed_is_dead(engine: sa.Engine) -> None:
+    process = subprocess.Popen([sys.executable, "-c", "print()"], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.read()
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    beat(engine, Executor("here", ME.host, process.pid))
+    beat(engine, Executor("there", "another machine", 1))
+    assert find_dead(engine, ME) == ["here", "unheard-of"]
+    process.communicate()
+
+
+def test_elsewhere_a_stale_heartbeat_is_dead_but_never_oneself(engine: sa.Engine) -> None:
+    beat(engine, Executor("there", "another machine", 1))
+    beat(engine, Executor("here", ME.host, os.getpid()))
+    age(engine, "there", DEAD_AFTER - 5)
+    assert find_dead(engine, ME) == ["unheard-of"]
+    age(engine, "there", 10)
+    age(engine, ME.id, 1000)
+    assert find_dead(engine, ME) == ["there", "unheard-of"]
+    beat(engine, Executor("there", "another machine", 1))
+    assert find_dead(engine, ME) == ["unheard-of"]
+
+
+def test_who_has_left_holds_nothing_and_the_dead_are_forgotten(engine: sa.Engine) -> None:
+    there, idle = Executor("there", "another machine", 1), Executor("idle", ME.host, ended_pid())
+    beat(engine, there)
+    beat(engine, idle)
+    beat(engine, Executor("here", ME.host, os.getpid()))
+    leave(engine, there)
+    assert find_dead(engine, ME) == ["there", "unheard-of"]
+    assert known(engine) == {ME.id, "here"}
