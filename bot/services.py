@@ -8,6 +8,7 @@ from datetime import datetime
 
 from bot.comments import CommentKeeper
 from bot.github.client import GitHub
+from bot.issue_forms import IssueForms
 from bot.jobs import Inbox
 from bot.repository_settings import RepositorySettings
 from bot.settings import Settings
@@ -25,6 +26,7 @@ class Services:
     github: GitHub
     store: Store
     repository_settings: RepositorySettings
+    issue_forms: IssueForms
     comments: CommentKeeper
     inbox: Inbox
     clock: Callable[[], datetime]

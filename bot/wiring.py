@@ -12,6 +12,7 @@ from bot.doctor import Wanted
 from bot.errors import SettingsError
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
+from bot.issue_forms import IssueForms
 from bot.jobs import Inbox, Job, ensure_schema
 from bot.model import RepoRef
 from bot.repository_settings import RepositorySettings
@@ -54,6 +55,7 @@ def build_services(settings: Settings) -> Services:
         github=build_github(settings),
         store=store,
         repository_settings=RepositorySettings(store, now),
+        issue_forms=IssueForms(store, now),
         comments=CommentKeeper(store.comments, settings.app_id or 0, now),
         inbox=Inbox(settings),
         clock=now,

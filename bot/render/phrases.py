@@ -72,7 +72,7 @@ class Phrases:
     not_done: str = "Noted: this issue and {issue} are different. Neither will be shown for the other again."
     not_already: str = "This issue and {issue} were already noted as different."
     of_done: str = "Closed: the discussion continues in {issue}."
-    of_done_root: str = "Closed. {asked} leads to {issue}, which is older and open: the discussion continues there."
+    of_done_root: str = "Closed. {asked} leads to {issue}: the discussion continues there."
     of_already: str = "This issue is closed in favour of {issue} already."
     itself: str = "That is this issue itself. Give the number of another one."
     of_newer: str = "{issue} is newer than this one. Close that one in favour of this instead."
@@ -86,6 +86,7 @@ class Phrases:
     muted_already: str = "This issue is left alone already."
     unmuted: str = "This issue is looked at again."
     unmuted_already: str = "This issue was not muted."
+    comment_deleted: str = "The comment with earlier issues was deleted here, so no other one is posted."
     scan_later: str = "Looking through all open issues comes with a later version; this one cannot do it yet."
 
     explain_heading: str = "**{issue}** {title}"

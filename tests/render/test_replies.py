@@ -30,7 +30,7 @@ TEXTS = [
     (replies.noted_different(PLACE, 12), f"Noted: this issue and {L12} are different. Neither will be shown for the other again."),
     (replies.noted_different(PLACE, 12, already=True), f"This issue and {L12} were already noted as different."),
     (replies.closed_for(PLACE, 12, 12), f"Closed: the discussion continues in {L12}."),
-    (replies.closed_for(PLACE, 12, 7), f"Closed. {L12} leads to {L7}, which is older and open: the discussion continues there."),
+    (replies.closed_for(PLACE, 12, 7), f"Closed. {L12} leads to {L7}: the discussion continues there."),
     (replies.closed_already(PLACE, 12), f"This issue is closed in favour of {L12} already."),
     (replies.refused_itself(), "That is this issue itself. Give the number of another one."),
     (replies.refused_newer(PLACE, 12), f"{L12} is newer than this one. Close that one in favour of this instead."),

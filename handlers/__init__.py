@@ -1,0 +1,39 @@
+"""The features, and the one table that says which event each of them handles and what it needs from GitHub (C1).
+
+`app.yml` is tested against this table. Importing it registers nothing: the composition root hands it to the router.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.router import Level, Route
+from handlers import access, commands, issues, settings_file
+
+# Reading metadata is granted to every App; membership and permissions of people are part of it.
+_METADATA: Mapping[str, Level] = {"metadata": "read"}
+# Every answer depends on the settings file and, where there are any, the issue forms.
+_ANSWERING: Mapping[str, Level] = {"issues": "write", "contents": "read", "metadata": "read"}
+_READING_ISSUES: Mapping[str, Level] = {"issues": "read", "metadata": "read"}
+_FILES: Mapping[str, Level] = {"contents": "read", "metadata": "read"}
+
+ROUTES: tuple[Route, ...] = (
+    Route("issues", ("opened", "edited", "reopened"), issues.look, _ANSWERING),
+    Route("issues", ("labeled", "unlabeled"), issues.labels_changed, _ANSWERING),
+    Route("issues", ("closed",), issues.closed, _READING_ISSUES),
+    Route("issues", ("deleted", "transferred"), issues.gone, _READING_ISSUES),
+    Route("issue_comment", ("created", "edited"), commands.obey, _ANSWERING),
+    Route("issue_comment", ("deleted",), commands.comment_deleted, _READING_ISSUES),
+    Route("installation", ("created", "unsuspend", "new_permissions_accepted"), access.granted),
+    Route("installation", ("suspend",), access.suspended),
+    Route("installation", ("deleted",), access.ended),
+    Route("installation_repositories", ("added", "removed"), access.list_changed),
+    Route(
+        "repository",
+        ("renamed", "transferred", "privatized", "publicized", "archived", "unarchived"),
+        access.repository_changed,
+        _METADATA,
+    ),
+    Route("repository", ("deleted",), access.repository_deleted, _METADATA),
+    Route("push", ("",), settings_file.pushed, _FILES),
+)

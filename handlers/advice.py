@@ -1,0 +1,88 @@
+"""The advisory comment: kept as the finder's report says (C2)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from bot.commands import Options
+from bot.comments import Draft, digest
+from bot.config import ConfigError
+from bot.model import Issue
+from bot.render import View, fingerprint, render_comment
+from bot.report import Report
+from bot.store import CommentState
+from handlers.finding import find
+from handlers.visit import Visit
+
+logger = logging.getLogger(__name__)
+
+
+def advise(visit: Visit, issue: Issue) -> None:
+    """Look for earlier reports of an issue that appeared or changed by itself, and speak if there are any.
+
+    Where there are none, nothing is said on a new issue; a comment that stands there already says so.
+    """
+    kept = visit.services.store.comments.get(visit.repository.id, visit.number)
+    if kept is not None and (kept.state is CommentState.DELETED or kept.text_hash == text_hash(issue)):
+        # A maintainer's wish; or a repeated delivery, or the later of several edits that waited together.
+        return
+    report = find(visit, issue)
+    if visit.config.mode == "shadow":
+        _note(visit, issue, report)
+    else:
+        post(visit, issue, report, create=bool(report.candidates))
+
+
+def refresh(visit: Visit, issue: Issue) -> None:
+    """Bring the comment up to date with what people decided, if there is one."""
+    kept = visit.services.store.comments.get(visit.repository.id, issue.number)
+    if kept is not None and kept.state is CommentState.POSTED:
+        post(visit, issue, find(visit, issue), create=False)
+
+
+def post(
+    visit: Visit,
+    issue: Issue,
+    report: Report,
+    *,
+    create: bool = True,
+    options: Options | None = None,
+    words: tuple[str, ...] = (),
+    problems: Sequence[ConfigError] = (),
+) -> bool:
+    """Keep the one comment as the report says; False where a maintainer deleted it.
+
+    `options`, `words` and `problems` (of the settings file) are given where a command asked.
+    """
+    services, options = visit.services, options or Options()
+    kept = services.store.comments.get(visit.repository.id, visit.number)
+    view = View(
+        checked_at=services.clock(),
+        enterprise=services.settings.enterprise,
+        max_candidates=options.limit or visit.config.max_candidates,
+        had_candidates=bool(kept and kept.shown),
+        words=words,
+        options=options,
+        settings_problems=tuple(problems),
+    )
+    body = render_comment(report, view)
+    shown = [candidate.number for candidate in report.candidates]
+    draft = Draft(body, fingerprint(body), text_hash(issue), shown)
+    # A comment of ours can be there without our knowing only where anything is there at all.
+    return services.comments.keep(visit.github, visit.slot, draft, look=issue.comments > 0, create=create)
+
+
+def text_hash(issue: Issue) -> str:
+    """What tells whether an issue's text has been answered already."""
+    return digest(issue.title, issue.body)
+
+
+def _note(visit: Visit, issue: Issue, report: Report) -> None:
+    """`mode: shadow`: record what would have been posted."""
+    shown = [candidate.number for candidate in report.candidates]
+    logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
+    visit.services.store.counters.increment("shadow.found" if shown else "shadow.silent")
+    visit.services.store.comments.record(
+        visit.repository.id, visit.number, text_hash=text_hash(issue), shown=shown, now=visit.services.now()
+    )

@@ -1,0 +1,43 @@
+"""What a command is given, and what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from bot.commands import Requirement, allowed
+from bot.events import CommentEvent
+from bot.model import Issue, Permission
+from handlers.visit import Visit
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a command went. `text` is Markdown for the reply; a re-check that went well has none (C2)."""
+
+    ok: bool
+    text: str = ""
+
+
+class Ask:
+    """A comment with commands: where it stands, on which issue, and who wrote it or last changed it."""
+
+    def __init__(self, visit: Visit, event: CommentEvent, issue: Issue) -> None:
+        self.visit = visit
+        self.issue = issue
+        self.command_id = event.comment_id
+        self.login = event.sender.login
+
+    @cached_property
+    def permission(self) -> Permission:
+        """What they may do in the repository; read once, and only where it matters."""
+        return self.visit.github.permission(self.visit.repo, self.login)
+
+    def may(self, who: Requirement) -> bool:
+        """Whether they meet a requirement (C5)."""
+        if who is Requirement.ANYONE:
+            return True
+        is_author = self.login.lower() == self.issue.author.login.lower()
+        if who is Requirement.AUTHOR_OR_TRIAGE and is_author:
+            return True
+        return allowed(who, self.permission, is_author)

@@ -1,0 +1,63 @@
+"""Issues that appear, change or go: look for earlier reports, or forget what is known."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.config import RepoConfig
+from bot.events import IssueEvent
+from bot.services import Services
+from handlers.advice import advise
+from handlers.finding import finder_for
+from handlers.visit import Visit, enter, why_silent
+
+logger = logging.getLogger(__name__)
+
+
+def look(event: IssueEvent, services: Services) -> None:
+    """An issue was opened, reopened, or its text was edited."""
+    visit = enter(event, services)
+    if visit is not None:
+        _look(visit, event)
+
+
+def labels_changed(event: IssueEvent, services: Services) -> None:
+    """A label came or went. That matters where the settings let labels decide which issues are looked at.
+
+    An issue that now qualifies is looked at as if it were new; one that no longer does keeps its comment, which a
+    maintainer can delete.
+    """
+    visit = enter(event, services)
+    if visit is not None and _decides(visit.config, event.label):
+        _look(visit, event)
+
+
+def closed(event: IssueEvent, services: Services) -> None:
+    """An issue was closed. The comment stays as it is: who reads it later sees what was known when it was open."""
+
+
+def gone(event: IssueEvent, services: Services) -> None:
+    """An issue was deleted or moved to another repository: nothing of it is kept here.
+
+    Where the App is installed on the other repository, `issues.opened` arrives from there; the advisory comment that
+    moved along is found by its marker.
+    """
+    services.store.forget_issue(event.repository.id, event.number)
+
+
+def _look(visit: Visit, event: IssueEvent) -> None:
+    # The payload may be old: what counts is the issue as it is now.
+    issue = visit.github.issue(visit.repo, event.number)
+    muted = visit.services.store.muted.is_muted(visit.repository.id, event.number)
+    reason = why_silent(issue, visit.config, sender_is_bot=event.sender.is_bot, muted=muted)
+    if reason:
+        logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
+    else:
+        advise(visit, issue)
+    if not issue.is_pull_request:
+        # What is not answered counts too, when it comes to which words are rare here.
+        finder_for(visit, issue).notice(issue)
+
+
+def _decides(config: RepoConfig, label: str) -> bool:
+    return label.casefold() in (name.casefold() for name in (*config.ignore.labels, *config.only_labels))

@@ -1,0 +1,50 @@
+"""Commands that look and tell: re-check, search, explain, scan and help (C4)."""
+
+from __future__ import annotations
+
+from bot.commands import Command
+from bot.render import explain as render_explanation
+from bot.render import replies
+from handlers.advice import post
+from handlers.ask import Answer, Ask
+from handlers.finding import find, finder_for
+from handlers.verdicts import other_issue
+
+# So many of the issues that were found are looked through for the one to explain; further ones are found by chance.
+_LOOKED_THROUGH = 100
+
+
+def recheck(ask: Ask, command: Command) -> Answer:
+    """`/duplicates` and `search`: look again and bring the comment up to date; its text is the answer."""
+    visit = ask.visit
+    report = find(visit, ask.issue, command.options, command.words)
+    posted = post(
+        visit,
+        ask.issue,
+        report,
+        options=command.options,
+        words=command.words,
+        problems=visit.settings.problems,
+    )
+    return Answer(True) if posted else Answer(False, replies.comment_was_deleted())
+
+
+def explain(ask: Ask, command: Command) -> Answer:
+    """`explain #N`: how that issue compares with this one, whether it was shown or not."""
+    other = other_issue(ask, command)
+    if isinstance(other, Answer):
+        return other
+    finder = finder_for(ask.visit, ask.issue)
+    report = finder.find(ask.issue, threshold=0.0, max_candidates=_LOOKED_THROUGH, state="all")
+    found = next((candidate for candidate in report.candidates if candidate.number == other.number), None)
+    return Answer(True, render_explanation(report, found or finder.compare(ask.issue, other), ask.visit.place))
+
+
+def scan(ask: Ask, command: Command) -> Answer:
+    """`scan`: comes with a later version, and says so."""
+    return Answer(False, replies.scan_comes_later())
+
+
+def show_help(ask: Ask, command: Command) -> Answer:
+    """`help`: everything there is."""
+    return Answer(True, replies.help_text())

@@ -1,0 +1,93 @@
+"""Entering a place: what every handler of issues and comments must know before it does anything there."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from bot.comments import Slot
+from bot.config import RepoConfig
+from bot.events import CommentEvent, IssueEvent, PushEvent, RepositorySummary
+from bot.github.repo import RepoClient, ThreadClient
+from bot.model import Issue, RepoRef
+from bot.render import Place, has_marker
+from bot.repository_settings import Loaded
+from bot.services import Services
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One issue, with the client of its installation and the settings of its repository."""
+
+    services: Services
+    github: RepoClient
+    repository: RepositorySummary
+    number: int
+    settings: Loaded
+
+    @property
+    def repo(self) -> RepoRef:
+        """The repository by name, for GitHub."""
+        return self.repository.ref
+
+    @property
+    def config(self) -> RepoConfig:
+        """The settings in force."""
+        return self.settings.config
+
+    @property
+    def place(self) -> Place:
+        """Where comments are written, for rendering."""
+        return Place(str(self.repo), self.services.settings.enterprise)
+
+    @property
+    def slot(self) -> Slot:
+        """Where the advisory comment is kept."""
+        return Slot(self.repository.id, self.repo, self.number, has_marker)
+
+    def thread(self, *, fresh: bool) -> ThreadClient:
+        """The client that remembers what was read for this issue in the last minutes (T5)."""
+        return self.github.thread(f"{self.repo}#{self.number}", fresh=fresh)
+
+
+def enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:
+    """Look at the place of an event; None where the bot does nothing whatever happens there.
+
+    That is on a paused host, in an archived repository, and where the settings say `mode: off`.
+    """
+    if services.settings.paused or event.repository.archived:
+        logger.info("%s is archived, or the host has paused the bot", event.repository.ref)
+        return None
+    github = services.github.installation(installation_of(event, services))
+    settings = services.repository_settings.read(github, event.repository)
+    if settings.config.mode == "off":
+        logger.info("%s says mode: off", event.repository.ref)
+        return None
+    if services.store.repositories.get(event.repository.id) is None:
+        # A new or lost store: GitHub has just answered for this repository, so the App is installed there.
+        services.store.repositories.upsert(event.repository, event.installation, services.now())
+    return Visit(services, github, event.repository, event.number, settings)
+
+
+def installation_of(event: IssueEvent | CommentEvent | PushEvent, services: Services) -> int:
+    """The installation that covers an event's repository, asked for where the webhook does not name it."""
+    if event.installation is not None:
+        return event.installation
+    return services.github.app().installation_of(event.repository.ref)
+
+
+def why_silent(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: bool) -> str:
+    """Say why an issue that changed by itself is left alone; empty if it is to be looked at (C1, C6)."""
+    if issue.is_pull_request:
+        return "it is a pull request"
+    if issue.locked:
+        return "it is locked"
+    if issue.state == "closed":
+        return "it is closed"
+    if sender_is_bot or issue.author.is_bot:
+        return "a bot caused it"
+    if muted:
+        return "it is muted"
+    return config.why_ignored(issue.author.login, issue.labels, issue.title) or ""

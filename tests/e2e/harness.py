@@ -1,0 +1,205 @@
+"""The whole bot in one process, with a GitHub of its own: what the end-to-end tests are written with.
+
+Deliveries are signed by the simulator and taken by the real Flask application; the real queue on SQLite hands them to a
+real worker; the real client speaks real HTTP. Only waiting is shortened: the bot sleeps on the simulated clock.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from bot.comments import CommentKeeper
+from bot.github.client import GitHub
+from bot.jobs import Worker
+from bot.jobs import retry as retries
+from bot.jobs.database import queue_engine, workflow_table
+from bot.services import Services
+from bot.settings import Settings
+from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator.state.issues import Comment, Issue
+from bot.web import create_app
+from bot.wiring import build_services, job_handler, prepare_databases
+
+SECRET = "a-secret-of-the-tests"
+BOT = "doppel[bot]"
+LEASE = 0.3
+
+_UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
+_CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
+_FINGERPRINT = re.compile(r"(<!-- doppel:advice v1) [0-9a-f]{16} -->")
+_owners = itertools.count(1)
+
+
+@dataclasses.dataclass
+class World:
+    """Everything that is started once: simulator, receiver, worker. Each test works in a repository of its own."""
+
+    server: Server
+    settings: Settings
+    services: Services
+    web: Any
+    queue: sa.Engine
+
+    @property
+    def sim(self) -> Simulator:
+        return self.server.sim
+
+    def unfinished(self) -> int:
+        """How many deliveries are queued, at work, or waiting for another try."""
+        workflows = workflow_table(self.queue)
+        count = sa.select(sa.func.count()).where(workflows.c.status.in_(_UNFINISHED))
+        with self.queue.connect() as connection:
+            return int(connection.execute(count).scalar_one())
+
+    def settle(self, timeout: float = 20.0) -> None:
+        """Wait until every webhook is delivered and every delivery is worked on, those that this causes included."""
+        end = time.monotonic() + timeout
+        while True:
+            delivered = len(self.sim.webhooks.log)
+            self.sim.webhooks.join(timeout)
+            if not self.unfinished() and len(self.sim.webhooks.log) == delivered:
+                return
+            assert time.monotonic() < end, f"{self.unfinished()} deliveries are still not worked on"
+            time.sleep(0.01)
+
+
+@contextmanager
+def start_world(home: Path) -> Iterator[World]:
+    """Start everything, and stop it at the end."""
+    with pytest.MonkeyPatch.context() as patch, start_simulator() as server:
+        patch.setattr(retries, "_FIRST_WAIT", 0.1)
+        server.sim.app.hook.secret = SECRET
+        settings = Settings(
+            home=home,
+            database_url=f"sqlite:///{home / 'doppel.db'}",
+            app_id=server.app_id,
+            private_key=server.private_key_pem,
+            webhook_secrets=(SECRET,),
+            github_api_url=server.url,
+            debounce_seconds=0.2,
+            worker_threads=3,
+        )
+        prepare_databases(settings)
+        services = build_services(settings)
+        clock = server.sim.clock
+        github = GitHub(
+            app_id=settings.app_id,
+            private_key=settings.private_key,
+            api_url=settings.github_api_url,
+            timeout=1.0,
+            clock=clock.timestamp,
+            monotonic=clock.timestamp,
+            sleep=clock.advance,
+            jitter=lambda: 0.0,
+        )
+        services = dataclasses.replace(
+            services,
+            github=github,
+            clock=clock.now,
+            comments=CommentKeeper(services.store.comments, server.app_id, clock.now, lease=LEASE),
+        )
+        web = create_app(settings).test_client()
+
+        def post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
+            answer = web.post("/webhook", data=body, headers=dict(headers))
+            return answer.status_code, dict(answer.headers), answer.get_data(as_text=True)
+
+        server.sim.webhooks.post = post
+        server.sim.app.hook.url = "http://receiver.example/webhook"
+        worker = Worker(settings, job_handler(services))
+        worker.start()
+        queue = queue_engine(settings)
+        try:
+            yield World(server, settings, services, web, queue)
+        finally:
+            worker.stop(2.0)
+            queue.dispose()
+            services.inbox.close()
+            services.store.close()
+            github.close()
+
+
+class Doppel:
+    """One test's repository `acme/app` (under another owner each time, which what is shown leaves out)."""
+
+    def __init__(self, world: World, *, private: bool = False) -> None:
+        self.world = world
+        self.sim = world.sim
+        self.services = world.services
+        self.owner = f"acme-{next(_owners)}"
+        self.repo = f"{self.owner}/app"
+        self.repository = self.sim.add_repository(self.repo, private=private)
+        self._seen: set[tuple[int, str]] = set()
+        self.sim.install(self.repo)
+        for role in ("triage", "write", "maintain", "admin"):
+            self.sim.set_permission(self.repo, f"{role}-person", role)
+        self.settle()
+
+    def settle(self) -> None:
+        """See World.settle."""
+        self.world.settle()
+
+    def open(self, title: str, body: str = "", author: str = "reporter", **more: Any) -> Issue:
+        """A person opens an issue, and the bot has done its work when this returns."""
+        issue = self.sim.open_issue(self.repo, author, title, body, **more)
+        self.settle()
+        return issue
+
+    def write(self, number: int, body: str, login: str = "reporter") -> Comment:
+        """A person comments, and the bot has done its work when this returns."""
+        comment = self.sim.comment(self.repo, number, login, body)
+        self.settle()
+        return comment
+
+    def edit(self, comment: Comment, body: str, login: str | None = None) -> None:
+        """Somebody edits a comment, by default its author."""
+        self.sim.edit_comment(comment, body, login)
+        self.settle()
+
+    def said(self, number: int) -> list[str]:
+        """Everything that the bot has said on an issue, as it stands now. What is never asked for fails the test."""
+        comments = self._own(number)
+        self._seen |= {(comment.id, comment.body) for comment in comments}
+        return [self.plain(comment.body) for comment in comments]
+
+    def advice(self, number: int) -> str:
+        """The one comment that the bot has made on an issue, without the folded part."""
+        (comment,) = self.said(number)
+        return comment.partition("\n\n<details>")[0]
+
+    def reactions(self, comment: Comment) -> list[str]:
+        """How the bot reacted to a comment, in order."""
+        return [reaction.content for reaction in comment.reactions if reaction.user.login == BOT]
+
+    def plain(self, body: str) -> str:
+        """A comment without what differs each time: owner, fingerprint, time of day."""
+        body = _FINGERPRINT.sub(r"\1 -->", body.replace(self.repo, "acme/app"))
+        return _CHECKED.sub("Checked on DAY.", body)
+
+    def finish(self) -> None:
+        """What must hold at the end of every test."""
+        self.settle()
+        self.sim.faults.clear()
+        leftover = [
+            f"#{issue.number}: {comment.body}"
+            for issue in self.sim.issues_of(self.repository)
+            for comment in self._own(issue.number)
+            if (comment.id, comment.body) not in self._seen
+        ]
+        assert not leftover, "the bot said something that the test does not mention"
+        assert self.sim.unknown_requests == []
+        assert self.sim.violations == []
+        assert self.services.inbox.dead_letters() == []
+
+    def _own(self, number: int) -> list[Comment]:
+        return [comment for comment in self.sim.comments(self.repo, number) if comment.author.login == BOT]
