@@ -26,7 +26,7 @@ def test_nothing_leaks_at_any_log_level_or_in_any_failure(
 ) -> None:
     sim.open_issue("acme/app", "alice", "One", "")
     with caplog.at_level(logging.DEBUG):
-        github = connect(timeout=0.2, patience=3.0)
+        github = connect(timeout=0.4, patience=5.0)
         client = github.installation(github.app().installation_of(REPO))
         github.app().update_hook_config(secret=server.webhook_secret)
         client.issue(REPO, 1)

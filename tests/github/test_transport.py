@@ -26,8 +26,8 @@ def issue(sim: Simulator) -> None:
 
 
 def impatient(connect: Callable[..., GitHub]) -> RepoClient:
-    """A client that waits a third of a second (a real one) for an answer."""
-    github = connect(timeout=0.3)
+    """A client that waits half a second (a real one) for an answer."""
+    github = connect(timeout=0.5)
     return github.installation(github.app().installation_of(REPO))
 
 
