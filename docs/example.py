@@ -29,8 +29,8 @@ REPORT = Report(
             confidence=0.87,
             workflow_state="Planned",
             reasons=(
-                "same error text: read ECONNRESET at TLSWrap.onStreamRead",
-                "same identifiers: syncQueue.flush, HTTPS_PROXY",
+                "Same error text: “read ECONNRESET at TLSWrap.onStreamRead”",
+                "Same identifiers: syncQueue.flush, HTTPS_PROXY",
             ),
             sources=("github-search", "github-hybrid"),
         ),
@@ -46,7 +46,7 @@ REPORT = Report(
             title_ratio=0.51,
             relevance=0.62,
             confidence=0.41,
-            reasons=("same identifiers: HTTPS_PROXY",),
+            reasons=("Same identifiers: HTTPS_PROXY",),
             sources=("github-search",),
         ),
     ),
@@ -58,6 +58,7 @@ REPORT = Report(
         QueryRun("github-hybrid", "repo:larkspool/larkspool is:issue Sync stops with ECONNRESET behind a proxy", 21),
     ),
     relevance="learned",
+    counts={"total": 30, "unique": 23, "duplicates": 7, "github-search": 9, "github-hybrid": 21},
 )
 
 

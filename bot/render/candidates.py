@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.render.details import sentence
 from bot.render.escape import escape
 from bot.render.links import Place
 from bot.render.phrases import ENGLISH as SAY
@@ -34,7 +35,7 @@ def _facts(candidate: Candidate) -> list[str]:
         state.append(SAY.workflow.format(status=escape(candidate.workflow_state, 60)))
     alike = similarity_words(candidate)
     reasons = [reason for reason in map(escape, candidate.reasons[:REASONS_MAX]) if reason]
-    return [" · ".join(state), " · ".join([*judged, alike]), *reasons]
+    return [sentence(fact) for fact in (" · ".join(state), " · ".join([*judged, alike]), *reasons)]
 
 
 def state_words(candidate: Candidate) -> str:

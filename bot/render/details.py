@@ -26,6 +26,11 @@ def bullets(lines: Iterable[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
 
+def sentence(text: str) -> str:
+    """`text` with a capital first letter, as the lines of a list begin."""
+    return text[:1].upper() + text[1:]
+
+
 def source_name(source: str) -> str:
     """What a source is called in a sentence."""
     return SOURCE_NAMES.get(source) or escape(source, 60)
@@ -36,9 +41,11 @@ def queries_block(report: Report) -> str:
     if not report.queries:
         return ""
     lines = [SAY.queries, "", bullets(map(query_line, report.queries[:QUERIES_MAX]))]
-    totals = report.counts
-    if "total" in totals and "unique" in totals:
-        lines += ["", SAY.totals.format(total=totals["total"], unique=totals["unique"])]
+    counts = dict(report.counts)
+    if "total" in counts and "unique" in counts:
+        total, unique, _ = counts.pop("total"), counts.pop("unique"), counts.pop("duplicates", 0)
+        by = [SAY.by_source.format(count=count, source=source_name(source)) for source, count in counts.items()]
+        lines += ["", SAY.totals.format(total=total, unique=unique, sources=", ".join(by[:QUERIES_MAX]))]
     if any(query.cached for query in report.queries):
         lines += ["", SAY.cached_hint]
     return "\n".join(lines)

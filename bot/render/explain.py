@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.ranking.keywords import STOP_WORDS
 from bot.ranking.words import split_words
 from bot.render.candidates import confidence_words, similarity_words, state_words
-from bot.render.details import bullets, query_line, source_name
+from bot.render.details import bullets, query_line, sentence, source_name
 from bot.render.escape import code, escape
 from bot.render.links import Place
 from bot.render.phrases import ENGLISH as SAY
@@ -29,7 +29,7 @@ def explain(report: Report, candidate: Candidate, place: Place) -> str:
     facts.append(SAY.explain_found_by.format(sources=sources) if sources else SAY.explain_not_found)
     blocks = [
         SAY.explain_heading.format(issue=place.issue(candidate.number), title=escape(candidate.title)),
-        bullets(facts),
+        bullets(map(sentence, facts)),
     ]
     asked = [query_line(query) for query in report.queries if query.source in candidate.sources]
     if asked:

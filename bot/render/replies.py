@@ -127,11 +127,6 @@ def refused_circle(place: Place, number: int) -> str:
     return SAY.of_circle.format(issue=place.issue(number))
 
 
-def refused_closed(place: Place, number: int) -> str:
-    """`of` with a chain that has no open issue."""
-    return SAY.of_closed_root.format(issue=place.issue(number))
-
-
 def undone_not(place: Place, number: int) -> str:
     """`undo` after `not`."""
     return SAY.undo_not.format(issue=place.issue(number))
@@ -157,24 +152,14 @@ def unmuted(already: bool = False) -> str:
     return SAY.unmuted_already if already else SAY.unmuted
 
 
-def not_found_by_search(place: Place, number: int) -> str:
-    """`explain` for an issue that is no candidate."""
-    return SAY.explain_missing.format(issue=place.issue(number))
+def comment_was_deleted() -> str:
+    """A re-check where a maintainer deleted the advisory comment (C1)."""
+    return SAY.comment_deleted
 
 
 def scan_comes_later() -> str:
     """The answer to `scan` as long as there is none."""
     return SAY.scan_later
-
-
-def switched_off() -> str:
-    """A command in a repository whose settings say `mode: off`."""
-    return SAY.mode_off
-
-
-def paused() -> str:
-    """A command while the host has paused the bot everywhere."""
-    return SAY.paused
 
 
 def no_such_issue(place: Place, number: int) -> str:
@@ -190,11 +175,6 @@ def not_an_issue(place: Place, number: int) -> str:
 def github_refused(detail: str) -> str:
     """GitHub refused for good; `detail` is its own message."""
     return SAY.github_refused.format(detail=escape(detail).rstrip("."))
-
-
-def github_down() -> str:
-    """GitHub did not answer after all retries."""
-    return SAY.github_down
 
 
 def settings_problems(problems: Sequence[ConfigError], source: str) -> str:

@@ -18,13 +18,13 @@ FOUND = """\
 **This may have been reported before.** The closest earlier issues:
 
 1. [#118](https://redirect.github.com/acme/app/issues/118) Crash when pasting an image
-   - open · reported 2025-11-02 · project status: In progress
-   - very likely the same (93%) · titles 64% alike by letters, 81% by words
-   - same error text: RangeError: Invalid array length
-   - same identifiers: pasteHandler
+   - Open · reported 2025-11-02 · project status: In progress
+   - Very likely the same (93%) · titles 64% alike by letters, 81% by words
+   - Same error text: RangeError: Invalid array length
+   - Same identifiers: pasteHandler
 2. [#97](https://redirect.github.com/acme/app/issues/97) \\`paste()\\` throws
-   - closed as completed: **possible regression** · reported 2025-11-02
-   - possibly the same (31%) · titles 64% alike by letters, 81% by words
+   - Closed as completed: **possible regression** · reported 2025-11-02
+   - Possibly the same (31%) · titles 64% alike by letters, 81% by words
 
 This is a suggestion. People decide, and nothing was changed.
 
@@ -37,7 +37,7 @@ This is a suggestion. People decide, and nothing was changed.
 - ``a `quoted` error`` – 1 result, incomplete, [Cached result from 10:20:01 AM] (GitHub's search by meaning)
 - `crash` – no answer, rate limited until 10:24 (the index of meanings)
 
-14 results, 9 different issues.
+14 results, 9 different issues (8 by GitHub's search, 3 by GitHub's search by meaning).
 
 `/duplicates fresh` asks again.
 
@@ -77,6 +77,9 @@ Checked on 2026-03-09 10:23 UTC.
 """
 
 
+COUNTS = {"total": 14, "unique": 9, "duplicates": 5, "github-search": 8, "github-hybrid": 3}
+
+
 def same(body: str, expected: str) -> bool:
     assert body == expected.replace("FINGERPRINT", fingerprint(body))
     return True
@@ -94,7 +97,7 @@ def test_c3_the_whole_comment() -> None:
         QueryRun("github-hybrid", "a `quoted` error", 1, incomplete=True, cached="10:20:01 AM"),
         QueryRun("vectors", "crash", None, "rate limited until 10:24"),
     )
-    body = render_comment(report(first, second, queries=queries, counts={"total": 14, "unique": 9}), view())
+    body = render_comment(report(first, second, queries=queries, counts=COUNTS), view())
     assert same(body, FOUND)
 
 
@@ -127,13 +130,13 @@ def test_c2_the_fingerprint_changes_with_what_is_said_and_not_with_the_time() ->
 @pytest.mark.parametrize(
     ("state", "reason", "expected"),
     [
-        ("open", None, "open ·"),
-        ("open", "reopened", "open ·"),
-        ("closed", None, "closed ·"),
-        ("closed", "completed", "closed as completed: **possible regression** ·"),
-        ("closed", "not_planned", "closed as not planned ·"),
-        ("closed", "duplicate", "closed, repeats another issue ·"),
-        ("closed", "something_new", "closed ·"),
+        ("open", None, "Open ·"),
+        ("open", "reopened", "Open ·"),
+        ("closed", None, "Closed ·"),
+        ("closed", "completed", "Closed as completed: **possible regression** ·"),
+        ("closed", "not_planned", "Closed as not planned ·"),
+        ("closed", "duplicate", "Closed, repeats another issue ·"),
+        ("closed", "something_new", "Closed ·"),
     ],
 )
 def test_c3_the_state_is_shown(state: str, reason: str | None, expected: str) -> None:
@@ -143,14 +146,14 @@ def test_c3_the_state_is_shown(state: str, reason: str | None, expected: str) ->
 @pytest.mark.parametrize(
     ("confidence", "expected"),
     [
-        (1.0, "very likely the same (100%)"),
-        (0.999, "very likely the same (99%)"),
-        (0.85, "very likely the same (85%)"),
-        (0.6, "likely the same (60%)"),
-        (0.3, "possibly the same (30%)"),
-        (0.29, "probably only related (29%)"),
-        (0.001, "probably only related (1%)"),
-        (0.0, "probably only related (0%)"),
+        (1.0, "Very likely the same (100%)"),
+        (0.999, "Very likely the same (99%)"),
+        (0.85, "Very likely the same (85%)"),
+        (0.6, "Likely the same (60%)"),
+        (0.3, "Possibly the same (30%)"),
+        (0.29, "Probably only related (29%)"),
+        (0.001, "Probably only related (1%)"),
+        (0.0, "Probably only related (0%)"),
     ],
 )
 def test_c3_confidence_is_shown_in_words_and_per_cent(confidence: float, expected: str) -> None:
@@ -159,8 +162,8 @@ def test_c3_confidence_is_shown_in_words_and_per_cent(confidence: float, expecte
 
 def test_c3_without_a_confidence_none_is_claimed() -> None:
     body = render_comment(report(candidate()), view())
-    assert "   - titles 64% alike by letters, 81% by words\n" in body
-    assert "likely" not in body
+    assert "   - Titles 64% alike by letters, 81% by words\n" in body
+    assert "likely" not in body.lower()
 
 
 def test_c3_at_most_max_candidates_are_shown() -> None:

@@ -35,7 +35,6 @@ TEXTS = [
     (replies.refused_itself(), "That is this issue itself. Give the number of another one."),
     (replies.refused_newer(PLACE, 12), f"{L12} is newer than this one. Close that one in favour of this instead."),
     (replies.refused_circle(PLACE, 12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
-    (replies.refused_closed(PLACE, 12), f"Every issue of the chain that starts at {L12} is closed. Reopen one of them first."),
     (replies.undone_not(PLACE, 12), f"Taken back: {L12} can be shown for this issue again."),
     (replies.undone_of(PLACE, 12), f"Taken back: this issue is open again and no longer tied to {L12}."),
     (replies.undone_of(PLACE, 12, reopened=False), f"Taken back: this issue is no longer tied to {L12}, and closed as it was before."),
@@ -44,14 +43,11 @@ TEXTS = [
     (replies.muted(already=True), "This issue is left alone already."),
     (replies.unmuted(), "This issue is looked at again."),
     (replies.unmuted(already=True), "This issue was not muted."),
+    (replies.comment_was_deleted(), "The comment with earlier issues was deleted here, so no other one is posted."),
     (replies.scan_comes_later(), "Looking through all open issues comes with a later version; this one cannot do it yet."),
-    (replies.switched_off(), "I am switched off for this repository, so nothing was done."),
-    (replies.paused(), "I am paused on this host, so nothing was done."),
     (replies.no_such_issue(PLACE, 12), f"{L12} does not exist here, or I am not allowed to see it."),
     (replies.not_an_issue(PLACE, 12), f"{L12} is a pull request; only issues can be given."),
-    (replies.not_found_by_search(PLACE, 12), f"{L12} is not among the issues that the search found, so there is nothing to compare."),
     (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. Nothing was changed."),
-    (replies.github_down(), "GitHub does not answer at the moment, so nothing was done. Please try again later."),
     (replies.rate_limited(0.2), "That is a lot at once. Please try again in 2 seconds."),
     (replies.rate_limited(45), "That is a lot at once. Please try again in 45 seconds."),
     (replies.rate_limited(600), "That is a lot at once. Please try again in 10 minutes."),
@@ -121,12 +117,12 @@ def test_c4_help_is_made_from_the_table() -> None:
 EXPLAINED = f"""\
 **{L12}** Crash when pasting an image
 
-- open
-- titles 64% alike by letters, 81% by words
-- words that both titles have: `pasting`, `image`
-- all evidence together: likely the same (78%)
-- same error text: RangeError
-- found by: GitHub's search, the index of meanings
+- Open
+- Titles 64% alike by letters, 81% by words
+- Words that both titles have: `pasting`, `image`
+- All evidence together: likely the same (78%)
+- Same error text: RangeError
+- Found by: GitHub's search, the index of meanings
 
 what was asked there:
 
@@ -143,9 +139,9 @@ def test_c4_explain_says_how_two_issues_compare() -> None:
 
 def test_c4_explain_of_an_issue_that_no_search_found() -> None:
     text = explain(report(), candidate(12, "Something else", sources=()), PLACE)
-    assert "- the titles have no word in common\n" in text
-    assert "- there is no probability yet; the order is that of the evidence\n" in text
-    assert text.endswith("- none of the searches found it")
+    assert "- The titles have no word in common\n" in text
+    assert "- There is no probability yet; the order is that of the evidence\n" in text
+    assert text.endswith("- None of the searches found it")
 
 
 def test_c6_settings_problems_are_listed_with_line_column_and_hint() -> None:
