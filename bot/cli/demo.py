@@ -16,6 +16,7 @@ from bot.demo.performance import Plan, perform
 from bot.demo.scenario import REPOSITORY
 from bot.demo.show import ShowFailed
 from bot.demo.terminal import Terminal
+from bot.errors import Unavailable
 from bot.model import RepoRef
 
 BOT_LOGIN = "doppel[bot]"
@@ -40,7 +41,7 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
     have happened did not; the last line says what.
     """
     name = str(RepoRef.parse(repo)) if repo else "acme/app" if issues else REPOSITORY
-    terminal = Terminal(Console(width=None if sys.stdout.isatty() else 100), BOT_LOGIN)
+    terminal = Terminal(Console(), BOT_LOGIN)
 
     def tell(event: Event) -> None:
         if as_json:
@@ -53,7 +54,9 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
         signal.signal(number, _interrupt)
     try:
         perform(Plan(serve, issues, name, postgres, port), tell)
-    except ShowFailed as failure:
+    except (ShowFailed, Unavailable) as failure:
+        for note in getattr(failure, "__notes__", ()):
+            click.echo(note, err=True)
         click.echo(f"doppel: the demo went wrong: {failure}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:

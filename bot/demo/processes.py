@@ -14,7 +14,7 @@ import requests
 import sqlalchemy as sa
 
 from bot import settings as host
-from bot.errors import Unavailable
+from bot.errors import DoppelError, Unavailable
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.job import LATER_RUN
 from bot.settings import VARIABLES, Settings
@@ -77,6 +77,10 @@ def running(server: Server, home: Path, database_url: str = "") -> Iterator[Proc
         try:
             supervisor.start()
             yield processes
+        except DoppelError as problem:
+            # The log goes with the directory, so what it says of the failure must leave now.
+            problem.add_note(f"What web and worker wrote last:\n{_tail(home / LOG)}")
+            raise
         finally:
             # A second Ctrl-C would leave processes behind that nobody ends.
             before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -97,10 +101,8 @@ def wait_for(processes: Processes, what: str, happened: Callable[[], bool]) -> N
         time.sleep(POLL_SECONDS)
 
 
-def log_tail(home: Path, lines: int = 20) -> str:
-    """The last lines that the processes wrote."""
-    path = home / LOG
-    return "\n".join(path.read_text("utf-8", "replace").splitlines()[-lines:]) if path.exists() else ""
+def _tail(log: Path, lines: int = 20) -> str:
+    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-lines:])
 
 
 def _environ(server: Server, home: Path, database_url: str) -> dict[str, str]:
