@@ -46,8 +46,7 @@ class RepositoryOperations(InstallationOperations):
         A repository under an account whose installation reaches all its repositories is covered at once.
         """
         login, name = full_name.split("/")
-        if full_name.lower() in self.names:
-            raise ValueError(f"{full_name} exists already")
+        self._require_free(full_name)
         owner = self.who(login, "User" if owner_type == "User" else "Organization")
         now = self.now()
         key = self.ids.next("repository")
@@ -89,6 +88,7 @@ class RepositoryOperations(InstallationOperations):
     def rename_repository(self, repository: str | Repository, name: str, actor: str | None = None) -> None:
         """Change the name within the owner; the old name redirects."""
         repo = self.repo(repository)
+        self._require_free(f"{repo.owner.login}/{name}")
         old, repo.name = repo.name, name
         self._renamed(repo)
         changes = {"repository": {"name": {"from": old}}}
@@ -98,6 +98,7 @@ class RepositoryOperations(InstallationOperations):
     def transfer_repository(self, repository: str | Repository, owner: str, actor: str | None = None) -> None:
         """Move the repository to another owner; installations on the old one lose it."""
         repo = self.repo(repository)
+        self._require_free(f"{owner}/{repo.name}")
         old = repo.owner
         sender = self._admin(repo, actor)
         losing = [i for i in self.installations.values() if self.covers(i, repo)]
@@ -170,14 +171,13 @@ class RepositoryOperations(InstallationOperations):
 
     def _renamed(self, repository: Repository) -> None:
         """Enter the present name; former ones stay and redirect."""
-        taken = self.names.get(repository.full_name.lower())
-        if (
-            taken is not None
-            and taken != repository.id
-            and self.repositories[taken].full_name.lower() == (repository.full_name.lower())
-        ):
-            raise ValueError(f"{repository.full_name} exists already")
         self.names[repository.full_name.lower()] = repository.id
         repository.updated_at = self.now()
         for issue in self.issues_of(repository):
             self.unindexed.add(issue.id)
+
+    def _require_free(self, full_name: str) -> None:
+        """ValueError if a repository is called so at present. A name that only redirects can be taken."""
+        holder = self.repositories.get(self.names.get(full_name.lower(), 0))
+        if holder is not None and holder.full_name.lower() == full_name.lower():
+            raise ValueError(f"{full_name} exists already")

@@ -1,0 +1,164 @@
+"""A simulator over real HTTP, and small clients that speak to it without a library's help."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import jwt
+import pytest
+import requests
+
+from bot.simulator import Clock, Server, Simulator, start_simulator
+from bot.simulator.state.accounts import Installation
+
+START = datetime(2026, 3, 10, 12, tzinfo=UTC)
+LATEST = "2026-03-10"
+
+
+@dataclass
+class Api:
+    """One caller. Answers are `requests` responses; redirects are not followed."""
+
+    url: str
+    token: str | None = None
+    version: str | None = LATEST
+    session: requests.Session = field(default_factory=requests.Session)
+
+    def call(self, method: str, path: str, body: Any = None, **options: Any) -> requests.Response:
+        headers = {"User-Agent": "test", **options.pop("headers", {})}
+        if self.token:
+            headers.setdefault("Authorization", f"Bearer {self.token}")
+        if self.version:
+            headers.setdefault("X-GitHub-Api-Version", self.version)
+        options.setdefault("allow_redirects", False)
+        return self.session.request(method, self.url + path, json=body, headers=headers, timeout=10, **options)
+
+    def get(self, path: str, **options: Any) -> requests.Response:
+        return self.call("GET", path, **options)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> requests.Response:
+        return self.call("POST", path, body, **options)
+
+    def patch(self, path: str, body: Any = None, **options: Any) -> requests.Response:
+        return self.call("PATCH", path, body, **options)
+
+    def put(self, path: str, body: Any = None, **options: Any) -> requests.Response:
+        return self.call("PUT", path, body, **options)
+
+    def delete(self, path: str, **options: Any) -> requests.Response:
+        return self.call("DELETE", path, **options)
+
+    def graphql(self, query: str, **variables: Any) -> dict[str, Any]:
+        answer = self.post("/graphql", {"query": query, "variables": variables})
+        assert answer.status_code == 200, answer.text
+        body: dict[str, Any] = answer.json()
+        return body
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A simulator whose clock stands still, with the public repository `acme/app`, on which the App is installed."""
+    with start_simulator(clock=Clock(START)) as running:
+        running.sim.add_repository("acme/app")
+        running.sim.install("acme/app")
+        yield running
+        assert running.sim.violations == []
+
+
+@pytest.fixture
+def sim(server: Server) -> Simulator:
+    return server.sim
+
+
+@pytest.fixture
+def installation(sim: Simulator) -> Installation:
+    return next(iter(sim.installations.values()))
+
+
+@pytest.fixture
+def bot(server: Server, installation: Installation) -> Api:
+    """The App with a token of its installation."""
+    return Api(server.url, server.sim.make_installation_token(installation).token)
+
+
+@pytest.fixture
+def app(server: Server) -> Api:
+    """The App with a JWT."""
+    return Api(server.url, sign(server))
+
+
+@pytest.fixture
+def person(server: Server) -> Callable[..., Api]:
+    """A person with a token and a role in `acme/app`."""
+
+    def make(login: str, role: Any = "none", prefix: str = "ghp_") -> Api:
+        server.sim.set_permission("acme/app", login, role)
+        return Api(server.url, server.sim.user_token(login, prefix))
+
+    return make
+
+
+def sign(server: Server, **changes: Any) -> str:
+    """A JWT as GitHub wants it, but for the claims that are named (None leaves one out)."""
+    now = int(server.sim.clock.timestamp())
+    claims = {"iss": str(server.app_id), "iat": now - 60, "exp": now + 540, **changes}
+    key, algorithm = claims.pop("key", server.private_key_pem), claims.pop("algorithm", "RS256")
+    return jwt.encode({name: value for name, value in claims.items() if value is not None}, key, algorithm)
+
+
+@dataclass
+class Received:
+    """One delivery as it came over the wire."""
+
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def event(self) -> str:
+        return self.headers["X-GitHub-Event"]
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        parsed: dict[str, Any] = json.loads(self.body)
+        return parsed
+
+
+@dataclass
+class Receiver:
+    """An HTTP server that keeps what it is sent and answers with `status`."""
+
+    url: str
+    received: list[Received]
+    status: int = 202
+
+    def names(self) -> list[str]:
+        """Events and actions, in the order of arrival."""
+        return [".".join(filter(None, (got.event, got.payload.get("action")))) for got in self.received]
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            sink.received.append(Received(dict(self.headers), body))
+            self.send_response(sink.status)
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    sink = Receiver(f"http://127.0.0.1:{server.server_port}/webhook", [])
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    yield sink
+    server.shutdown()
+    server.server_close()

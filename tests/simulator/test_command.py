@@ -1,0 +1,70 @@
+"""E3: `doppel simulator` as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jwt
+import pytest
+
+from tests.simulator.conftest import Api
+
+
+@pytest.mark.processes
+def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
+    issues, env = tmp_path / "issues.jsonl", tmp_path / "with space.env"
+    issues.write_text(json.dumps({"id": 1, "title": "It crashes", "body": "", "created_at": "2020-01-01T00:00:00Z"}))
+    command = [
+        sys.executable,
+        "-c",
+        "from bot.cli import main; main()",
+        "simulator",
+        "--issues",
+        str(issues),
+        "--repo",
+        "octo/tool",
+    ]
+    process = subprocess.Popen(
+        [*command, "--write-env", str(env), "--user-limits", "off"], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("octo/tool with 1 issues at http://127.0.0.1:")
+        values = _sourced(env)
+        assert stat.S_IMODE(env.stat().st_mode) == 0o600
+        key = Path(values["PRIVATE_KEY_PATH"])
+        assert stat.S_IMODE(key.stat().st_mode) == 0o600
+        now = int(time.time())
+        token = jwt.encode({"iss": values["APP_ID"], "iat": now, "exp": now + 60}, key.read_text(), "RS256")
+        app = Api(values["GITHUB_API_URL"], token)
+        assert app.get("/repos/octo/tool/installation").status_code == 200
+        assert app.get("/app/hook/config").json()["url"] == ""
+        assert values["WEBHOOK_SECRET"]
+        for role in ("READ", "TRIAGE", "MAINTAIN", "ADMIN"):
+            person = Api(app.url, values[f"SIM_TOKEN_{role}"])
+            can = person.get("/repos/octo/tool").json()["permissions"]
+            assert can[{"READ": "pull"}.get(role, role.lower())]
+        search = {"q": "repo:octo/tool is:issue crashes"}
+        reader = Api(app.url, values["SIM_TOKEN_READ"])
+        assert {reader.get("/search/issues", params=search).status_code for _ in range(35)} == {200}
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=10) == 0
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def _sourced(path: Path) -> dict[str, str]:
+    """The variables as a shell sees them that sources the file."""
+    script = 'set -a; . "$1"; exec "$2" -c "import json, os; print(json.dumps(dict(os.environ)))"'
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", str(path), sys.executable], capture_output=True, check=True, text=True, env={}
+    )
+    values: dict[str, str] = json.loads(done.stdout)
+    return values

@@ -1,0 +1,230 @@
+"""GraphQL: searching, reading, projects, writing, and errors of GitHub's shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from graphql import build_schema
+
+from bot.simulator import Simulator
+from bot.simulator.graphql import endpoint
+from bot.simulator.state.accounts import Installation
+from tests.simulator.conftest import Api
+
+STATUS = """query($number: Int!, $field: String!) { repository(owner: "acme", name: "app") { issue(number: $number) {
+    title projectItems(first: 10) { totalCount nodes { project { title }
+      fieldValueByName(name: $field) { ... on ProjectV2ItemFieldSingleSelectValue { name } } } } } } }"""
+SEARCH = """query($q: String!, $type: SearchType!, $after: String) { search(query: $q, type: $type, first: 2,
+    after: $after) { issueCount pageInfo { hasNextPage endCursor } nodes { __typename ... on Issue { number } } } }"""
+
+
+@pytest.fixture(autouse=True)
+def issues(sim: Simulator) -> None:
+    for number in range(1, 6):
+        sim.open_issue("acme/app", "ada", f"It crashes, part {number}", "Text")
+
+
+@pytest.fixture
+def board(sim: Simulator) -> None:
+    project = sim.add_project("acme", "Board", {"Status": ["Todo", "Done"], "Workflow State": ["Blocked"]})
+    sim.set_status(project, "acme/app", 1, "Done")
+    sim.set_status(project, "acme/app", 1, "Blocked", "Workflow State")
+
+
+def test_f7_the_status_of_a_project_item(
+    sim: Simulator, person: Callable[..., Api], board: None, installation: Installation, app: Api
+) -> None:
+    for api in (person("ada"), _with_projects(sim, app, installation)):
+        for field, value in (("Status", "Done"), ("Workflow State", "Blocked")):
+            issue = api.graphql(STATUS, number=1, field=field)["data"]["repository"]["issue"]
+            assert issue["projectItems"]["nodes"] == [
+                {"project": {"title": "Board"}, "fieldValueByName": {"name": value}}
+            ]
+        issue = api.graphql(STATUS, number=1, field="Size")["data"]["repository"]["issue"]
+        assert issue["projectItems"]["nodes"][0]["fieldValueByName"] is None
+        assert (
+            api.graphql(STATUS, number=2, field="Status")["data"]["repository"]["issue"]["projectItems"]["nodes"] == []
+        )
+
+
+def test_f7_projects_need_a_permission_of_their_own(sim: Simulator, bot: Api, board: None) -> None:
+    sim.set_permissions("acme", {"metadata": "read", "issues": "write"})
+    body = bot.graphql(STATUS, number=1, field="Status")
+    assert body["data"]["repository"]["issue"] == {
+        "title": "It crashes, part 1",
+        "projectItems": {"totalCount": 1, "nodes": [None]},
+    }
+    (error,) = body["errors"]
+    assert (error["type"], error["message"]) == ("FORBIDDEN", "Resource not accessible by integration")
+    assert error["path"] == ["repository", "issue", "projectItems", "nodes", 0]
+
+
+def test_f2_a_search_comes_in_pages(bot: Api) -> None:
+    seen: list[int] = []
+    after = None
+    while True:
+        found = bot.graphql(SEARCH, q="repo:acme/app is:issue crashes", type="ISSUE", after=after)["data"]["search"]
+        assert found["issueCount"] == 5
+        seen += [node["number"] for node in found["nodes"]]
+        if not found["pageInfo"]["hasNextPage"]:
+            break
+        after = found["pageInfo"]["endCursor"]
+    assert sorted(seen) == [1, 2, 3, 4, 5]
+
+
+def test_a_cursor_may_point_into_a_page(bot: Api) -> None:
+    whole = bot.graphql(
+        """{ search(query: "repo:acme/app crashes", type: ISSUE, first: 5) {
+            edges { cursor node { ... on Issue { number } } } } }"""
+    )["data"]["search"]["edges"]
+    part = bot.graphql(SEARCH, q="repo:acme/app crashes", type="ISSUE", after=whole[0]["cursor"])["data"]["search"]
+    assert [node["number"] for node in part["nodes"]] == [edge["node"]["number"] for edge in whole[1:3]]
+
+
+@pytest.mark.parametrize("kind", ["ISSUE_ADVANCED", "ISSUE_HYBRID", "ISSUE_SEMANTIC"])
+def test_other_kinds_of_search(bot: Api, kind: str) -> None:
+    assert bot.graphql(SEARCH, q="repo:acme/app is:issue crashes", type=kind)["data"]["search"]["issueCount"] == 5
+
+
+def test_what_a_search_shows_of_an_issue(sim: Simulator, bot: Api) -> None:
+    sim.close_issue("acme/app", 2, "ada", "duplicate", sim.issue("acme/app", 1))
+    comment = sim.comment("acme/app", 2, sim.app.bot, "Seen before")
+    sim.react(comment, "bea", "+1")
+    body = bot.graphql(
+        """{ repository(owner: "ACME", name: "App") { nameWithOwner issue(number: 2) {
+            id databaseId fullDatabaseId state stateReason known: stateReason(enableDuplicate: true) closed url
+            author { __typename login } labels(first: 5) { totalCount }
+            comments(last: 1) { nodes { author { __typename login } body viewerDidAuthor
+              reactionGroups { content users { totalCount } } } } } } }"""
+    )
+    repository = body["data"]["repository"]
+    issue = repository["issue"]
+    assert repository["nameWithOwner"] == "acme/app"
+    assert issue["fullDatabaseId"] == str(sim.issue("acme/app", 2).id)
+    assert issue["databaseId"] is None, "an Int has 32 bits"
+    assert (issue["state"], issue["stateReason"], issue["known"]) == ("CLOSED", "NOT_PLANNED", "DUPLICATE")
+    assert issue["author"] == {"__typename": "User", "login": "ada"}
+    (said,) = issue["comments"]["nodes"]
+    assert said["author"] == {"__typename": "Bot", "login": "doppel"}
+    assert said["viewerDidAuthor"] is True
+    assert {"content": "THUMBS_UP", "users": {"totalCount": 1}} in said["reactionGroups"]
+
+
+def test_nodes_by_their_ids(sim: Simulator, bot: Api) -> None:
+    issue = sim.issue("acme/app", 1)
+    body = bot.graphql(
+        "query($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }",
+        ids=[issue.node_id, "nonsense", sim.app.bot.node_id],
+    )
+    assert body["data"]["nodes"] == [
+        {"__typename": "Issue", "id": issue.node_id},
+        None,
+        {"__typename": "Bot", "id": sim.app.bot.node_id},
+    ]
+    assert body["errors"][0]["type"] == "NOT_FOUND"
+    assert body["errors"][0]["path"] == ["nodes", 1]
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "message"),
+    [
+        ('{ repository(owner: "acme", name: "no") { id } }', "NOT_FOUND", "with the name 'acme/no'"),
+        ('{ repository(owner: "zed", name: "secret") { id } }', "NOT_FOUND", "with the name 'zed/secret'"),
+        ('{ repository(owner: "acme", name: "app") { issue(number: 99) { id } } }', "NOT_FOUND", "number of 99"),
+        (
+            '{ repository(owner: "acme", name: "app") { issues { totalCount } } }',
+            "MISSING_PAGINATION_BOUNDARIES",
+            "first",
+        ),
+        (
+            '{ repository(owner: "acme", name: "app") { issues(first: 101) { totalCount } } }',
+            "EXCESSIVE_PAGINATION",
+            "101",
+        ),
+        (
+            '{ search(query: "repo:acme/no x", type: ISSUE, first: 1) { issueCount } }',
+            "UNPROCESSABLE",
+            "Validation Failed",
+        ),
+        ('{ user(login: "nobody") { id } }', "NOT_FOUND", "'nobody'"),
+    ],
+)
+def test_errors_have_a_type_and_a_path(sim: Simulator, bot: Api, query: str, kind: str, message: str) -> None:
+    sim.add_repository("zed/secret", private=True)
+    (error,) = bot.graphql(query)["errors"]
+    assert error["type"] == kind
+    assert message in error["message"]
+    assert error["path"]
+    assert error["locations"][0]["line"] == 1
+
+
+@pytest.mark.parametrize(
+    "query", ["{ viewer { login ", "{ viewer { nonsense } }", "query($x: Int!) { viewer { login } }"]
+)
+def test_what_is_no_valid_query_is_answered_with_errors(bot: Api, query: str) -> None:
+    assert bot.graphql(query)["errors"]
+
+
+def test_who_may_ask(app: Api, bot: Api) -> None:
+    query = {"query": "{ viewer { login } }"}
+    assert Api(app.url).post("/graphql", query).status_code == 401
+    assert app.post("/graphql", query).status_code == 401
+    assert bot.post("/graphql", {}).status_code == 400
+    assert bot.post("/graphql", query).json() == {"data": {"viewer": {"login": "doppel[bot]"}}}
+
+
+def test_reading_needs_the_permission(sim: Simulator, bot: Api) -> None:
+    sim.set_permissions("acme", {"metadata": "read"})
+    body = bot.graphql('{ repository(owner: "acme", name: "app") { id issue(number: 1) { id } } }')
+    assert body["data"]["repository"]["issue"] is None
+    assert body["errors"][0]["type"] == "FORBIDDEN"
+
+
+def test_minimizing_a_comment(sim: Simulator, bot: Api) -> None:
+    comment = sim.comment("acme/app", 1, sim.app.bot, "Seen before")
+    hide = """mutation($id: ID!) { minimizeComment(input: {
+        subjectId: $id, classifier: OUTDATED, clientMutationId: "7"}) {
+        clientMutationId minimizedComment { isMinimized minimizedReason } } }"""
+    assert bot.graphql(hide, id=comment.node_id)["data"]["minimizeComment"] == {
+        "clientMutationId": "7",
+        "minimizedComment": {"isMinimized": True, "minimizedReason": "outdated"},
+    }
+    assert bot.get(f"/repos/acme/app/issues/comments/{comment.id}").json()["minimized"]["reason"] == "outdated"
+    show = "mutation($id: ID!) { unminimizeComment(input: {subjectId: $id}) { unminimizedComment { isMinimized } } }"
+    bot.graphql(show, id=comment.node_id)
+    assert comment.minimized is None
+
+
+def test_closing_as_a_duplicate_and_reopening(sim: Simulator, bot: Api, person: Callable[..., Api]) -> None:
+    original, issue = sim.issue("acme/app", 1), sim.issue("acme/app", 2)
+    close = """mutation($id: ID!, $of: ID!) { closeIssue(input: {issueId: $id, stateReason: DUPLICATE,
+        duplicateIssueId: $of}) { issue { state duplicateOf { number } } } }"""
+    refused = person("eve").graphql(close, id=issue.node_id, of=original.node_id)
+    assert refused["errors"][0]["type"] == "FORBIDDEN"
+    done = bot.graphql(close, id=issue.node_id, of=original.node_id)["data"]["closeIssue"]["issue"]
+    assert done == {"state": "CLOSED", "duplicateOf": {"number": 1}}
+    bot.graphql("mutation($id: ID!) { reopenIssue(input: {issueId: $id}) { issue { state } } }", id=issue.node_id)
+    assert (issue.state, issue.duplicate_of) == ("open", None)
+
+
+def test_commenting(sim: Simulator, bot: Api) -> None:
+    add = """mutation($id: ID!, $body: String!) { addComment(input: {subjectId: $id, body: $body}) {
+        commentEdge { node { body } } } }"""
+    issue = sim.issue("acme/app", 1)
+    assert bot.graphql(add, id=issue.node_id, body="Hello")["data"]["addComment"]["commentEdge"]["node"] == {
+        "body": "Hello"
+    }
+    assert bot.graphql(add, id=issue.node_id, body=" ")["errors"][0]["type"] == "UNPROCESSABLE"
+    assert len(issue.comments) == 1
+
+
+def test_the_schema_is_valid_and_all_its_records_resolve() -> None:
+    text = Path(endpoint.__file__).with_name("schema.graphql").read_text(encoding="utf-8")
+    assert set(build_schema(text).type_map) == set(endpoint.schema().type_map)
+
+
+def _with_projects(sim: Simulator, app: Api, installation: Installation) -> Api:
+    sim.set_permissions("acme", {"metadata": "read", "issues": "read", "organization_projects": "read"})
+    return Api(app.url, sim.make_installation_token(installation).token)

@@ -1,0 +1,232 @@
+"""What holds for every route: pages, ETags, unknown requests, the API about itself, Apps from manifests, levers."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from bot.simulator import Server, Simulator, start_simulator, validation
+from bot.simulator.http.routing import ROUTES
+from bot.simulator.payloads.issues import issue as issue_json
+from tests.simulator.conftest import Api, Receiver, sign
+
+
+def test_pages_lead_to_each_other(sim: Simulator, bot: Api) -> None:
+    for number in range(5):
+        sim.open_issue("acme/app", "ada", f"Number {number}")
+    first = bot.get("/repos/acme/app/issues", params={"per_page": 2, "direction": "asc"})
+    assert set(first.links) == {"next", "last"}
+    seen = [issue["number"] for issue in first.json()]
+    following: Any = first
+    while "next" in following.links:
+        following = bot.get(following.links["next"]["url"].removeprefix(bot.url))
+        seen += [issue["number"] for issue in following.json()]
+    assert seen == [1, 2, 3, 4, 5]
+    assert set(following.links) == {"first", "prev"}
+    assert bot.get("/repos/acme/app/issues", params={"page": 9}).json() == []
+    assert bot.get("/repos/acme/app/issues", params={"per_page": "many", "page": "-1"}).status_code == 200
+
+
+def test_searches_page_by_link_and_end_at_a_thousand(sim: Simulator, bot: Api) -> None:
+    sim.load_issues(
+        [{"id": n, "title": "It crashes", "body": "", "created_at": "2026-01-01T00:00:00Z"} for n in range(1_050)],
+        "acme/app",
+    )
+    answer = bot.get("/search/issues", params={"q": "repo:acme/app is:issue crashes", "per_page": 100})
+    assert answer.json()["total_count"] == 1_050
+    assert answer.links["last"]["url"].endswith("page=10")
+    beyond = bot.get("/search/issues", params={"q": "repo:acme/app is:issue crashes", "per_page": 100, "page": 11})
+    assert (beyond.status_code, beyond.json()["message"]) == (422, "Only the first 1000 search results are available")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"q": ""}, "Validation Failed"),
+        ({"q": "repo:acme/app is:issue " + "x" * 257}, "Validation Failed"),
+        ({"q": "repo:acme/nowhere is:issue x"}, "Validation Failed"),
+        ({"q": "repo:acme/app x"}, "Query must include 'is:issue' or 'is:pull-request'"),
+        ({"q": "repo:acme/app is:issue x", "search_type": "psychic"}, "Validation Failed"),
+    ],
+)
+def test_searches_that_are_refused(bot: Api, query: dict[str, str], message: str) -> None:
+    answer = bot.get("/search/issues", params=query)
+    assert (answer.status_code, answer.json()["message"]) == (422, message)
+
+
+def test_searching_follows_what_happens(sim: Simulator, bot: Api) -> None:
+    def found(words: str) -> int:
+        answer = bot.get("/search/issues", params={"q": f"repo:acme/app is:issue {words}"})
+        count: int = answer.json().get("total_count", -1)
+        return count
+
+    sim.open_issue("acme/app", "ada", "Zebra")
+    assert found("zebra is:open") == 1
+    sim.edit_issue("acme/app", 1, title="Giraffe")
+    assert (found("zebra"), found("giraffe")) == (0, 1)
+    sim.comment("acme/app", 1, "bea", "It has stripes")
+    assert found("stripes in:comments") == 1
+    sim.close_issue("acme/app", 1, reason="not_planned")
+    assert (found("giraffe is:open"), found('giraffe reason:"not planned"')) == (0, 1)
+    sim.rename_repository("acme/app", "zoo")
+    assert found("giraffe") == -1
+    sim.rename_repository("acme/zoo", "app")
+    sim.delete_issue("acme/app", 1)
+    assert found("giraffe") == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/repos/acme/app/forks"), ("DELETE", "/repos/acme/app"), ("GET", "/gists"), ("PUT", "/user")],
+)
+def test_an_unknown_route_is_refused_loudly(sim: Simulator, bot: Api, method: str, path: str) -> None:
+    answer = bot.call(method, path)
+    assert answer.status_code == 501
+    assert answer.json()["message"] == f"The simulator has no route for {method} {path}"
+    assert sim.unknown_requests == [f"{method} {path}"]
+
+
+def test_what_the_simulator_would_have_to_ignore_is_refused_too(sim: Simulator, bot: Api) -> None:
+    assert bot.get("/repos/acme/app/issues", params={"assignee": "ada"}).status_code == 501
+    assert bot.post("/repos/acme/app/issues", {"title": "x", "milestone": 1}).status_code == 501
+    assert len(sim.unknown_requests) == 2
+
+
+def test_bodies_that_are_no_json(bot: Api) -> None:
+    answer = bot.session.post(
+        f"{bot.url}/repos/acme/app/issues", data=b"{", headers={"Authorization": f"Bearer {bot.token}"}
+    )
+    assert (answer.status_code, answer.json()["message"]) == (400, "Problems parsing JSON")
+    assert bot.post("/repos/acme/app/issues", ["title"]).status_code in (400, 422)
+
+
+def test_the_api_about_itself(bot: Api, server: Server) -> None:
+    assert bot.get("/").json()["issue_search_url"].startswith(server.url)
+    assert bot.get("/meta").json()["verifiable_password_authentication"] is False
+    assert bot.get("/versions").json() == ["2022-11-28", "2026-03-10"]
+    assert bot.get("/users/doppel[bot]").json()["type"] == "Bot"
+    assert bot.get("/users/nobody").status_code == 404
+    before, after = (bot.get("/rate_limit").json()["rate"]["used"] for _ in range(2))
+    assert before == after, "asking costs nothing"
+
+
+def test_installations_are_found_by_repository_organization_and_user(sim: Simulator, app: Api) -> None:
+    sim.add_repository("ada/tool", owner_type="User")
+    sim.install("ada")
+    acme, ada = (entry["id"] for entry in app.get("/app/installations").json())
+    assert app.get("/repos/acme/app/installation").json()["id"] == acme
+    assert app.get("/orgs/acme/installation").json()["id"] == acme
+    assert app.get("/users/ada/installation").json()["target_type"] == "User"
+    assert app.get("/repos/ada/tool/installation").json()["id"] == ada
+    assert app.get("/orgs/ada/installation").status_code == 404
+    assert app.get("/repos/acme/nowhere/installation").status_code == 404
+    assert app.get("/app").json()["installations_count"] == 2
+    assert app.delete(f"/app/installations/{ada}").status_code == 204
+    assert app.get("/users/ada/installation").status_code == 404
+
+
+def test_g_a_manifest_code_is_exchanged_once_within_the_hour(server: Server, sim: Simulator) -> None:
+    manifest = {"name": "My Doppel!", "default_permissions": {"issues": "write"}, "default_events": ["issues"]}
+    nobody = Api(server.url)
+    code, late = (sim.manifest_code(manifest, "ada") for _ in range(2))
+    made = nobody.post(f"/app-manifests/{code}/conversions")
+    assert made.status_code == 201
+    body = made.json()
+    assert (body["slug"], body["owner"]["login"], body["events"]) == ("my-doppel", "ada", ["issues"])
+    assert nobody.post(f"/app-manifests/{code}/conversions").status_code == 404
+    sim.clock.advance(3600)
+    assert nobody.post(f"/app-manifests/{late}/conversions").status_code == 404
+    token = sign(server, iss=body["client_id"], key=body["pem"])
+    assert Api(server.url, token).get("/app").json()["id"] == body["id"]
+
+
+def test_two_apps_hear_of_it_each_with_its_secret(sim: Simulator, receiver: Receiver) -> None:
+    code = sim.manifest_code(
+        {"name": "Other", "default_permissions": {"issues": "read"}, "default_events": ["issues"],
+         "hook_attributes": {"url": receiver.url}}, "ada",
+    )  # fmt: skip
+    other = sim.convert_manifest(code)
+    assert other is not None
+    sim.install("acme/app", app_id=other.id)
+    sim.app.hook.url = receiver.url
+    sim.open_issue("acme/app", "ada", "One")
+    sim.webhooks.join()
+    targets = [got.headers["X-GitHub-Hook-Installation-Target-ID"] for got in receiver.received]
+    assert targets == [str(other.id), str(sim.app.id), str(other.id)]
+    assert len({got.headers["X-Hub-Signature-256"] for got in receiver.received[1:]}) == 2
+
+
+def test_an_enterprise_serves_under_its_prefix() -> None:
+    with start_simulator(enterprise=True) as server:
+        server.sim.add_repository("acme/app")
+        assert server.url.endswith("/api/v3")
+        token = server.sim.user_token("ada")
+        body = Api(server.url, token).get("/repos/acme/app").json()
+        assert body["url"].startswith(server.url)
+        graphql = Api(server.url.removesuffix("/v3"), token).graphql("{ viewer { login } }")
+        assert graphql == {"data": {"viewer": {"login": "ada"}}}
+
+
+def test_levers_need_the_key(server: Server, sim: Simulator) -> None:
+    nobody = Api(server.url)
+    assert nobody.get("/_sim/state").status_code == 403
+    keyed = {"headers": {"X-Simulator-Key": server.webhook_secret}}
+    issue = {"repository": "acme/app", "author": "ada", "title": "By lever", "labels": ["bug"]}
+    assert nobody.post("/_sim/issues", issue, **keyed).json()["number"] == 1
+    said = {"repository": "acme/app", "number": 1, "author": "bea", "body": "Me too"}
+    assert nobody.post("/_sim/comments", said, **keyed).status_code == 201
+    assert nobody.post("/_sim/faults", {"pattern": "/repos/*", "status": 502}, **keyed).status_code == 201
+    assert nobody.post("/_sim/faults", {"status": "teapot"}, **keyed).status_code == 422
+    assert nobody.get("/repos/acme/app").status_code == 502
+    assert nobody.delete("/_sim/faults", **keyed).status_code == 204
+    before = sim.now()
+    assert nobody.post("/_sim/clock", {"advance": 60}, **keyed).status_code == 200
+    assert (sim.now() - before).total_seconds() == 60
+    (repository,) = nobody.get("/_sim/state", **keyed).json()["repositories"]
+    assert repository["issues"][0]["comments"][0]["body"] == "Me too"
+    assert nobody.post("/_sim/issues", {**issue, "repository": "no/where"}, **keyed).status_code == 404
+
+
+def test_every_answer_has_a_model_or_a_reason_to_have_none() -> None:
+    without = {(route.method, route.path) for route in ROUTES if route.model is None and "/_sim/" not in route.path}
+    assert without == {
+        # No body.
+        *(("DELETE", path) for method, path in without if method == "DELETE"),
+        ("PUT", "/repos/<owner>/<repo>/issues/<int:number>/lock"),
+        ("POST", "/app/hook/deliveries/<int:delivery_id>/attempts"),
+        # The model depends on what is found.
+        ("GET", "/repos/<owner>/<repo>/contents/<anything:path>"),
+        # githubkit has none: a list of words, and GraphQL's own types.
+        ("GET", "/versions"),
+        ("POST", "/graphql"),
+    }
+
+
+def test_a_body_that_githubs_description_does_not_allow_is_our_fault(sim: Simulator) -> None:
+    body = issue_json(sim, sim.open_issue("acme/app", "ada", "One"))
+    validation.check("Issue", body)
+    with pytest.raises(validation.ContractViolation, match="number"):
+        validation.check("Issue", body | {"number": "one"})
+    with pytest.raises(validation.ContractViolation, match="no model"):
+        validation.check("Isue", body)
+    with pytest.raises(validation.ContractViolation, match="WebhookIssuesOpened"):
+        validation.check_event("issues", "opened", {"action": "opened"})
+
+
+def test_it_starts_in_no_time() -> None:
+    with start_simulator():
+        pass
+    started = time.perf_counter()
+    with start_simulator() as server:
+        assert Api(server.url).get("/").status_code == 200
+    assert time.perf_counter() - started < 0.6
+
+
+def test_after_the_end_nobody_answers() -> None:
+    with start_simulator() as server:
+        api = Api(server.url)
+        assert api.get("/").status_code == 200
+    with pytest.raises(OSError, match=r"."):
+        api.get("/")

@@ -1,0 +1,267 @@
+"""Issues, comments, labels, reactions and their history over REST."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bot.simulator import Simulator
+from tests.simulator.conftest import Api
+
+ISSUES = "/repos/acme/app/issues"
+
+
+def test_an_issue_from_opening_to_closing(sim: Simulator, bot: Api) -> None:
+    made = bot.post(ISSUES, {"title": "It crashes", "body": "At start", "labels": ["bug"]})
+    assert made.status_code == 201
+    issue = made.json()
+    assert (issue["number"], issue["state"], issue["user"]["login"]) == (1, "open", "doppel[bot]")
+    assert issue["performed_via_github_app"]["id"] == sim.app.id
+    assert issue["id"] != issue["number"]
+    closed = bot.patch(f"{ISSUES}/1", {"state": "closed", "state_reason": "not_planned"}).json()
+    assert (closed["state"], closed["state_reason"]) == ("closed", "not_planned")
+    assert closed["closed_by"]["login"] == "doppel[bot]"
+    again = bot.patch(f"{ISSUES}/1", {"state": "open"}).json()
+    assert (again["state"], again["state_reason"], again["closed_at"]) == ("open", "reopened", None)
+
+
+def test_g_a_duplicate_is_named_by_its_originals_database_id(sim: Simulator, bot: Api) -> None:
+    original = sim.open_issue("acme/app", "ada", "One")
+    sim.open_issue("acme/app", "bea", "Two")
+    by_number = bot.patch(
+        f"{ISSUES}/2", {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": original.number}
+    )
+    assert by_number.status_code == 422
+    assert sim.issue("acme/app", 2).state == "open"
+    answer = bot.patch(
+        f"{ISSUES}/2", {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": original.id}
+    )
+    assert answer.json()["state_reason"] == "duplicate"
+    assert sim.issue("acme/app", 2).duplicate_of is original
+    events = [entry["event"] for entry in bot.get(f"{ISSUES}/2/events").json()]
+    assert events == ["marked_as_duplicate", "closed"]
+    bot.patch(f"{ISSUES}/2", {"state": "open"})
+    events = [entry["event"] for entry in bot.get(f"{ISSUES}/2/events").json()]
+    assert events == ["marked_as_duplicate", "closed", "unmarked_as_duplicate", "reopened"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"state": "gone"},
+        {"state": "closed", "state_reason": "because"},
+        {"state": "closed", "state_reason": "completed", "duplicate_issue_id": 5},
+        {"title": ""},
+        {"title": "x" * 257},
+        {"body": "x" * 65_537},
+        {"title": {"a": 1}},
+    ],
+)
+def test_what_makes_no_sense_is_422(sim: Simulator, bot: Api, body: dict[str, object]) -> None:
+    sim.open_issue("acme/app", "ada", "One", "Text")
+    answer = bot.patch(f"{ISSUES}/1", body)
+    assert answer.status_code == 422
+    assert "documentation_url" in answer.json()
+    issue = sim.issue("acme/app", 1)
+    assert (issue.title, issue.body, issue.state) == ("One", "Text", "open")
+
+
+def test_the_longest_texts_are_taken(bot: Api) -> None:
+    made = bot.post(ISSUES, {"title": "é" * 256, "body": "é" * 65_536})
+    assert made.status_code == 201
+    assert bot.post(f"{ISSUES}/1/comments", {"body": "é" * 65_536}).status_code == 201
+    assert bot.post(f"{ISSUES}/1/comments", {"body": "é" * 65_537}).status_code == 422
+
+
+def test_lists_by_state_label_author_time_and_order(sim: Simulator, bot: Api) -> None:
+    for login, label in (("ada", "bug"), ("bea", "bug"), ("ada", "docs")):
+        sim.open_issue("acme/app", login, f"By {login}", labels=[label])
+        sim.clock.advance(60)
+    moment = sim.clock.now()
+    sim.close_issue("acme/app", 1)
+
+    def numbers(**query: object) -> list[int]:
+        return [issue["number"] for issue in bot.get(ISSUES, params=query).json()]
+
+    assert numbers() == [3, 2]
+    assert numbers(state="all") == [3, 2, 1]
+    assert numbers(state="closed") == [1]
+    assert numbers(state="all", labels="bug", direction="asc") == [1, 2]
+    assert numbers(state="all", creator="ada") == [3, 1]
+    assert numbers(state="all", sort="updated") == [1, 3, 2]
+    assert numbers(state="all", since=moment.isoformat()) == [1]
+
+
+def test_c_labels_are_added_by_post_and_replaced_by_put_and_patch(sim: Simulator, bot: Api) -> None:
+    sim.open_issue("acme/app", "ada", "One", labels=["bug"])
+
+    def names() -> list[str]:
+        return [label["name"] for label in bot.get(f"{ISSUES}/1/labels").json()]
+
+    bot.post(f"{ISSUES}/1/labels", {"labels": ["docs", {"name": "made up"}]})
+    assert names() == ["bug", "docs", "made up"]
+    bot.put(f"{ISSUES}/1/labels", {"labels": ["docs"]})
+    assert names() == ["docs"]
+    bot.patch(f"{ISSUES}/1", {"labels": ["question", "bug"]})
+    assert names() == ["question", "bug"]
+    assert bot.delete(f"{ISSUES}/1/labels/question").status_code == 200
+    assert bot.delete(f"{ISSUES}/1/labels/question").status_code == 404
+    assert bot.delete(f"{ISSUES}/1/labels").status_code == 204
+    assert names() == []
+
+
+def test_labels_of_a_repository(sim: Simulator, bot: Api) -> None:
+    sim.open_issue("acme/app", "ada", "One", labels=["bug"])
+    assert "duplicate" in [label["name"] for label in bot.get("/repos/acme/app/labels").json()]
+    made = bot.post("/repos/acme/app/labels", {"name": "area/ui kit", "color": "ff0000", "description": "x"})
+    assert made.status_code == 201
+    assert bot.post("/repos/acme/app/labels", {"name": "Area/UI kit"}).json()["errors"][0]["code"] == "already_exists"
+    assert bot.get("/repos/acme/app/labels/area%2Fui%20kit").json()["color"] == "ff0000"
+    assert bot.patch("/repos/acme/app/labels/bug", {"new_name": "defect"}).json()["name"] == "defect"
+    assert bot.get(f"{ISSUES}/1").json()["labels"][0]["name"] == "defect"
+    assert bot.delete("/repos/acme/app/labels/defect").status_code == 204
+    assert bot.get(f"{ISSUES}/1").json()["labels"] == []
+
+
+def test_g_a_label_can_be_a_suggestion(sim: Simulator, bot: Api, person: Callable[..., Api]) -> None:
+    sim.open_issue("acme/app", "ada", "One")
+    proposal = {"name": "duplicate", "rationale": "Same trace", "confidence": "high", "suggest": True}
+    assert bot.post(f"{ISSUES}/1/labels", {"labels": [proposal]}).json() == []
+    found = bot.get(f"{ISSUES}/1/suggestions").json()
+    assert [(s["target_value"], s["confidence"], s["rationale"], s["state"]) for s in found] == [
+        ("duplicate", "HIGH", "Same trace", "pending")
+    ]
+    approve = f"{ISSUES}/1/suggestions/{found[0]['id']}/approve"
+    assert person("rea", "read").post(approve).status_code == 403
+    assert person("tri", "triage").post(approve).json()["state"] == "approved"
+    assert [label.name for label in sim.issue("acme/app", 1).labels] == ["duplicate"]
+    assert bot.get(f"{ISSUES}/1/suggestions").json() == []
+    assert len(bot.get(f"{ISSUES}/1/suggestions", params={"state": "all"}).json()) == 1
+    echo = bot.patch(f"{ISSUES}/1", {"labels": ["duplicate", proposal]}).json()["suggestions"]["labels"]
+    assert echo[0]["ignored_reason"] == "already_applied"
+
+
+def test_g_without_the_feature_a_suggestion_is_a_label_like_any_other(sim: Simulator, bot: Api) -> None:
+    sim.add_repository("acme/plain", suggestions=False)
+    sim.install("acme/plain")
+    sim.open_issue("acme/plain", "ada", "One")
+    proposal = {"name": "duplicate", "suggest": True}
+    labels = bot.post("/repos/acme/plain/issues/1/labels", {"labels": [proposal]}).json()
+    assert [label["name"] for label in labels] == ["duplicate"]
+    assert bot.get("/repos/acme/plain/issues/1/suggestions").status_code == 404
+
+
+def test_comments(sim: Simulator, bot: Api) -> None:
+    sim.open_issue("acme/app", "ada", "One")
+    made = bot.post(f"{ISSUES}/1/comments", {"body": "Hello"}).json()
+    one = f"{ISSUES}/comments/{made['id']}"
+    sim.clock.advance(5)
+    edited = bot.patch(one, {"body": "Hello again"}).json()
+    assert edited["body"] == "Hello again"
+    assert edited["updated_at"] > edited["created_at"]
+    assert bot.get(one).json() == edited
+    assert bot.get(f"{ISSUES}/1").json()["comments"] == 1
+    assert [entry["id"] for entry in bot.get(f"{ISSUES}/comments").json()] == [made["id"]]
+    assert bot.get(f"/repos/acme/app/issues/comments/{made['id'] + 1}").status_code == 404
+    assert bot.post(f"{ISSUES}/1/comments", {"body": "  "}).status_code == 422
+    assert bot.post(f"{ISSUES}/1/comments", {}).status_code == 422
+    assert bot.delete(one).status_code == 204
+    assert bot.get(one).status_code == 404
+
+
+def test_reacting_twice_is_once(sim: Simulator, bot: Api) -> None:
+    sim.open_issue("acme/app", "ada", "One")
+    comment = sim.comment("acme/app", 1, "ada", "/duplicates")
+    for path in (f"{ISSUES}/1/reactions", f"{ISSUES}/comments/{comment.id}/reactions"):
+        first, second = (bot.post(path, {"content": "eyes"}) for _ in range(2))
+        assert (first.status_code, second.status_code) == (201, 200)
+        assert first.json() == second.json()
+        assert len(bot.get(path).json()) == 1
+        assert bot.get(path, params={"content": "+1"}).json() == []
+        assert bot.post(path, {"content": "sneer"}).status_code == 422
+        assert bot.delete(f"{path}/{first.json()['id']}").status_code == 204
+        assert bot.get(path).json() == []
+
+
+def test_the_timeline_has_events_and_comments_in_order(sim: Simulator, bot: Api) -> None:
+    sim.open_issue("acme/app", "ada", "One")
+    for step in (
+        lambda: sim.edit_issue("acme/app", 1, title="First"),
+        lambda: sim.add_labels("acme/app", 1, "bug", actor="tri"),
+        lambda: sim.comment("acme/app", 1, "bea", "Me too"),
+        lambda: sim.lock_issue("acme/app", 1, "tri", "resolved"),
+        lambda: sim.unlock_issue("acme/app", 1, "tri"),
+        lambda: sim.close_issue("acme/app", 1, "tri"),
+    ):
+        sim.clock.advance(1)
+        step()
+    entries = bot.get(f"{ISSUES}/1/timeline").json()
+    assert [entry["event"] for entry in entries] == ["renamed", "labeled", "commented", "locked", "unlocked", "closed"]
+    assert entries[0]["rename"] == {"from": "One", "to": "First"}
+    assert "commented" not in [entry["event"] for entry in bot.get(f"{ISSUES}/1/events").json()]
+
+
+def test_what_is_gone_or_moved_says_so(sim: Simulator, bot: Api) -> None:
+    for title in ("One", "Two", "Three"):
+        sim.open_issue("acme/app", "ada", title)
+    sim.add_repository("acme/other")
+    sim.comment("acme/app", 2, "ada", "Stays with it")
+    sim.delete_issue("acme/app", 1)
+    moved = sim.transfer_issue("acme/app", 2, "acme/other")
+    assert bot.get(f"{ISSUES}/1").status_code == 410
+    assert bot.get(f"{ISSUES}/99").status_code == 404
+    answer = bot.get(f"{ISSUES}/2")
+    assert answer.status_code == 301
+    assert answer.headers["Location"].endswith(f"/repositories/{moved.repository.id}/issues/1")
+    followed = bot.get(f"{ISSUES}/2/comments", allow_redirects=True)
+    assert [entry["body"] for entry in followed.json()] == ["Stays with it"]
+
+
+def test_a_renamed_repository_redirects(sim: Simulator, bot: Api) -> None:
+    sim.open_issue("acme/app", "ada", "One")
+    sim.rename_repository("acme/app", "tool")
+    answer = bot.get(f"{ISSUES}/1", params={"x": 1})
+    assert answer.status_code == 301
+    followed = bot.get(f"{ISSUES}/1", allow_redirects=True).json()
+    assert followed["repository_url"].endswith("/repos/acme/tool")
+    assert bot.get("/repos/ACME/Tool").status_code == 200
+    assert bot.get("/repositories/1/issues/1").status_code == 404
+
+
+def test_a_new_repository_may_take_a_name_that_redirects(sim: Simulator, bot: Api) -> None:
+    sim.rename_repository("acme/app", "tool")
+    taken = sim.add_repository("acme/app")
+    assert bot.get("/repos/acme/app").json()["id"] == taken.id
+    assert bot.get("/repos/acme/tool").status_code == 200
+
+
+def test_issues_can_be_switched_off(sim: Simulator, bot: Api) -> None:
+    sim.repository("acme/app").has_issues = False
+    assert bot.post(ISSUES, {"title": "x"}).status_code == 410
+
+
+def test_pull_requests_are_issues_with_a_pull_request(sim: Simulator, bot: Api) -> None:
+    sim.open_issue("acme/app", "ada", "A fix", is_pull_request=True)
+    assert "pull_request" in bot.get(f"{ISSUES}/1").json()
+
+
+def test_contents(sim: Simulator, bot: Api) -> None:
+    sim.write_file("acme/app", ".github/ISSUE_TEMPLATE/bug.yml", "name: Bug\n")
+    sim.write_file("acme/app", ".github/doppel.yml", "mode: off\n")
+    base = "/repos/acme/app/contents"
+    file = bot.get(f"{base}/.github/doppel.yml").json()
+    assert (file["type"], file["encoding"], file["size"]) == ("file", "base64", 10)
+    # Git's own answer: printf 'mode: off\n' | git hash-object --stdin
+    assert file["sha"] == "9a03a5c20e1360372c96d3deeb979ff06eca4f86"
+    raw = bot.get(f"{base}/.github/doppel.yml", headers={"Accept": "application/vnd.github.raw+json"})
+    assert raw.content == b"mode: off\n"
+    listing = bot.get(f"{base}/.github").json()
+    assert [(entry["name"], entry["type"]) for entry in listing] == [("ISSUE_TEMPLATE", "dir"), ("doppel.yml", "file")]
+    tree = bot.get(f"{base}/.github", headers={"Accept": "application/vnd.github.object+json"}).json()
+    assert [entry["name"] for entry in tree["entries"]] == ["ISSUE_TEMPLATE", "doppel.yml"]
+    assert [entry["name"] for entry in bot.get(f"{base}/").json()] == [".github"]
+    assert bot.get(f"{base}/missing").status_code == 404
+    assert bot.get(f"{base}/.github/doppel.yml", params={"ref": "elsewhere"}).status_code == 404
+    sim.write_file("acme/app", ".github/doppel.yml", None)
+    assert bot.get(f"{base}/.github/doppel.yml").status_code == 404

@@ -1,0 +1,224 @@
+"""Rate limits with a clock that is moved, and failures on demand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import requests
+
+from bot.simulator import Clock, Server, Simulator
+from bot.simulator.errors import ApiError
+from bot.simulator.faults import Faults
+from bot.simulator.limits import Limits
+from tests.simulator.conftest import START, Api
+
+ISSUE = "/repos/acme/app/issues/1"
+
+
+@pytest.fixture(autouse=True)
+def an_issue(sim: Simulator) -> None:
+    sim.open_issue("acme/app", "ada", "It crashes at start", "Text")
+
+
+def test_g_the_primary_limit_and_its_headers(sim: Simulator, bot: Api) -> None:
+    sim.limits.primary["core"] = (3, 3600)
+    left = [bot.get(ISSUE).headers["x-ratelimit-remaining"] for _ in range(3)]
+    assert left == ["2", "1", "0"]
+    refused = bot.get(ISSUE)
+    assert refused.status_code == 403
+    assert refused.json()["message"].startswith("API rate limit exceeded for installation ID ")
+    assert refused.headers["x-ratelimit-reset"] == str(int(START.timestamp()) + 3600)
+    assert (refused.headers["x-ratelimit-resource"], refused.headers["x-ratelimit-used"]) == ("core", "3")
+    assert bot.get("/rate_limit").json()["resources"]["core"]["remaining"] == 0
+    sim.clock.advance(3600)
+    assert bot.get("/rate_limit").status_code == 401, "the token is over by then, too"
+
+
+def test_g_searches_have_budgets_of_their_own(sim: Simulator, bot: Api) -> None:
+    lexical = {"q": "repo:acme/app is:issue crashes"}
+    hybrid = lexical | {"search_type": "hybrid"}
+    assert [bot.get("/search/issues", params=lexical).status_code for _ in range(31)] == [200] * 30 + [403]
+    assert [bot.get("/search/issues", params=hybrid).status_code for _ in range(11)] == [200] * 10 + [403]
+    assert bot.get(ISSUE).status_code == 200
+    sim.clock.advance(60)
+    answer = bot.get("/search/issues", params=lexical)
+    assert (answer.status_code, answer.headers["x-ratelimit-resource"]) == (200, "search")
+
+
+def test_g_content_creation_is_limited_by_the_minute_and_the_hour() -> None:
+    clock = Clock(START)
+    limits = Limits(clock)
+
+    def refusal() -> int | None:
+        try:
+            limits.create("installation:1")
+        except ApiError as error:
+            return int(error.headers["Retry-After"])
+        return None
+
+    assert [refusal() for _ in range(80)] == [None] * 80
+    assert refusal() == 60
+    for _ in range(5):
+        clock.advance(60)
+        assert [refusal() for _ in range(80)] == [None] * 80
+    clock.advance(60)
+    assert [refusal() for _ in range(20)] == [None] * 20
+    assert refusal() == 3600 - 6 * 60
+    limits.create("installation:2")
+
+
+def test_g_creating_too_much_over_http(sim: Simulator, bot: Api) -> None:
+    sim.limits.creations_per_minute = 1
+    assert bot.post(f"{ISSUE}/comments", {"body": "One"}).status_code == 201
+    refused = bot.post(f"{ISSUE}/comments", {"body": "Two"})
+    assert (refused.status_code, refused.headers["Retry-After"]) == (403, "60")
+    assert "secondary rate limit" in refused.json()["message"]
+    assert len(sim.comments("acme/app", 1)) == 1
+    assert bot.patch(ISSUE, {"title": "Editing creates nothing"}).status_code == 200
+
+
+def test_g_points_by_the_minute(sim: Simulator, bot: Api) -> None:
+    sim.limits.points_per_minute["core"] = 7
+    assert bot.get(ISSUE).status_code == 200
+    assert bot.patch(ISSUE, {"title": "Five points"}).status_code == 200
+    assert bot.get(ISSUE).status_code == 200
+    refused = bot.get(ISSUE)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (403, "60")
+    sim.clock.advance(60)
+    assert bot.get(ISSUE).status_code == 200
+
+
+def test_g_requests_at_once() -> None:
+    limits = Limits(Clock(START))
+    limits.concurrent = 2
+    limits.enter("a", "core", 1)
+    limits.enter("a", "core", 1)
+    with pytest.raises(ApiError, match="secondary rate limit"):
+        limits.enter("a", "core", 1)
+    limits.enter("b", "core", 1)
+    limits.leave("a")
+    limits.enter("a", "core", 1)
+
+
+def test_e3_user_limits_can_be_off_for_people_alone(sim: Simulator, bot: Api, person: Callable[..., Api]) -> None:
+    sim.limits.exempt_users = True
+    sim.limits.primary["search"] = (1, 60)
+    ada, query = person("ada"), {"q": "repo:acme/app crashes is:issue"}
+    assert [ada.get("/search/issues", params=query).status_code for _ in range(3)] == [200] * 3
+    assert [bot.get("/search/issues", params=query).status_code for _ in range(2)] == [200, 403]
+
+
+def test_graphql_says_in_its_body_that_the_limit_is_reached(sim: Simulator, bot: Api) -> None:
+    sim.limits.primary["graphql"] = (1, 3600)
+    assert "errors" not in bot.graphql("{ viewer { login } }")
+    answer = bot.post("/graphql", {"query": "{ viewer { login } }"})
+    assert (answer.status_code, answer.headers["x-ratelimit-remaining"]) == (200, "0")
+    assert answer.json()["errors"][0]["type"] == "RATE_LIMITED"
+
+
+def test_nobody_has_sixty_an_hour(server: Server) -> None:
+    assert Api(server.url).get(ISSUE).headers["x-ratelimit-limit"] == "60"
+
+
+def test_an_answer_that_is_known_costs_nothing(bot: Api, sim: Simulator) -> None:
+    first = bot.get(ISSUE)
+    again = bot.get(ISSUE, headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["x-ratelimit-used"] == first.headers["x-ratelimit-used"] == "1"
+    sim.edit_issue("acme/app", 1, title="Changed")
+    changed = bot.get(ISSUE, headers={"If-None-Match": first.headers["ETag"]})
+    assert (changed.status_code, changed.json()["title"]) == (200, "Changed")
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_server_errors_as_often_as_asked(sim: Simulator, bot: Api, status: int) -> None:
+    fault = sim.faults.add("GET /repos/*/issues/*", status, times=2)
+    assert [bot.get(ISSUE).status_code for _ in range(3)] == [status, status, 200]
+    assert fault.hits == 2
+    assert bot.get("/repos/acme/app").status_code == 200
+
+
+@pytest.mark.parametrize(("code", "retry_after"), [(403, 30), (403, None), (429, 30), (429, None)])
+def test_secondary_limits_on_demand(sim: Simulator, bot: Api, code: int, retry_after: int | None) -> None:
+    sim.faults.add("POST /repos/*/comments", "secondary_limit", code=code, retry_after=retry_after)
+    refused = bot.post(f"{ISSUE}/comments", {"body": "One"})
+    assert refused.status_code == code
+    assert refused.headers.get("Retry-After") == (str(retry_after) if retry_after else None)
+    assert sim.comments("acme/app", 1) == []
+    assert bot.post(f"{ISSUE}/comments", {"body": "One"}).status_code == 201
+
+
+@pytest.mark.parametrize(("kind", "written"), [("timeout", 0), ("timeout_after_write", 1)])
+def test_time_outs_before_and_after_the_write(sim: Simulator, bot: Api, kind: str, written: int) -> None:
+    sim.faults.add("POST /repos/*/comments", kind)  # type: ignore[arg-type]
+    started = time.monotonic()
+    with pytest.raises(requests.ReadTimeout):
+        bot.session.post(
+            f"{bot.url}{ISSUE}/comments",
+            json={"body": "One"},
+            headers={"Authorization": f"Bearer {bot.token}"},
+            timeout=0.2,
+        )
+    assert time.monotonic() - started < 2
+    assert len(sim.comments("acme/app", 1)) == written
+
+
+@pytest.mark.parametrize(("kind", "written"), [("reset", 0), ("reset_after_write", 1)])
+def test_resets_before_and_after_the_write(sim: Simulator, bot: Api, kind: str, written: int) -> None:
+    sim.faults.add("POST /repos/*/comments", kind)  # type: ignore[arg-type]
+    with pytest.raises(requests.ConnectionError):
+        bot.post(f"{ISSUE}/comments", {"body": "One"})
+    assert len(sim.comments("acme/app", 1)) == written
+    assert bot.get(ISSUE).status_code == 200
+
+
+def test_searches_that_are_incomplete_fall_back_or_are_cut_off(sim: Simulator, bot: Api) -> None:
+    query = {"q": "repo:acme/app is:issue crashes"}
+    sim.faults.add("/search/issues", "incomplete_results")
+    assert bot.get("/search/issues", params=query).json()["incomplete_results"] is True
+    assert bot.get("/search/issues", params=query).json()["incomplete_results"] is False
+    sim.faults.add("/search/issues", "hybrid_unavailable")
+    fallen = bot.get("/search/issues", params=query | {"search_type": "hybrid"}).json()
+    assert (fallen["search_type"], fallen["lexical_fallback_reason"]) == ("lexical", ["service_unavailable"])
+    assert bot.get("/search/issues", params=query | {"search_type": "hybrid"}).json()["search_type"] == "hybrid"
+    sim.faults.add("/search/issues", "malformed")
+    with pytest.raises(ValueError, match=r"."):
+        bot.get("/search/issues", params=query).json()
+
+
+def test_chances_are_drawn_from_the_seed() -> None:
+    def draws(seed: int) -> list[bool]:
+        faults = Faults()
+        faults.add("*", 500, times=None, probability=0.5, seed=seed)
+        return [faults.take("GET", "/") is not None for _ in range(100)]
+
+    assert draws(1) == draws(1)
+    assert draws(1) != draws(2)
+    assert 30 < sum(draws(1)) < 70
+
+
+def test_a_fault_that_makes_no_sense_is_refused(sim: Simulator) -> None:
+    with pytest.raises(ValueError, match="teapot"):
+        sim.faults.add("*", "teapot")  # type: ignore[arg-type]
+
+
+def test_faults_end_when_they_are_cleared(sim: Simulator, bot: Api) -> None:
+    sim.faults.add("*", 500, times=None)
+    assert bot.get(ISSUE).status_code == 500
+    sim.faults.clear()
+    assert bot.get(ISSUE).status_code == 200
+
+
+def test_a_hundred_clients_at_once_get_their_answers(server: Server, sim: Simulator) -> None:
+    sim.limits.enabled = False
+
+    def ask(number: int) -> int:
+        api = Api(server.url)
+        made = [api.get(ISSUE).status_code for _ in range(5)]
+        return sum(status == 200 for status in made)
+
+    with ThreadPoolExecutor(50) as pool:
+        assert sum(pool.map(ask, range(50))) == 250

@@ -1,0 +1,93 @@
+"""E3: a file becomes a repository."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.simulator import Simulator
+
+ROWS: list[dict[str, Any]] = [
+    {
+        "id": "T-9",
+        "title": "Second",
+        "body": "b",
+        "created_at": "2020-01-02T00:00:00Z",
+        "closed_at": None,
+        "author": "bea",
+    },
+    {
+        "id": "T-1",
+        "title": "First",
+        "body": None,
+        "created_at": "2020-01-01T00:00:00Z",
+        "closed_at": "2020-03-01T00:00:00Z",
+        "duplicate_of": None,
+    },
+    {
+        "id": "T-5",
+        "title": " Third " + "x" * 300,
+        "body": "y" * 70_000,
+        "created_at": "2020-01-03T00:00:00+01:00",
+        "closed_at": "2020-01-04T00:00:00Z",
+        "duplicate_of": "T-1",
+        "labels": ["bug"],
+    },
+    {"id": "T-7", "title": "", "body": "", "created_at": "2020-01-05", "closed_at": None, "duplicate_of": "T-1"},
+]
+
+
+@pytest.mark.parametrize("name", ["issues.jsonl", "issues.jsonl.gz"])
+def test_e3_numbers_follow_arrival_and_states_the_file(tmp_path: Path, name: str) -> None:
+    text = "\n".join(json.dumps(row) for row in ROWS) + "\n\n"
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    sim = Simulator()
+    assert sim.load_issues(path) == 4
+    issues = [sim.issue("acme/app", number) for number in (1, 2, 3, 4)]
+    assert [issue.title.split()[0] for issue in issues] == ["First", "Second", "Third", "(no"]
+    assert [(issue.state, issue.state_reason) for issue in issues] == [
+        ("closed", "completed"),
+        ("open", None),
+        ("closed", "duplicate"),
+        ("open", None),
+    ]
+    assert issues[2].duplicate_of is issues[0]
+    assert [issue.author.login for issue in issues] == ["ghost", "bea", "ghost", "ghost"]
+    assert (len(issues[2].title), len(issues[2].body or "")) == (256, 65_536)
+    assert issues[2].created_at.isoformat() == "2020-01-02T23:00:00+00:00"
+    assert sim.repository("acme/app").open_issues == 2
+    assert sim.open_issue("acme/app", "ada", "Next").number == 5
+
+
+def test_loading_tells_nobody(tmp_path: Path) -> None:
+    sim = Simulator(webhook_url="http://127.0.0.1:9/never")
+    sim.add_repository("acme/app")
+    sim.load_issues(ROWS, "acme/app")
+    assert sim.webhooks.log == []
+
+
+def test_thousands_load_in_moments() -> None:
+    draw = random.Random(1)
+    words = [f"word{number}" for number in range(5_000)]
+    rows = [
+        {
+            "id": number,
+            "title": " ".join(draw.choices(words, k=8)),
+            "body": " ".join(draw.choices(words, k=60)),
+            "created_at": f"2020-01-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z",
+            "closed_at": None,
+        }
+        for number in range(5_000)
+    ]
+    sim = Simulator()
+    started = time.perf_counter()
+    assert sim.load_issues(rows) == 5_000
+    sim.flush_index()
+    assert time.perf_counter() - started < 10
