@@ -20,9 +20,12 @@ from bot.demo.page.app import create_page
 from bot.demo.processes import Processes
 from bot.demo.scenario import ABOUT, REPOSITORY, ROLES, SCENES
 from bot.demo.seed import seed
-from bot.demo.show import Backstage, Show
+from bot.demo.show import Backstage, Searches, Show
 from bot.errors import UserError
-from bot.simulator import Simulator, start_simulator
+from bot.finder import Finder
+from bot.github.client import GitHub
+from bot.settings import Settings
+from bot.simulator import Server, Simulator, start_simulator
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +67,28 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         if plan.serve:
             address = stack.enter_context(_page(server.sim, plan))
             tell(Serving(address))
-        backstage = Backstage(bot.check, bot.done, lambda number: ())
+        backstage = Backstage(bot.check, bot.done, _searcher(server, bot.settings, plan.repository))
         for event in Show(server.sim, plan.repository, backstage).play(scenes):
             tell(event)
         if plan.serve:
             tell(Serving(address))
             _watch(bot)
+
+
+def _searcher(server: Server, settings: Settings, repository: str) -> Callable[[int], Searches]:
+    """What `doppel find` would print as asked, to look behind a silence.
+
+    It asks as a maintainer with a token of their own, so that the bot's rate limits are left alone.
+    """
+    token = server.sim.user_token(next(iter(ROLES)))
+    github = GitHub(api_url=settings.github_api_url, api_version=settings.github_api_version).user(token)
+
+    def searches(number: int) -> Searches:
+        owner, name = repository.split("/")
+        report = Finder(github).find_duplicates(owner, name, number, include_closed=True)
+        return tuple((run.query, run.hits) for run in report.queries)
+
+    return searches
 
 
 def _watch(bot: Processes) -> None:

@@ -63,7 +63,7 @@ SCENES = (
         "Red cloud on every second picture at night",
         """### What happened?
 
-My phone sends its pictures at night when it charges. In the morning about half of them have a red cloud with "try again
+My phone sends its pictures at night when it charges. In the morning about half of them have a red cloud with "try again \
 later". When I press the button during the day they all go through. The server's log has this, again and again.
 
 ### Steps
@@ -100,7 +100,7 @@ ERROR http: PUT /api/v1/assets 503 in 5002ms
         "The same thing in other words",
         "boje",
         "NAS no longer goes to sleep",
-        """Since I installed 1.1.0 the disks of my NAS are awake around the clock. `iotop` shows spoold writing a few
+        """Since I installed 1.1.0 the disks of my NAS are awake around the clock. `iotop` shows spoold writing a few \
 bytes to `/data/cache` every half minute. With 1.0.0 they went to sleep after twenty minutes, as they should.""",
         shows=(176,),
         commands=(Command("boje", "/duplicates not #45", "the author rejects one candidate for good", lacks=45),),
@@ -109,7 +109,7 @@ bytes to `/data/cache` every half minute. With 1.0.0 they went to sleep after tw
         "Never reported before: the bot stays silent",
         "observa-tory",
         "Prometheus endpoint for queue lengths",
-        """I'd like to scrape `/metrics`: jobs waiting by kind, seconds of the last run, HTTP status classes. Ideally on
+        """I'd like to scrape `/metrics`: jobs waiting by kind, seconds of the last run, HTTP status classes. Ideally on \
 a second port so that it isn't reachable from outside.""",
         Expect.SILENCE,
     ),
@@ -117,7 +117,7 @@ a second port so that it isn't reachable from outside.""",
         "Fixed once: a possible regression",
         "finn-e",
         "1.1.0: portrait videos are sideways again",
-        """Hello again :) Videos that I film upright on the iPhone lie on their side since the update, thumbnails are
+        """Hello again :) Videos that I film upright on the iPhone lie on their side since the update, thumbnails are \
 right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays the same files correctly.""",
         shows=(39,),
     ),

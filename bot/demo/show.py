@@ -30,6 +30,7 @@ from bot.simulator import Simulator, references
 from bot.simulator.state.issues import Comment, Issue
 
 T = TypeVar("T")
+Searches = tuple[tuple[str, int | None], ...]
 
 # At rest an answer takes about a second; a loaded machine may need several.
 PATIENCE_SECONDS = 15.0
@@ -50,7 +51,7 @@ class Backstage:
 
     check: Callable[[], None]
     done: Callable[[str], bool]
-    searches: Callable[[int], tuple[tuple[str, int | None], ...]]
+    searches: Callable[[int], Searches]
 
 
 class Show:

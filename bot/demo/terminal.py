@@ -86,7 +86,7 @@ class Terminal:
 
     @_show.register
     def _(self, event: Edited) -> None:
-        inside = terminal_markdown.changes(event.before, event.body)
+        inside = terminal_markdown.edited(event.before, event.body)
         self._said(inside, f"edited its comment on #{event.number}", f"{event.seconds:.2f} s after the command")
 
     @_show.register
@@ -102,9 +102,10 @@ class Terminal:
         self._line(
             "✓", f"{self._bot} looked and said nothing ({event.seconds:.2f} s after the issue was opened)", "green"
         )
+        table = Table.grid(padding=(0, 2))
         for query, hits in event.searches:
-            count = "no answer" if hits is None else f"{hits:>4} hits"
-            self._console.print(Text(f"    {count}  {query}", style="dim"))
+            table.add_row(Text("no answer" if hits is None else f"{hits} results", justify="right"), Text(query))
+        self._console.print(Padding(table, (0, 0, 0, 2)), style="dim")
 
     @_show.register
     def _(self, event: IssueClosed) -> None:

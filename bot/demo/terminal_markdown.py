@@ -22,11 +22,24 @@ def render(markdown: str, *, unfold: bool = False) -> Group:
     return Group(*_parts(markdown, unfold))
 
 
+def edited(before: str, after: str) -> RenderableType:
+    """An edit of the comment: the comment as it is now, or, where only the fold changed, the lines that did."""
+    if _FOLD.sub("", before) != _FOLD.sub("", after):
+        return render(after)
+    return changes(before, after)
+
+
 def changes(before: str, after: str) -> Text:
-    """What an edit of the comment took out and put in, line by line; what stayed is left out."""
-    lines = [line for line in difflib.ndiff(_visible(before), _visible(after)) if line[0] in "+-"]
-    styles = {"+": "green", "-": "red"}
-    return Text("\n").join(Text(line, style=styles[line[0]]) for line in lines)
+    """The lines that an edit changed (`~`), put in (`+`) or took out (`-`); what stayed is left out."""
+    old, new = _visible(before), _visible(after)
+    lines: list[Text] = []
+    for what, old_start, old_end, new_start, new_end in difflib.SequenceMatcher(None, old, new, False).get_opcodes():
+        if what == "delete":
+            lines += [Text(f"- {line}", style="red") for line in old[old_start:old_end]]
+        elif what != "equal":
+            mark = "~" if what == "replace" else "+"
+            lines += [Text(f"{mark} {line}", style="green") for line in new[new_start:new_end]]
+    return Text("\n").join(lines)
 
 
 def _visible(markdown: str) -> list[str]:

@@ -73,12 +73,21 @@ def test_the_fold_is_shown_closed_or_open() -> None:
         assert "redirect.github.com" not in text and "doppel:advice" not in text
 
 
-def test_an_edit_shows_what_it_changed() -> None:
+def test_an_edit_of_the_fold_shows_the_lines_that_changed() -> None:
     after = COMMENT.replace("3 results", "3 results, [Cached result from 10:23:45 AM]").replace("0123", "ffff")
     assert changes(COMMENT, after).plain.splitlines() == [
-        "- - `repo:acme/app is:issue crash` – 3 results",
-        "+ - `repo:acme/app is:issue crash` – 3 results, [Cached result from 10:23:45 AM]",
+        "~ - `repo:acme/app is:issue crash` – 3 results, [Cached result from 10:23:45 AM]"
     ]
+    assert changes(after, COMMENT.replace("   - open\n", "")).plain.splitlines() == [
+        "-    - open",
+        "~ - `repo:acme/app is:issue crash` – 3 results",
+    ]
+    assert "Crash at start" not in printed(events.Edited(13, COMMENT, after, 0.3))
+
+
+def test_an_edit_of_what_is_always_seen_shows_the_comment_anew() -> None:
+    text = printed(events.Edited(13, COMMENT, COMMENT.replace("   - open\n", "   - closed\n"), 0.3))
+    assert "#12 Crash at start" in text and "(folded)" in text
 
 
 def test_json_names_the_event_and_holds_its_fields() -> None:
