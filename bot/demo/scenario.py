@@ -63,8 +63,8 @@ SCENES = (
         "Red cloud on every second picture at night",
         """### What happened?
 
-My phone sends its pictures at night when it charges. In the morning about half of them have a red cloud with "try again \
-later". When I press the button during the day they all go through. The server's log has this, again and again.
+My phone sends its pictures at night when it charges. In the morning about half of them have a red cloud with \
+"try again later". When I press the button during the day they all go through. The server's log has this, again and again.
 
 ### Steps
 
@@ -109,8 +109,8 @@ bytes to `/data/cache` every half minute. With 1.0.0 they went to sleep after tw
         "Never reported before: the bot stays silent",
         "observa-tory",
         "Prometheus endpoint for queue lengths",
-        """I'd like to scrape `/metrics`: jobs waiting by kind, seconds of the last run, HTTP status classes. Ideally on \
-a second port so that it isn't reachable from outside.""",
+        """I'd like to scrape `/metrics`: jobs waiting by kind, seconds of the last run, HTTP status classes. Ideally \
+on a second port so that it isn't reachable from outside.""",
         Expect.SILENCE,
     ),
     Scene(
