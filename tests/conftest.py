@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import signal
 from collections.abc import Callable, Iterator
 
 import hypothesis
@@ -33,6 +34,10 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
         yield url
     finally:
+        # At once, without writing out what will be deleted.
+        postmaster = server.get_postmaster_info().process
+        postmaster.send_signal(signal.SIGQUIT)
+        postmaster.wait(10)
         server.cleanup()
 
 

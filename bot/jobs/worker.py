@@ -30,6 +30,9 @@ from bot.settings import Settings
 log = logging.getLogger(__name__)
 
 POLL_EVERY = 0.1
+# Jobs that a worker claims for each of its threads. The queue is asked ten times a second; with one job a thread, short
+# jobs would leave the threads idle for most of that time.
+CLAIMS_PER_THREAD = 3
 CLEAN_EVERY = 600.0
 # How soon an older job must be due for the later ones of its partition to wait for it. A command given a minute after
 # one that hit a rate limit must not overtake it; one given while an outage lasts for hours should not wait as long.
@@ -49,8 +52,10 @@ class Worker:
         """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault."""
         self._settings = settings
         self._handle = handle
-        # DBOS's own threads need connections besides the handlers' ones.
-        self._engine = queue_engine(settings, pool_size=settings.worker_threads + 8)
+        self._claims = CLAIMS_PER_THREAD * settings.worker_threads
+        self._places = threading.BoundedSemaphore(settings.worker_threads)
+        # DBOS's own threads need connections besides those of the jobs.
+        self._engine = queue_engine(settings, pool_size=self._claims + 8)
         self._client = queue_client(self._engine)
         self._executor = executors.this_process()
         self._stopping = threading.Event()
@@ -74,20 +79,21 @@ class Worker:
                 "run_migrations": False,
                 "use_listen_notify": False,
                 "notification_listener_polling_interval_sec": 0.25,
-                "max_executor_threads": self._settings.worker_threads + 2,
+                "max_executor_threads": self._claims + 2,
                 "log_level": "WARNING",
             }
         )
 
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_CRASHES)
         def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
-            return self._work(Message(delivery_id, run, failures, arrived, partition, text))
+            with self._places:
+                return self._work(Message(delivery_id, run, failures, arrived, partition, text))
 
         # Before the launch, because DBOS looks for new queues only every second.
         self._client.register_queue(
             QUEUE,
             partition_concurrency=1,
-            worker_concurrency=self._settings.worker_threads,
+            worker_concurrency=self._claims,
             polling_interval_sec=POLL_EVERY,
         )
         DBOS.launch()
@@ -108,7 +114,7 @@ class Worker:
 
     def _work(self, message: Message) -> str:
         """One run of a delivery; what it returns is kept as the workflow's result."""
-        due = self._older_job_due(message)
+        due = time.time() if self._stopping.is_set() else self._older_job_due(message)
         if due is not None:
             self._enqueue(message.again(message.failures), due - time.time())
             return "stepped aside"
@@ -168,7 +174,7 @@ class Worker:
         """Put the next run into the queue. While the database is away this run must not end, or its job would."""
         while True:
             try:
-                enqueue(self._client, self._engine, message, max(delay, 0.001))
+                enqueue(self._client, self._engine, message, delay)
                 return
             except sa.exc.SQLAlchemyError as error:
                 log.warning("delivery %s: the queue is unavailable (%s)", message.delivery_id, type(error).__name__)

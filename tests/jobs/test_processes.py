@@ -111,14 +111,19 @@ def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers
     assert [process.wait(10) for process in processes] == [0, 0]
 
 
-def test_sigterm_lets_the_running_job_end_and_takes_no_other(workers: Workers) -> None:
+def test_sigterm_lets_running_jobs_end_and_begins_no_other(workers: Workers) -> None:
     process = workers.start()
-    workers.put("running", 1, sleep=1.5)
-    workers.put("waiting", 1)
-    workers.wait(lambda: len(workers.log("begin")) == 1)
+    running, waiting = [f"running-{issue}" for issue in range(4)], [f"waiting-{issue}" for issue in range(6)]
+    for issue, delivery in enumerate(running):
+        workers.put(delivery, issue, sleep=1.5)
+    workers.wait(lambda: len(workers.log("begin")) == 4)
+    for issue, delivery in enumerate(waiting):
+        workers.put(delivery, issue)
+    time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
     assert process.wait(10) == 0
-    assert [line[0] for line in workers.log("end")] == ["running"]
+    assert sorted(line[0] for line in workers.log("end")) == running
+    assert len(workers.log("begin")) == 4
     workers.start()
-    workers.wait(lambda: len(workers.log("end")) == 2)
-    assert [line[0] for line in workers.log("begin")] == ["running", "waiting"]
+    workers.wait(lambda: len(workers.log("end")) == 10)
+    assert sorted(line[0] for line in workers.log("begin")) == running + waiting
