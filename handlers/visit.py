@@ -57,7 +57,9 @@ def enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:
 
     That is on a paused host, in an archived repository, and where the settings say `mode: off`.
     """
-    if services.settings.paused or event.repository.archived:
+    known = services.store.repositories.get(event.repository.id)
+    # The event may have waited while the repository was archived.
+    if services.settings.paused or event.repository.archived or (known is not None and known.archived):
         logger.info("%s is archived, or the host has paused the bot", event.repository.ref)
         return None
     github = services.github.installation(installation_of(event, services))
@@ -65,7 +67,7 @@ def enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:
     if settings.config.mode == "off":
         logger.info("%s says mode: off", event.repository.ref)
         return None
-    if services.store.repositories.get(event.repository.id) is None:
+    if known is None:
         # A new or lost store: GitHub has just answered for this repository, so the App is installed there.
         services.store.repositories.upsert(event.repository, event.installation, services.now())
     return Visit(services, github, event.repository, event.number, settings)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,12 +21,14 @@ import sqlalchemy as sa
 
 from bot.comments import CommentKeeper
 from bot.github.client import GitHub
-from bot.jobs import Worker
+from bot.jobs import Job, Worker
 from bot.jobs import retry as retries
+from bot.jobs import worker as worker_module
 from bot.jobs.database import queue_engine, workflow_table
 from bot.services import Services
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator.search import Result
 from bot.simulator.state.issues import Comment, Issue
 from bot.web import create_app
 from bot.wiring import build_services, job_handler, prepare_databases
@@ -34,8 +37,13 @@ SECRET = "a-secret-of-the-tests"
 BOT = "doppel[bot]"
 LEASE = 0.3
 
+# A repository of three issues has no rare words, which make the bot sure. How sure it is, is tested elsewhere.
+SPEAKS_EASILY = "min_confidence: 0.02\n"
+
 _UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
+_REPORTED = re.compile(r"reported [0-9]{4}-[0-9]{2}-[0-9]{2}")
+_CONFIDENCE = re.compile(r"(Very likely|Likely|Possibly|Probably) (the same|only related) \([0-9]+%\)")
 _FINGERPRINT = re.compile(r"(<!-- doppel:advice v1) [0-9a-f]{16} -->")
 _owners = itertools.count(1)
 
@@ -47,8 +55,10 @@ class World:
     server: Server
     settings: Settings
     services: Services
-    web: Any
     queue: sa.Engine
+    # While it is cleared, the worker waits before each job.
+    gate: threading.Event = dataclasses.field(default_factory=threading.Event)
+    searches: int = 0
 
     @property
     def sim(self) -> Simulator:
@@ -78,6 +88,7 @@ def start_world(home: Path) -> Iterator[World]:
     """Start everything, and stop it at the end."""
     with pytest.MonkeyPatch.context() as patch, start_simulator() as server:
         patch.setattr(retries, "_FIRST_WAIT", 0.1)
+        patch.setattr(worker_module, "POLL_EVERY", 0.02)
         server.sim.app.hook.secret = SECRET
         settings = Settings(
             home=home,
@@ -116,14 +127,26 @@ def start_world(home: Path) -> Iterator[World]:
 
         server.sim.webhooks.post = post
         server.sim.app.hook.url = "http://receiver.example/webhook"
-        worker = Worker(settings, job_handler(services))
+        world = World(server, settings, services, queue_engine(settings))
+        world.gate.set()
+
+        def work(job: Job) -> None:
+            world.gate.wait(20)
+            job_handler(world.services)(job)
+
+        def search(*arguments: Any, **options: Any) -> Result:
+            world.searches += 1
+            return index_search(*arguments, **options)
+
+        index_search = server.sim.index.search
+        patch.setattr(server.sim.index, "search", search)
+        worker = Worker(settings, work)
         worker.start()
-        queue = queue_engine(settings)
         try:
-            yield World(server, settings, services, web, queue)
+            yield world
         finally:
             worker.stop(2.0)
-            queue.dispose()
+            world.queue.dispose()
             services.inbox.close()
             services.store.close()
             github.close()
@@ -132,17 +155,51 @@ def start_world(home: Path) -> Iterator[World]:
 class Doppel:
     """One test's repository `acme/app` (under another owner each time, which what is shown leaves out)."""
 
-    def __init__(self, world: World, *, private: bool = False) -> None:
+    def __init__(self, world: World, settings: str = SPEAKS_EASILY) -> None:
         self.world = world
         self.sim = world.sim
-        self.services = world.services
         self.owner = f"acme-{next(_owners)}"
         self.repo = f"{self.owner}/app"
-        self.repository = self.sim.add_repository(self.repo, private=private)
+        self.repository = self.sim.add_repository(self.repo)
+        self.configure(settings)
         self._seen: set[tuple[int, str]] = set()
         self.sim.install(self.repo)
         for role in ("triage", "write", "maintain", "admin"):
             self.sim.set_permission(self.repo, f"{role}-person", role)
+        self.settle()
+
+    @property
+    def services(self) -> Services:
+        return self.world.services
+
+    @contextmanager
+    def worker_away(self) -> Iterator[None]:
+        """What happens inside is delivered, and worked on only afterwards."""
+        self.world.gate.clear()
+        try:
+            yield
+            self.sim.webhooks.join()
+        finally:
+            self.world.gate.set()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """The host has paused the bot."""
+        running = self.world.services
+        settings = dataclasses.replace(running.settings, paused=True)
+        self.world.services = dataclasses.replace(running, settings=settings)
+        try:
+            yield
+        finally:
+            self.world.services = running
+
+    def searches(self) -> int:
+        """How many searches GitHub has been asked for so far."""
+        return self.world.searches
+
+    def configure(self, settings: str) -> None:
+        """Commit `.github/doppel.yml`."""
+        self.sim.write_file(self.repo, ".github/doppel.yml", settings)
         self.settle()
 
     def settle(self) -> None:
@@ -182,8 +239,9 @@ class Doppel:
         return [reaction.content for reaction in comment.reactions if reaction.user.login == BOT]
 
     def plain(self, body: str) -> str:
-        """A comment without what differs each time: owner, fingerprint, time of day."""
+        """A comment without what differs each time (owner, fingerprint, times) and without how sure the model is."""
         body = _FINGERPRINT.sub(r"\1 -->", body.replace(self.repo, "acme/app"))
+        body = _REPORTED.sub("reported DAY", _CONFIDENCE.sub("CONFIDENCE", body))
         return _CHECKED.sub("Checked on DAY.", body)
 
     def finish(self) -> None:

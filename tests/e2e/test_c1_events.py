@@ -1,0 +1,170 @@
+"""C1: which events are answered, and which are left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.harness import BOT, Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+OTHER = ("Dark mode for the settings page", "Please add it.")
+
+
+@pytest.fixture
+def first(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_opened(doppel: Doppel) -> None:
+    doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_edited_text_is_looked_at_again(doppel: Doppel) -> None:
+    doppel.open(*OTHER)
+    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    doppel.settle()
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_quick_edits_cost_one_look(doppel: Doppel) -> None:
+    doppel.open(*OTHER)
+    searches = doppel.searches()
+    for body in ("first", "second", "third"):
+        doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=body)
+    doppel.settle()
+    assert 0 < doppel.searches() - searches <= 5, "four searches by words and one by meaning"
+    assert doppel.advice(2)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_reopened_is_looked_at_if_it_was_not_answered_before(doppel: Doppel) -> None:
+    doppel.configure("mode: off")
+    doppel.open(*AGAIN)
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person")
+    doppel.configure("min_confidence: 0.02")
+    doppel.sim.reopen_issue(doppel.repo, 2, "reporter")
+    doppel.settle()
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_what_bots_cause_is_not_answered(doppel: Doppel) -> None:
+    doppel.open(*AGAIN, author=doppel.sim.who("renovate[bot]", "Bot"))
+    assert doppel.said(2) == []
+    doppel.sim.comment(doppel.repo, 2, doppel.sim.who("renovate[bot]", "Bot"), "/duplicates")
+    doppel.settle()
+    assert doppel.said(2) == []
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_a_locked_issue_is_left_alone(doppel: Doppel) -> None:
+    doppel.open(*OTHER)
+    doppel.sim.lock_issue(doppel.repo, 2, "triage-person")
+    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    comment = doppel.write(2, "/duplicates", "maintain-person")
+    assert doppel.said(2) == []
+    assert doppel.reactions(comment) == []
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
+    with doppel.worker_away():
+        doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
+        doppel.sim.archive_repository(doppel.repo)
+    doppel.settle()
+    assert doppel.said(2) == []
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_an_issue_that_was_closed_meanwhile_is_left_alone(doppel: Doppel) -> None:
+    with doppel.worker_away():
+        doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
+        doppel.sim.close_issue(doppel.repo, 2, "reporter")
+    doppel.settle()
+    assert doppel.said(2) == []
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_a_pull_request_is_left_alone(doppel: Doppel) -> None:
+    doppel.open(*AGAIN, is_pull_request=True)
+    comment = doppel.write(2, "/duplicates")
+    assert doppel.said(2) == []
+    assert doppel.reactions(comment) == []
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_a_comment_that_a_maintainer_deleted_is_never_posted_again(doppel: Doppel) -> None:
+    doppel.open(*AGAIN)
+    (comment,) = doppel.sim.comments(doppel.repo, 2)
+    doppel.sim.delete_comment(comment, "maintain-person")
+    doppel.settle()
+    doppel.sim.edit_issue(doppel.repo, 2, body="It still happens.")
+    doppel.settle()
+    assert doppel.said(2) == []
+    asked = doppel.write(2, "/duplicates")
+    assert doppel.said(2) == [
+        f"<!-- doppel:reply v1 {asked.id} -->\n"
+        "The comment with earlier issues was deleted here, so no other one is posted.\n"
+    ]
+    assert doppel.reactions(asked) == ["eyes", "-1"]
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_what_is_known_of_a_deleted_issue_is_forgotten(doppel: Doppel) -> None:
+    doppel.open(*AGAIN)
+    assert doppel.advice(2)
+    doppel.write(2, "/duplicates not #1")
+    assert len(doppel.said(2)) == 2
+    doppel.sim.delete_issue(doppel.repo, 2, "admin-person")
+    doppel.settle()
+    assert doppel.services.store.comments.get(doppel.repository.id, 2) is None
+    assert doppel.services.store.verdicts.rejected(doppel.repository.id, 1) == set()
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_labels_matter_where_the_settings_say_so(doppel: Doppel) -> None:
+    doppel.configure("min_confidence: 0.02\nonly_labels: [Bug]\n")
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    doppel.sim.add_labels(doppel.repo, 2, "question", actor="triage-person")
+    doppel.settle()
+    assert doppel.said(2) == []
+    doppel.sim.add_labels(doppel.repo, 2, "bug", actor="triage-person")
+    doppel.settle()
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_taking_an_ignored_label_off_lets_the_bot_look(doppel: Doppel) -> None:
+    doppel.configure("min_confidence: 0.02\nignore:\n  labels: [question]\n")
+    doppel.open(*AGAIN, labels=["question"])
+    assert doppel.said(2) == []
+    doppel.sim.remove_label(doppel.repo, 2, "question", "triage-person")
+    doppel.settle()
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_a_redelivery_changes_nothing(doppel: Doppel) -> None:
+    doppel.open(*AGAIN)
+    doppel.write(2, "/duplicates not #1", "reporter")
+    said, deliveries = doppel.said(2), list(doppel.sim.webhooks.log)
+    for delivery in deliveries[-6:]:
+        doppel.sim.webhooks.redeliver(delivery)
+    doppel.settle()
+    assert doppel.said(2) == said
+    assert [comment.author.login for comment in doppel.sim.comments(doppel.repo, 2)] == [BOT, "reporter", BOT]
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_a_paused_host_says_nothing(doppel: Doppel) -> None:
+    with doppel.paused():
+        doppel.open(*AGAIN)
+        comment = doppel.write(2, "/duplicates")
+    assert doppel.said(2) == []
+    assert doppel.reactions(comment) == []

@@ -1,0 +1,109 @@
+"""C2 and C3: one advisory comment an issue, from the signed webhook to the whole text."""
+
+from __future__ import annotations
+
+from tests.e2e.harness import Doppel
+
+FIRST = ("Login fails with error E1234 on Safari", "It says `AuthTimeoutError` and E1234.")
+AGAIN = ("Safari: login fails with E1234", "I get AuthTimeoutError with E1234 when I log in.")
+
+WHOLE = """\
+<!-- doppel:advice v1 -->
+**This may have been reported before:**
+
+1. [#1](https://redirect.github.com/acme/app/issues/1) Login fails with error E1234 on Safari
+   - Open · reported DAY
+   - CONFIDENCE · titles 81% alike by letters, 87% by words
+   - Same identifiers: E1234, AuthTimeoutError
+   - Same words in both titles: Safari, login, fails
+
+This is a suggestion. People decide, and nothing was changed.
+
+<details>
+<summary>How this was found, and how to correct it</summary>
+
+**Searches**
+
+QUERIES
+
+**To correct this**
+
+- `/duplicates not #1` – These two are different; neither is shown for the other again.
+- `/duplicates of #1` – Close this issue as a duplicate; the oldest open issue that it repeats is named.
+- `/duplicates explain #1` – Say how that issue compares with this one.
+- `/duplicates search WORDS…` – Look again with words of your own. Quote words that belong together.
+- `/duplicates help` – Show this list.
+
+Checked on DAY.
+
+</details>
+"""
+
+
+def without_queries(comment: str) -> str:
+    """Which queries are asked is the finder's business, and tested there."""
+    head, _, rest = comment.partition("**Searches**\n\n")
+    queries, _, tail = rest.partition("\n\n**To correct this**")
+    assert "- `repo:acme/app is:issue in:title Safari login fails E1234` – 2 results (GitHub's search)" in queries
+    return f"{head}**Searches**\n\nQUERIES\n\n**To correct this**{tail}"
+
+
+def test_c2_an_issue_that_was_reported_before_gets_one_comment(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open("Dark mode for the settings page")
+    doppel.open(*AGAIN)
+    assert doppel.said(1) == doppel.said(2) == []
+    (comment,) = doppel.said(3)
+    assert without_queries(comment) == WHOLE
+
+
+def test_c2_nothing_found_on_opening_means_no_comment(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open("Dark mode for the settings page", "Please add it.")
+    assert doppel.said(2) == []
+
+
+def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open(*AGAIN)
+    assert "Login fails" in doppel.advice(2)
+    doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode for the settings page", body="Please add it.")
+    doppel.settle()
+    assert doppel.advice(2) == (
+        "<!-- doppel:advice v1 -->\n**Nothing left to show:** no earlier issue looks like this one any more."
+    )
+
+
+def test_c2_a_recheck_edits_the_comment_and_answers_with_it_alone(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open(*AGAIN)
+    (before,) = doppel.sim.comments(doppel.repo, 2)
+    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "completed")
+    doppel.write(2, "/duplicates fresh")
+    assert "Closed as completed: **possible regression**" in doppel.advice(2)
+    assert [comment.id for comment in doppel.sim.comments(doppel.repo, 2) if comment.author.type == "Bot"] == [
+        before.id
+    ]
+
+
+def test_c2_a_recheck_where_the_bot_was_silent_speaks(doppel: Doppel) -> None:
+    doppel.open("Dark mode for the settings page")
+    doppel.write(1, "/duplicates")
+    assert doppel.advice(1) == ("<!-- doppel:advice v1 -->\n**No earlier issue that looks like this one was found.**")
+
+
+def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open(*AGAIN)
+    assert doppel.advice(2)
+    doppel.sim.add_repository(f"{doppel.owner}/other")
+    doppel.sim.install(f"{doppel.owner}/other")
+    there = f"{doppel.owner}/other"
+    doppel.sim.write_file(there, ".github/doppel.yml", "min_confidence: 0.02")
+    doppel.sim.open_issue(there, "ann", *FIRST)
+    doppel.settle()
+    moved = doppel.sim.transfer_issue(doppel.repo, 2, there, "admin-person")
+    doppel.settle()
+    comments = doppel.sim.comments(there, moved.number)
+    assert len(comments) == 1, "the comment moved along, and a second one would be one too many"
+    assert f"redirect.github.com/{there}/issues/1" in comments[0].body

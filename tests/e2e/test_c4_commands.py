@@ -1,0 +1,271 @@
+"""C4: every command, from the comment to the reply, the reactions and what changed on GitHub."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+OTHER = ("Dark mode for the settings page", "Please add it.")
+
+LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
+
+
+@pytest.fixture
+def pair(doppel: Doppel) -> Doppel:
+    """Issue #2 repeats #1, and the bot has said so."""
+    doppel.open(*FIRST)
+    doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+    return doppel
+
+
+def reply(doppel: Doppel, number: int = 2) -> str:
+    """The bot's second comment, without its marker."""
+    (_, answer) = doppel.said(number)
+    return answer.partition("\n")[2].rstrip("\n")
+
+
+def test_c4_a_command_is_acknowledged_before_and_after(pair: Doppel) -> None:
+    assert pair.reactions(pair.write(2, "Thanks!\n\n/duplicates")) == ["eyes", "+1"]
+    assert pair.reactions(pair.write(2, "/duplicates of #1")) == ["eyes", "-1"]
+    assert reply(pair)
+
+
+def test_c4_talk_about_commands_is_no_command(pair: Doppel) -> None:
+    for body in ("> /duplicates", "```\n/duplicates\n```", "Use `/duplicates` for that.", "<!--\n/duplicates\n-->"):
+        assert pair.reactions(pair.write(2, body)) == []
+    assert len(pair.said(2)) == 1
+
+
+def test_c4_a_misspelt_command_is_answered_with_the_nearest(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates explian #1")
+    assert reply(pair) == "`explian` is not something I know. Did you mean `/duplicates explain #1`?"
+    assert pair.reactions(comment) == ["eyes", "-1"]
+
+
+def test_c4_search_with_words_of_ones_own(pair: Doppel) -> None:
+    pair.open("Printing takes minutes", "The print dialog hangs.")
+    assert pair.said(3) == []
+    pair.write(3, "/duplicates search exporting PdfRenderError all confidence=0 limit=1")
+    advice = pair.advice(3)
+    assert "Searched for `exporting` `PdfRenderError`." in advice
+    assert advice.count("redirect.github.com") == 1
+
+
+def test_c4_options_narrow_what_is_shown(pair: Doppel) -> None:
+    pair.sim.close_issue(pair.repo, 1, "triage-person", "not_planned")
+    pair.write(2, "/duplicates open fresh")
+    assert "Only open issues were looked at." in pair.advice(2)
+    assert "redirect" not in pair.advice(2)
+    pair.write(2, "/duplicates closed")
+    assert "Closed as not planned" in pair.advice(2)
+    pair.write(2, "/duplicates threshold=1")
+    assert "redirect" not in pair.advice(2)
+
+
+def test_c4_explain_an_issue_that_was_shown_and_one_that_was_not(pair: Doppel) -> None:
+    pair.write(2, "/duplicates explain #1")
+    assert reply(pair).startswith(f"**{LINK.format(1)}** Crash while exporting to PDF")
+    pair.open(*OTHER)
+    comment = pair.write(2, "/duplicates explain #3")
+    text = pair.said(2)[2]
+    assert "None of the searches found it" in text
+    assert pair.reactions(comment) == ["eyes", "+1"]
+
+
+def test_c4_not_rejects_a_pair_for_good_in_both_directions(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates not #1")
+    assert reply(pair) == (
+        f"Noted: this issue and {LINK.format(1)} are different. Neither will be shown for the other again."
+    )
+    assert pair.said(2)[0].startswith("<!-- doppel:advice v1 -->\n**Nothing left to show:**")
+    assert pair.reactions(comment) == ["eyes", "+1"]
+    pair.write(2, "/duplicates fresh")
+    assert "Nothing left to show" in pair.said(2)[0]
+    pair.write(1, "/duplicates all confidence=0")
+    assert "#2" not in pair.advice(1)
+
+
+def test_c4_not_takes_the_issue_out_of_the_other_ones_comment_too(pair: Doppel) -> None:
+    pair.write(1, "/duplicates not #2", "triage-person")
+    assert pair.said(1)[0].partition("\n")[2].startswith("Noted: ")
+    assert "Nothing left to show" in pair.advice(2)
+
+
+def test_c4_undo_of_not(pair: Doppel) -> None:
+    pair.write(2, "/duplicates not #1", "reporter")
+    pair.write(2, "/duplicates undo", "reporter")
+    (advice, _, undone) = pair.said(2)
+    assert undone.endswith(f"Taken back: {LINK.format(1)} can be shown for this issue again.\n")
+    assert "Crash while exporting to PDF" in advice
+
+
+def test_c4_of_closes_as_githubs_own_duplicate(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates of #1", "triage-person")
+    issue = pair.sim.issue(pair.repo, 2)
+    assert (issue.state, issue.state_reason) == ("closed", "duplicate")
+    assert issue.duplicate_of is pair.sim.issue(pair.repo, 1)
+    assert [label.name for label in issue.labels] == ["duplicate"]
+    assert reply(pair) == f"Closed: the discussion continues in {LINK.format(1)}."
+    assert pair.reactions(comment) == ["eyes", "+1"]
+
+
+def test_c4_of_adds_no_label_that_the_repository_does_not_have(pair: Doppel) -> None:
+    pair.sim.delete_label(pair.repo, "duplicate")
+    pair.write(2, "/duplicates of #1", "triage-person")
+    assert pair.sim.issue(pair.repo, 2).labels == []
+    assert reply(pair)
+
+
+def test_c4_of_follows_the_chain_to_its_root(pair: Doppel) -> None:
+    pair.write(2, "/duplicates of #1", "triage-person")
+    assert reply(pair)
+    pair.open(*OTHER)
+    pair.write(3, "/duplicates of #2", "triage-person")
+    assert pair.sim.issue(pair.repo, 3).duplicate_of is pair.sim.issue(pair.repo, 1)
+    assert pair.said(3)[0].endswith(
+        f"Closed. {LINK.format(2)} leads to {LINK.format(1)}: the discussion continues there.\n"
+    )
+
+
+REFUSED = [
+    (1, "/duplicates of #2", f"{LINK.format(2)} is newer than this one. Close that one in favour of this instead."),
+    (2, "/duplicates of #2", "That is this issue itself. Give the number of another one."),
+    (2, "/duplicates of #99", f"{LINK.format(99)} does not exist here, or I am not allowed to see it."),
+]
+
+
+@pytest.mark.parametrize(("number", "command", "answer"), REFUSED)
+def test_c4_of_is_refused(pair: Doppel, number: int, command: str, answer: str) -> None:
+    comment = pair.write(number, command, "triage-person")
+    assert pair.said(number)[-1].endswith(answer + "\n")
+    assert pair.sim.issue(pair.repo, number).state == "open"
+    assert pair.reactions(comment) == ["eyes", "-1"]
+    assert pair.said(2)
+
+
+def test_c4_of_is_refused_for_a_circle(pair: Doppel) -> None:
+    pair.write(2, "/duplicates of #1", "triage-person")
+    assert reply(pair)
+    pair.write(1, "/duplicates of #2", "triage-person")
+    assert pair.said(1)[0].endswith(
+        f"That would make a circle: {LINK.format(2)} is itself closed in favour of this issue.\n"
+    )
+    assert pair.sim.issue(pair.repo, 1).state == "open"
+
+
+def test_c4_of_is_refused_for_a_pull_request(pair: Doppel) -> None:
+    pair.open(*OTHER)
+    pair.open("Fix the crash", is_pull_request=True)
+    pair.write(3, "/duplicates of #4", "triage-person")
+    assert pair.said(3)[0].endswith(f"{LINK.format(4)} is a pull request; only issues can be given.\n")
+
+
+def test_c4_of_again_says_that_it_is_done(pair: Doppel) -> None:
+    pair.write(2, "/duplicates of #1", "triage-person")
+    comment = pair.write(2, "/duplicates of #1", "write-person")
+    assert pair.said(2)[2].endswith(f"This issue is closed in favour of {LINK.format(1)} already.\n")
+    assert pair.reactions(comment) == ["eyes", "+1"]
+
+
+def test_c4_undo_of_of_opens_the_issue_and_takes_the_label_off(pair: Doppel) -> None:
+    pair.write(2, "/duplicates of #1", "triage-person")
+    pair.write(2, "/duplicates undo", "triage-person")
+    issue = pair.sim.issue(pair.repo, 2)
+    assert (issue.state, issue.labels, issue.duplicate_of) == ("open", [], None)
+    assert pair.said(2)[2].endswith(f"Taken back: this issue is open again and no longer tied to {LINK.format(1)}.\n")
+
+
+def test_c4_undo_of_of_leaves_a_label_that_was_there_and_a_closed_issue_closed(pair: Doppel) -> None:
+    pair.sim.add_labels(pair.repo, 2, "Duplicate")
+    pair.sim.close_issue(pair.repo, 2, "triage-person", "not_planned")
+    pair.write(2, "/duplicates of #1\n/duplicates undo", "triage-person")
+    issue = pair.sim.issue(pair.repo, 2)
+    assert (issue.state, issue.state_reason) == ("closed", "not_planned")
+    assert [label.name for label in issue.labels] == ["duplicate"]
+    assert "closed as it was before" in reply(pair)
+
+
+def test_c4_undo_takes_back_one_decision_at_a_time(pair: Doppel) -> None:
+    pair.open(*OTHER)
+    pair.write(3, "/duplicates not #1\n/duplicates not #2", "reporter")
+    assert pair.said(3)
+    rejected = pair.services.store.verdicts.rejected
+    assert rejected(pair.repository.id, 3) == {1, 2}
+    pair.write(3, "/duplicates undo", "reporter")
+    assert rejected(pair.repository.id, 3) == {1}
+    pair.write(3, "/duplicates undo", "reporter")
+    assert rejected(pair.repository.id, 3) == set()
+    pair.write(3, "/duplicates undo", "reporter")
+    assert pair.said(3)[-1].endswith("There is nothing of yours to take back here.\n")
+
+
+def test_c4_mute_and_unmute(pair: Doppel) -> None:
+    pair.open(*OTHER)
+    pair.write(3, "/duplicates mute", "reporter")
+    pair.sim.edit_issue(pair.repo, 3, title=AGAIN[0], body=AGAIN[1])
+    pair.settle()
+    (said,) = pair.said(3)
+    assert said.endswith("Quiet from now on: this issue is left alone. `/duplicates unmute` changes that.\n")
+    pair.write(3, "/duplicates unmute", "reporter")
+    pair.sim.edit_issue(pair.repo, 3, body=AGAIN[1] + " Often.")
+    pair.settle()
+    assert "This issue is looked at again." in pair.said(3)[1]
+    assert "Crash while exporting to PDF" in pair.said(3)[2]
+
+
+def test_c4_scan_says_that_it_comes_later(pair: Doppel) -> None:
+    pair.write(2, "/duplicates scan", "maintain-person")
+    assert reply(pair) == ("Looking through all open issues comes with a later version; this one cannot do it yet.")
+
+
+def test_c4_help_is_made_from_the_table(pair: Doppel) -> None:
+    pair.write(2, "/duplicates help")
+    assert "`/duplicates of #N` – Close this issue as a duplicate" in reply(pair)
+
+
+def test_c4_several_commands_are_carried_out_in_order_and_answered_once(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates mute\n/duplicates xyzzy\n/duplicates unmute\n/duplicates", "reporter")
+    assert reply(pair) == (
+        "`/duplicates mute`\n\n"
+        "Quiet from now on: this issue is left alone. `/duplicates unmute` changes that.\n\n"
+        "`/duplicates xyzzy`\n\n"
+        "`xyzzy` is not something I know. `/duplicates help` lists what I do.\n\n"
+        "`/duplicates unmute`\n\n"
+        "This issue is looked at again."
+    )
+    assert pair.reactions(comment) == ["eyes", "-1"]
+
+
+def test_c1_an_edited_command_edits_its_reply(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates explian #1", "reporter")
+    before = [one.id for one in pair.sim.comments(pair.repo, 2)]
+    pair.edit(comment, "/duplicates not #1")
+    assert reply(pair).startswith("Noted: ")
+    assert [one.id for one in pair.sim.comments(pair.repo, 2)] == before
+
+
+def test_c1_an_edit_that_leaves_the_command_as_it_was_is_no_command(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates not #1", "reporter")
+    pair.write(2, "/duplicates undo", "reporter")
+    pair.edit(comment, "As I said:\n\n/duplicates not #1")
+    assert pair.services.store.verdicts.rejected(pair.repository.id, 2) == set()
+    assert len(pair.said(2)) == 3
+
+
+def test_c1_an_edit_to_a_recheck_takes_the_reply_away(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicate", "reporter")
+    assert "Did you mean `/duplicates`?" in reply(pair)
+    pair.edit(comment, "/duplicates")
+    assert len(pair.said(2)) == 1
+    assert pair.reactions(comment) == ["eyes", "-1", "+1"]
+
+
+def test_c4_a_command_on_a_closed_issue_works(pair: Doppel) -> None:
+    pair.sim.close_issue(pair.repo, 2, "triage-person", "completed")
+    pair.write(2, "/duplicates not #1", "reporter")
+    assert reply(pair).startswith("Noted: ")
+    assert "Nothing left" in pair.said(2)[0]

@@ -1,0 +1,100 @@
+"""C5: who may give which command, by the repository's real permissions."""
+
+from __future__ import annotations
+
+import pytest
+
+from handlers import commands
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+OTHER = ("Dark mode for the settings page", "Please add it.")
+
+ANYBODY = "stranger"
+ALLOWED = {
+    "/duplicates": [ANYBODY, "read-person", "reporter", "triage-person"],
+    "/duplicates explain #1": [ANYBODY, "reporter"],
+    "/duplicates help": [ANYBODY],
+    "/duplicates not #1": ["reporter", "triage-person", "write-person", "maintain-person", "admin-person"],
+    "/duplicates mute": ["reporter", "triage-person"],
+    "/duplicates unmute": ["reporter", "triage-person"],
+    "/duplicates of #1": ["triage-person", "write-person", "maintain-person", "admin-person"],
+}
+FORBIDDEN = {
+    "/duplicates not #1": ([ANYBODY, "read-person"], "the issue's author, and people with triage access"),
+    "/duplicates mute": ([ANYBODY], "the issue's author, and people with triage access"),
+    "/duplicates unmute": ([ANYBODY], "the issue's author, and people with triage access"),
+    "/duplicates of #1": ([ANYBODY, "read-person", "reporter"], "people with triage access"),
+    "/duplicates scan": ([ANYBODY, "reporter", "triage-person", "write-person"], "maintainers"),
+}
+
+
+@pytest.fixture
+def two(doppel: Doppel) -> Doppel:
+    doppel.sim.set_permission(doppel.repo, "read-person", "read")
+    doppel.open(*FIRST)
+    doppel.open(*OTHER)
+    return doppel
+
+
+@pytest.mark.parametrize("command", ALLOWED)
+def test_c5_who_may(two: Doppel, command: str) -> None:
+    for login in ALLOWED[command]:
+        assert two.reactions(two.write(2, command, login)) == ["eyes", "+1"], login
+    two.said(2)
+
+
+@pytest.mark.parametrize("command", FORBIDDEN)
+def test_c5_who_may_not(two: Doppel, command: str) -> None:
+    logins, who = FORBIDDEN[command]
+    for login in logins:
+        assert two.reactions(two.write(2, command, login)) == ["eyes", "-1"], login
+        assert f" is for {who}." in two.said(2)[-1]
+    issue = two.sim.issue(two.repo, 2)
+    assert (issue.state, issue.labels) == ("open", [])
+    assert two.services.store.verdicts.rejected(two.repository.id, 2) == set()
+    assert not two.services.store.muted.is_muted(two.repository.id, 2)
+
+
+def test_c5_an_edit_counts_with_the_editors_permission(two: Doppel) -> None:
+    comment = two.write(2, "/duplicates of #1", ANYBODY)
+    assert "is for people with triage access" in two.said(2)[0]
+    two.edit(comment, "/duplicates of #1 ", "maintain-person")
+    assert two.sim.issue(two.repo, 2).state == "open", "the command line did not change"
+    two.edit(comment, "/duplicates of 1", "maintain-person")
+    assert two.sim.issue(two.repo, 2).state == "closed"
+    assert two.said(2)[0].partition("\n")[2].startswith("Closed: ")
+
+
+def test_c5_undo_is_ones_own_or_a_triagers(two: Doppel) -> None:
+    two.write(2, "/duplicates not #1", "reporter")
+    two.write(2, "/duplicates undo", ANYBODY)
+    assert two.said(2)[-1].endswith("There is nothing of yours to take back here.\n")
+    two.write(2, "/duplicates undo", "triage-person")
+    assert "Taken back" in two.said(2)[-1]
+    two.write(2, "/duplicates of #1", "triage-person")
+    two.sim.set_permission(two.repo, "triage-person", "read")
+    two.write(2, "/duplicates undo", "triage-person")
+    assert "`/duplicates of #N` is for people with triage access." in two.said(2)[-1]
+    assert two.sim.issue(two.repo, 2).state == "closed"
+
+
+def test_c5_a_flood_is_answered_once(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "COMMANDS_LIMIT", 3)
+    for _ in range(3):
+        assert two.reactions(two.write(2, "/duplicates", ANYBODY)) == ["eyes", "+1"]
+    searches = two.searches()
+    for _ in range(3):
+        assert two.reactions(two.write(2, "/duplicates fresh", ANYBODY)) == []
+    assert two.searches() == searches
+    assert two.said(2)[1:] == [two.said(2)[1]]
+    assert two.said(2)[1].endswith("That is a lot at once. Please try again in 10 minutes.\n")
+    assert two.reactions(two.write(2, "/duplicates", "reporter")) == ["eyes", "+1"], "others are not concerned"
+    two.said(2)
+
+
+def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "COMMANDS_LIMIT", 1)
+    for _ in range(3):
+        assert two.reactions(two.write(2, "/duplicates not #1", "triage-person")) == ["eyes", "+1"]
+    two.said(2)
