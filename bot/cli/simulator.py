@@ -11,6 +11,9 @@ from pathlib import Path
 
 import click
 
+from bot.errors import UserError
+from bot.model import RepoRef
+from bot.simulator import Simulator, serve
 from bot.simulator.state.repositories import Role
 
 ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
@@ -46,10 +49,6 @@ def simulator(
     It has one repository, on which the App is installed, and four people with tokens: sim-read, sim-triage,
     sim-maintain and sim-admin. It runs until it is interrupted.
     """
-    # Imported here, so that the other commands do not pay for it.
-    from bot.model import RepoRef
-    from bot.simulator import Simulator, serve
-
     ref = RepoRef.parse(repo)
     sim = Simulator(webhook_url=webhook_url)
     sim.limits.exempt_users = user_limits == "off"
@@ -59,18 +58,24 @@ def simulator(
     for role in ROLES:
         sim.set_permission(made, f"sim-{role}", role)
         tokens[role] = sim.user_token(f"sim-{role}")
-    count = sim.load_issues(issues_file, made) if issues_file else 0
+    try:
+        count = sim.load_issues(issues_file, made) if issues_file else 0
+    except (KeyError, TypeError, ValueError, OSError) as problem:
+        raise UserError(f"--issues: {issues_file} is no file of issues: {problem}") from problem
 
     def announce(url: str) -> None:
         if write_env is not None:
             write_environment(write_env, url, sim.app.id, sim.app.private_key, sim.app.hook.secret, tokens)
 
     sim.flush_index()
-    server = serve(sim, port=port, announce=announce)
-    click.echo(f"{ref} with {count} issues at {server.url}")
+    try:
+        server = serve(sim, port=port, announce=announce)
+    except OSError as problem:
+        raise UserError(f"Cannot listen on port {port}, or write {write_env}: {problem.strerror}") from problem
     done = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: done.set())
+    click.echo(f"{ref} with {count} issues at {server.url}")
     done.wait()
     server.stop()
 

@@ -60,7 +60,12 @@ class Simulator(LoadingOperations):
         also: Sequence[Installation] = (),
         **parts: Any,
     ) -> None:
-        """Hand the event to the webhooks of the Apps that should hear of it."""
+        """Hand the event to the webhooks of the Apps that should hear of it.
+
+        Pull requests exist here only as the issues API shows them, so that events of their own are not sent.
+        """
+        if event == "issues" and parts["issue"].is_pull_request:
+            return
         receivers = list(also)
         if installation is not None:
             receivers.append(installation)

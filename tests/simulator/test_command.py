@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import jwt
 import pytest
 
+from bot.cli import main
 from tests.simulator.conftest import Api
 
 
@@ -58,6 +60,25 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
         assert process.wait(timeout=10) == 0
         assert process.stdout is not None
         process.stdout.close()
+
+
+@pytest.mark.parametrize("line", ["not json", "[]", '{"title": "no time"}', '{"created_at": "yesterday", "id": 1}'])
+def test_a_file_of_something_else_is_the_users_to_mend(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    issues = tmp_path / "issues.jsonl"
+    issues.write_text(line)
+    with pytest.raises(SystemExit) as ended:
+        main(["simulator", "--issues", str(issues)])
+    assert ended.value.code == 2
+    assert "is no file of issues" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
+        main(["simulator", "--port", str(taken.getsockname()[1])])
+    assert ended.value.code == 2
+    assert "Cannot listen on port" in capsys.readouterr().err
 
 
 def _sourced(path: Path) -> dict[str, str]:

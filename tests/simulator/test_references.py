@@ -86,7 +86,7 @@ def test_c3_a_reference_leaves_a_back_link_once(sim: Simulator) -> None:
     sim.open_issue("acme/app", "bea", "Two", "Is this #1, @ada?")
     sim.comment("acme/app", 2, "bea", "Yes, #1")
     assert [event.event for event in sim.issue("acme/app", 1).events] == ["cross-referenced"]
-    assert [event.event for event in sim.issue("acme/app", 2).events] == ["mentioned", "subscribed"]
+    assert [event.event for event in sim.issue("acme/app", 2).events] == ["mentioned", "subscribed", "commented"]
 
 
 def test_c3_duplicate_of_is_acted_upon_for_those_who_may_write(sim: Simulator) -> None:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from flask import Flask, Response, request
@@ -15,7 +16,7 @@ from werkzeug.routing import BaseConverter
 from bot.simulator import rest
 from bot.simulator.http import dispatch
 from bot.simulator.http.routing import ROUTES, Route
-from bot.simulator.http.wire import WireServer
+from bot.simulator.http.wire import Application, WireServer
 from bot.simulator.simulator import Simulator
 
 ENTERPRISE_PREFIX = "/api/v3"
@@ -28,37 +29,15 @@ class _Anything(BaseConverter):
     part_isolating = False
 
 
-def create_app(sim: Simulator) -> Flask:
-    """The WSGI application that serves this simulator's REST and GraphQL interfaces."""
-    rest.load()
-    app = Flask("bot.simulator", static_folder=None)
-    # A connection that a fault drops is no error to answer.
-    app.config["PROPAGATE_EXCEPTIONS"] = True
-    app.url_map.strict_slashes = False
-    app.url_map.merge_slashes = False
-    app.url_map.converters["anything"] = _Anything
-    for number, route in enumerate(ROUTES):
-        view = _view(sim, route)
-        app.add_url_rule(route.path, f"{number}", view, methods=[route.method], provide_automatic_options=False)
-
-    def unknown(_error: Exception) -> Response:
-        return dispatch.unknown(sim, request)
-
-    app.register_error_handler(404, unknown)
-    app.register_error_handler(405, unknown)
-    app.wsgi_app = _by_number(sim, app.wsgi_app)  # type: ignore[method-assign]
-    return app
+_SIMULATOR = "bot.simulator"
 
 
-def _view(sim: Simulator, route: Route) -> Callable[..., Response]:
-    def view(**params: Any) -> Response:
-        return dispatch.answer(sim, route, request, params)
+def create_app(sim: Simulator) -> Application:
+    """The WSGI application that serves this simulator's REST and GraphQL interfaces.
 
-    return view
-
-
-def _by_number(sim: Simulator, inner: Callable[..., Any]) -> Callable[..., Any]:
-    """Serve `/repositories/ID/…` like `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` like `/…`."""
+    It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` for `/…`.
+    """
+    routed = _routes().wsgi_app
 
     def call(environ: dict[str, Any], start: Any) -> Any:
         path: str = environ.get("PATH_INFO", "")
@@ -72,10 +51,37 @@ def _by_number(sim: Simulator, inner: Callable[..., Any]) -> Callable[..., Any]:
             # No login looks like this, so that an unknown number is a repository that is not found.
             name = repo.full_name if repo else f"--/{number}"
             path = f"/repos/{name}/{tail}".rstrip("/")
-        environ["PATH_INFO"] = path
-        return inner(environ, start)
+        return routed({**environ, "PATH_INFO": path, _SIMULATOR: sim}, start)
 
     return call
+
+
+@cache
+def _routes() -> Flask:
+    """The routes of all simulators of this process: to compile them takes longer than all else at a start."""
+    rest.load()
+    app = Flask("bot.simulator", static_folder=None)
+    # A connection that a fault drops is no error to answer.
+    app.config["PROPAGATE_EXCEPTIONS"] = True
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
+    app.url_map.converters["anything"] = _Anything
+    for number, route in enumerate(ROUTES):
+        app.add_url_rule(route.path, f"{number}", _view(route), methods=[route.method], provide_automatic_options=False)
+
+    def unknown(_error: Exception) -> Response:
+        return dispatch.unknown(request.environ[_SIMULATOR], request)
+
+    app.register_error_handler(404, unknown)
+    app.register_error_handler(405, unknown)
+    return app
+
+
+def _view(route: Route) -> Callable[..., Response]:
+    def view(**params: Any) -> Response:
+        return dispatch.answer(request.environ[_SIMULATOR], route, request, params)
+
+    return view
 
 
 @dataclass(slots=True)
@@ -129,10 +135,10 @@ def serve(
     url = f"http://{host}:{port}" + (ENTERPRISE_PREFIX if enterprise else "")
     announce(url)
     listener.listen(128)
-    http = WireServer(listener, create_app(sim).wsgi_app)
+    http = WireServer(listener, create_app(sim))
     sim.urls.api = url
     thread = threading.Thread(
-        target=http.serve_forever, kwargs={"poll_interval": 0.05}, name="simulator-http", daemon=True
+        target=http.serve_forever, kwargs={"poll_interval": 0.02}, name="simulator-http", daemon=True
     )
     thread.start()
     return Server(sim, url, http, thread)

@@ -40,6 +40,7 @@ class CommentOperations(IssueOperations):
         issue.comments.append(made)
         self.comments_by_id[key] = made
         self.nodes[made.node_id] = made
+        self.record(issue, "commented", author, comment=made).created_at = when
         self.act_on_text(issue, author, body, is_comment=True)
         self.touch(issue)
         self.emit("issue_comment", "created", author, repository=issue.repository, issue=issue, comment=made)
@@ -79,6 +80,7 @@ class CommentOperations(IssueOperations):
         found = self._comment(comment)
         sender = self.who(actor) if actor else found.author
         found.issue.comments.remove(found)
+        found.issue.events = [entry for entry in found.issue.events if entry.data.get("comment") is not found]
         del self.comments_by_id[found.id]
         del self.nodes[found.node_id]
         self.touch(found.issue)

@@ -49,10 +49,9 @@ class IssueOperations(LabelOperations):
         for label in issue.labels:
             self.record(issue, "labeled", issue.author, label=label)
         self.act_on_text(issue, issue.author, body, is_comment=False)
-        event = "pull_request" if is_pull_request else "issues"
-        self.emit(event, "opened", issue.author, repository=repo, issue=issue)
-        for label in issue.labels if not is_pull_request else ():
-            self.emit(event, "labeled", issue.author, repository=repo, issue=issue, label=label)
+        self._tell(issue, "opened", issue.author)
+        for label in issue.labels:
+            self._tell(issue, "labeled", issue.author, label=label)
         return issue
 
     def store_issue(
@@ -207,6 +206,7 @@ class IssueOperations(LabelOperations):
         sender = self._actor(issue.repository, actor)
         made = self.store_issue(target, issue.author, issue.title, issue.body, issue.created_at)
         made.updated_at, made.reactions, made.comments = self.now(), issue.reactions, issue.comments
+        made.events = issue.events
         made.state, made.state_reason = issue.state, issue.state_reason
         made.closed_at, made.closed_by = issue.closed_at, issue.closed_by
         target.open_issues -= made.state == "closed"
@@ -226,6 +226,4 @@ class IssueOperations(LabelOperations):
         issue.repository.open_issues -= issue.state == "open"
 
     def _tell(self, issue: Issue, action: str, sender: Account, **parts: Any) -> None:
-        """Emit the event under the name that its kind of conversation has."""
-        event = "pull_request" if issue.is_pull_request else "issues"
-        self.emit(event, action, sender, repository=issue.repository, issue=issue, **parts)
+        self.emit("issues", action, sender, repository=issue.repository, issue=issue, **parts)

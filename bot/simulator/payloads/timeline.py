@@ -7,13 +7,15 @@ from bot.simulator.payloads import Json
 from bot.simulator.payloads.accounts import simple_user
 from bot.simulator.payloads.issues import comment, issue, via_app
 from bot.simulator.payloads.repositories import repository_url
-from bot.simulator.state.issues import Comment, Issue, TimelineEvent
+from bot.simulator.state.issues import Issue, TimelineEvent
 from bot.simulator.state.world import World
 
 
 def event(world: World, subject: Issue, record: TimelineEvent) -> Json:
     """One event; what it has besides the common fields depends on its kind."""
     actor = simple_user(world, record.actor)
+    if record.event == "commented":
+        return comment(world, record.data["comment"]) | {"event": "commented", "actor": actor}
     if record.event == "cross-referenced":
         now = iso(record.created_at)
         source = {"type": "issue", "issue": issue(world, record.data["source"])}
@@ -40,8 +42,3 @@ def event(world: World, subject: Issue, record: TimelineEvent) -> Json:
         case "closed" | "reopened":
             body["state_reason"] = data["state_reason"]
     return body
-
-
-def commented(world: World, record: Comment) -> Json:
-    """A comment as the timeline shows it."""
-    return comment(world, record) | {"event": "commented", "actor": simple_user(world, record.author)}

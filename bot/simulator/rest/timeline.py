@@ -8,7 +8,7 @@ from bot.simulator.payloads import timeline
 
 # The events of an issue leave out what only its timeline shows.
 _EVENTS = "LabeledIssueEvent|UnlabeledIssueEvent|RenamedIssueEvent|LockedIssueEvent|StateChangeIssueEvent"
-_TIMELINE_ONLY = frozenset({"cross-referenced"})
+_TIMELINE_ONLY = frozenset({"commented", "cross-referenced"})
 
 
 @route(
@@ -20,10 +20,9 @@ _TIMELINE_ONLY = frozenset({"cross-referenced"})
 def list_timeline(ctx: Context) -> Reply:
     """Events and comments in the order in which they happened."""
     found = ctx.issue()
-    entries = [(entry.created_at, entry.id, timeline.event(ctx.sim, found, entry)) for entry in found.events]
-    entries += [(entry.created_at, entry.id, timeline.commented(ctx.sim, entry)) for entry in found.comments]
-    entries.sort(key=lambda entry: entry[:2])
-    return ctx.page(entries, lambda entry: entry[2])
+    # What happened in the same second stays in the order in which it happened.
+    entries = sorted(found.events, key=lambda entry: entry.created_at)
+    return ctx.page(entries, lambda entry: timeline.event(ctx.sim, found, entry))
 
 
 @route("GET", "/repos/<owner>/<repo>/issues/<int:number>/events", permissions=READ_ISSUES, model=f"[{_EVENTS}]")
