@@ -52,8 +52,12 @@ def leave(engine: sa.Engine, executor: Executor) -> None:
         connection.execute(sa.delete(executors).where(executors.c.executor_id == executor.id))
 
 
-def find_dead(engine: sa.Engine, executor: Executor) -> list[str]:
-    """The executor ids that still hold work although no living worker bears them; forgets those that are dead."""
+def find_dead(engine: sa.Engine, executor: Executor, *, by_age: bool) -> list[str]:
+    """The executor ids that still hold work although no living worker bears them; forgets those that are dead.
+
+    `by_age` says whether a stale heartbeat counts. It must not while the database may just have come back: then every
+    heartbeat is stale, and the first worker to look would take over from all the others.
+    """
     workflows = workflow_table(engine)
     # Written out, because SQLite uses its partial index only for a literal.
     holding = sa.select(workflows.c.executor_id).where(sa.text("status = 'PENDING'")).distinct()
@@ -61,7 +65,9 @@ def find_dead(engine: sa.Engine, executor: Executor) -> list[str]:
     with engine.connect() as connection:
         holders = set(connection.execute(holding).scalars())
         rows = connection.execute(sa.select(executors, age)).all()
-    dead = {row.executor_id for row in rows if row.age > DEAD_AFTER or _is_gone(row.host, row.pid, executor)}
+    dead = {
+        row.executor_id for row in rows if (by_age and row.age > DEAD_AFTER) or _is_gone(row.host, row.pid, executor)
+    }
     dead.discard(executor.id)
     if dead - holders:
         with write(engine) as connection:

@@ -20,11 +20,13 @@ class Job:
     """One delivery to be worked on. `attempt` counts from 1, and one more for each time the handler raised.
 
     The first attempt can be a second one all the same: what a killed worker was at is begun again without a count.
+    `arrived` is when the delivery was accepted, in seconds since 1970.
     """
 
     delivery_id: str
     event: Event
     attempt: int = 1
+    arrived: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

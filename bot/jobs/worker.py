@@ -97,7 +97,7 @@ class Worker:
             polling_interval_sec=POLL_EVERY,
         )
         DBOS.launch()
-        self._take_over()
+        self._take_over(by_age=False)
         self._keeper.start()
 
     def stop(self, timeout: float = 25.0) -> bool:
@@ -121,7 +121,7 @@ class Worker:
         attempt = message.failures + 1
         self._count(1)
         try:
-            self._handle(Job(message.delivery_id, from_json(message.text), attempt))
+            self._handle(Job(message.delivery_id, from_json(message.text), attempt, message.arrived / 1000))
         except Exception as error:
             return self._failed(message, error, attempt)
         finally:
@@ -180,22 +180,28 @@ class Worker:
                 log.warning("delivery %s: the queue is unavailable (%s)", message.delivery_id, type(error).__name__)
                 time.sleep(1.0)
 
-    def _take_over(self) -> None:
+    def _take_over(self, *, by_age: bool) -> None:
         """Give the work of dead workers back to the queue."""
-        dead = executors.find_dead(self._engine, self._executor)
+        dead = executors.find_dead(self._engine, self._executor, by_age=by_age)
         if dead:
             log.warning("taking over the work of %d dead workers", len(dead))
             DBOS._recover_pending_workflows(dead)
 
     def _keep(self) -> None:
         """The heartbeat, taking over, and cleaning up."""
-        cleaned = time.monotonic()
+        cleaned = beaten = time.monotonic()
+        judging_from = beaten + executors.DEAD_AFTER
         while not self._stopping.wait(executors.BEAT_EVERY):
             try:
                 executors.beat(self._engine, self._executor)
-                self._take_over()
-                if time.monotonic() - cleaned >= CLEAN_EVERY:
-                    cleaned = time.monotonic()
+                now = time.monotonic()
+                # Whoever was cut off from the database must first let the others beat again.
+                if now - beaten > executors.DEAD_AFTER / 2:
+                    judging_from = now + executors.DEAD_AFTER
+                beaten = now
+                self._take_over(by_age=now >= judging_from)
+                if now - cleaned >= CLEAN_EVERY:
+                    cleaned = now
                     clean(self._engine, time.time())
             except Exception as error:
                 log.warning("the queue's upkeep failed and will be tried again: %s", describe(error))

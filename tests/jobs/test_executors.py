@@ -66,14 +66,14 @@ def test_no_two_starts_are_the_same_executor() -> None:
 def test_who_beats_is_alive_wherever_it_is(engine: sa.Engine) -> None:
     beat(engine, Executor("there", "another machine", 1))
     beat(engine, Executor("here", ME.host, os.getppid()))
-    assert find_dead(engine, ME) == ["unheard-of"]
+    assert find_dead(engine, ME, by_age=True) == ["unheard-of"]
 
 
 def test_on_this_machine_an_ended_process_is_dead_at_once(engine: sa.Engine) -> None:
     pid = ended_pid()
     beat(engine, Executor("here", ME.host, pid))
     beat(engine, Executor("there", "another machine", pid))
-    assert find_dead(engine, ME) == ["here", "unheard-of"]
+    assert find_dead(engine, ME, by_age=True) == ["here", "unheard-of"]
 
 
 def test_a_killed_process_that_its_parent_has_not_noticed_is_dead(engine: sa.Engine) -> None:
@@ -83,7 +83,7 @@ def test_a_killed_process_that_its_parent_has_not_noticed_is_dead(engine: sa.Eng
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     beat(engine, Executor("here", ME.host, process.pid))
     beat(engine, Executor("there", "another machine", 1))
-    assert find_dead(engine, ME) == ["here", "unheard-of"]
+    assert find_dead(engine, ME, by_age=True) == ["here", "unheard-of"]
     process.communicate()
 
 
@@ -91,12 +91,13 @@ def test_elsewhere_a_stale_heartbeat_is_dead_but_never_oneself(engine: sa.Engine
     beat(engine, Executor("there", "another machine", 1))
     beat(engine, Executor("here", ME.host, os.getpid()))
     age(engine, "there", DEAD_AFTER - 5)
-    assert find_dead(engine, ME) == ["unheard-of"]
+    assert find_dead(engine, ME, by_age=True) == ["unheard-of"]
     age(engine, "there", 10)
     age(engine, ME.id, 1000)
-    assert find_dead(engine, ME) == ["there", "unheard-of"]
+    assert find_dead(engine, ME, by_age=False) == ["unheard-of"]
+    assert find_dead(engine, ME, by_age=True) == ["there", "unheard-of"]
     beat(engine, Executor("there", "another machine", 1))
-    assert find_dead(engine, ME) == ["unheard-of"]
+    assert find_dead(engine, ME, by_age=True) == ["unheard-of"]
 
 
 def test_who_has_left_holds_nothing_and_the_dead_are_forgotten(engine: sa.Engine) -> None:
@@ -105,5 +106,5 @@ def test_who_has_left_holds_nothing_and_the_dead_are_forgotten(engine: sa.Engine
     beat(engine, idle)
     beat(engine, Executor("here", ME.host, os.getpid()))
     leave(engine, there)
-    assert find_dead(engine, ME) == ["there", "unheard-of"]
+    assert find_dead(engine, ME, by_age=True) == ["there", "unheard-of"]
     assert known(engine) == {ME.id, "here"}

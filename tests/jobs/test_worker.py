@@ -42,11 +42,13 @@ class Bench:
         self.handled: list[tuple[str, int, float]] = []
         self.running: dict[str, int] = defaultdict(int)
         self.overlaps = 0
+        self.arrived: dict[str, float] = {}
         self.reactions: dict[str, Callable[[Job], None]] = {}
         self.worker = Worker(settings, self.handle)
 
     def handle(self, job: Job) -> None:
         with self.lock:
+            self.arrived[job.delivery_id] = job.arrived
             self.handled.append((job.delivery_id, job.attempt, time.time()))
             self.running[job.event.partition] += 1
             self.overlaps += self.running[job.event.partition] > 1
@@ -131,6 +133,7 @@ def test_at_rest_a_delivery_is_begun_within_half_a_second(bench: Bench, number: 
     bench.inbox.put("rest", event(number))
     bench.wait(lambda: bool(bench.calls("rest")))
     assert bench.calls("rest")[0][2] - put < 0.5
+    assert abs(bench.arrived["rest"] - put) < 0.5
 
 
 def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(bench: Bench, number: int) -> None:
