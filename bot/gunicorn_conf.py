@@ -24,6 +24,8 @@ graceful_timeout = 25
 limit_request_line = 4094
 limit_request_fields = 64
 accesslog = None
+# Nobody manages the process through a socket in somebody's home directory.
+control_socket_disable = True
 loglevel = _settings.log_level.lower()
 
 
