@@ -56,6 +56,11 @@ def test_searches_that_are_refused(bot: Api, query: dict[str, str], message: str
     assert (answer.status_code, answer.json()["message"]) == (422, message)
 
 
+def test_hybrid_searches_need_a_name(server: Server) -> None:
+    query = {"q": "repo:acme/app is:issue x", "search_type": "hybrid"}
+    assert Api(server.url).get("/search/issues", params=query).status_code == 401
+
+
 def test_searching_follows_what_happens(sim: Simulator, bot: Api) -> None:
     def found(words: str) -> int:
         answer = bot.get("/search/issues", params={"q": f"repo:acme/app is:issue {words}"})

@@ -29,6 +29,8 @@ def test_an_issue_from_opening_to_closing(sim: Simulator, bot: Api) -> None:
 def test_g_a_duplicate_is_named_by_its_originals_database_id(sim: Simulator, bot: Api) -> None:
     original = sim.open_issue("acme/app", "ada", "One")
     sim.open_issue("acme/app", "bea", "Two")
+    ignored = {"state": "open", "state_reason": "duplicate", "duplicate_issue_id": original.id}
+    assert bot.patch(f"{ISSUES}/2", ignored).json()["state_reason"] is None
     by_number = bot.patch(
         f"{ISSUES}/2", {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": original.number}
     )
@@ -46,12 +48,22 @@ def test_g_a_duplicate_is_named_by_its_originals_database_id(sim: Simulator, bot
     assert events == ["marked_as_duplicate", "closed", "unmarked_as_duplicate", "reopened"]
 
 
+def test_the_reason_counts_only_where_the_state_changes(sim: Simulator, bot: Api) -> None:
+    original = sim.open_issue("acme/app", "ada", "One")
+    sim.open_issue("acme/app", "bea", "Two")
+    other = {"state": "closed", "state_reason": "completed", "duplicate_issue_id": original.id}
+    assert bot.patch(f"{ISSUES}/2", other).json()["state_reason"] == "completed"
+    assert sim.issue("acme/app", 2).duplicate_of is None
+    late = {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": original.id}
+    assert bot.patch(f"{ISSUES}/2", late).json()["state_reason"] == "completed"
+
+
 @pytest.mark.parametrize(
     "body",
     [
         {"state": "gone"},
         {"state": "closed", "state_reason": "because"},
-        {"state": "closed", "state_reason": "completed", "duplicate_issue_id": 5},
+        {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": 5},
         {"title": ""},
         {"title": "x" * 257},
         {"body": "x" * 65_537},
@@ -206,6 +218,7 @@ def test_what_is_gone_or_moved_says_so(sim: Simulator, bot: Api) -> None:
     for title in ("One", "Two", "Three"):
         sim.open_issue("acme/app", "ada", title)
     sim.add_repository("acme/other")
+    sim.install("acme/other")
     sim.comment("acme/app", 2, "ada", "Stays with it")
     sim.delete_issue("acme/app", 1)
     moved = sim.transfer_issue("acme/app", 2, "acme/other")
@@ -214,6 +227,10 @@ def test_what_is_gone_or_moved_says_so(sim: Simulator, bot: Api) -> None:
     answer = bot.get(f"{ISSUES}/2")
     assert answer.status_code == 301
     assert answer.headers["Location"].endswith(f"/repositories/{moved.repository.id}/issues/1")
+    sim.privatize_repository("acme/other")
+    sim.remove_from_installation("acme/other")
+    assert bot.get(f"{ISSUES}/2").status_code == 404
+    sim.install("acme/other")
     followed = bot.get(f"{ISSUES}/2/comments", allow_redirects=True)
     assert [entry["body"] for entry in followed.json()] == ["Stays with it"]
 

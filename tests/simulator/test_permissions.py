@@ -127,7 +127,8 @@ def test_authors_change_their_own_issues_and_comments(sim: Simulator, person: Ca
     number = ada.post("/repos/acme/app/issues", {"title": "Mine", "labels": ["bug"]}).json()["number"]
     assert sim.issue("acme/app", number).labels == [], "labels of people who may not label are dropped"
     said = ada.post(f"/repos/acme/app/issues/{number}/comments", {"body": "Mine"}).json()["id"]
-    assert ada.patch(f"/repos/acme/app/issues/{number}", {"state": "closed"}).status_code == 200
+    change = {"state": "closed", "labels": ["bug"]}
+    assert ada.patch(f"/repos/acme/app/issues/{number}", change).json()["labels"] == []
     assert ada.patch(f"/repos/acme/app/issues/comments/{said}", {"body": "Still mine"}).status_code == 200
     assert eve.patch(f"/repos/acme/app/issues/{number}", {"title": "Hers"}).status_code == 403
     assert eve.patch(f"/repos/acme/app/issues/comments/{said}", {"body": "Hers"}).status_code == 403

@@ -240,6 +240,8 @@ def test_g_failures_are_kept_not_retried_and_redelivered_under_the_same_guid(
     assert app.post(f"/app/hook/deliveries/{entry['id']}/attempts").status_code == 202
     heard()
     again, _ = app.get("/app/hook/deliveries").json()
+    assert [e["id"] for e in app.get("/app/hook/deliveries?status=failure").json()] == [entry["id"]]
+    assert [e["id"] for e in app.get("/app/hook/deliveries?status=success").json()] == [again["id"]]
     assert (again["guid"], again["redelivery"], again["status"]) == (entry["guid"], True, "OK")
     assert receiver.received[0].headers["X-GitHub-Delivery"] == receiver.received[1].headers["X-GitHub-Delivery"]
     assert receiver.received[0].body == receiver.received[1].body
@@ -254,6 +256,8 @@ def test_a_receiver_that_is_not_there(sim: Simulator, app: Api) -> None:
     sim.webhooks.join()
     (entry,) = app.get("/app/hook/deliveries").json()
     assert (entry["status_code"], entry["status"]) == (0, "failed to connect to host")
+    for outcome in ("success", "failure"):
+        assert app.get("/app/hook/deliveries", params={"status": outcome}).json() == []
 
 
 def test_the_log_comes_in_pages(sim: Simulator, app: Api, heard: Callable[[], list[str]]) -> None:

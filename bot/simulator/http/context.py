@@ -126,6 +126,8 @@ class Context:
                 raise gone("This issue was deleted")
             tail = self.route_tail().split(f"/issues/{number}", 1)[-1]
             target = found.moved_to
+            if not can_see(self.sim, self.caller, target.repository):
+                raise not_found()
             raise moved(f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}")
         if found is None:
             raise not_found()

@@ -152,9 +152,10 @@ class InstallationOperations(AppOperations):
         if permissions is not None and "metadata" in installation.permissions:
             wanted.setdefault("metadata", "read")
         only = None if repositories is None else frozenset(repo.id for repo in repositories)
-        record = InstallationToken(
-            "ghs_" + secrets.token_hex(18), installation, wanted, only, self.now() + TOKEN_LIFETIME
-        )
+        # The format that GitHub rolls out since April 2026: long, and with the App's id and a JWT in it.
+        parts = ".".join(secrets.token_urlsafe(size) for size in (27, 180, 64))
+        token = f"ghs_{installation.app.id}_{parts}"
+        record = InstallationToken(token, installation, wanted, only, self.now() + TOKEN_LIFETIME)
         self.installation_tokens[record.token] = record
         return record
 

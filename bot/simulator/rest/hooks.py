@@ -14,6 +14,8 @@ from bot.simulator.payloads import Json
 from bot.simulator.state.accounts import Hook
 from bot.simulator.webhooks import Delivery
 
+_OUTCOMES = {"success": range(200, 400), "failure": range(400, 600)}
+
 
 @route("GET", "/app/hook/config", auth="app", model="WebhookConfig")
 def get_config(ctx: Context) -> Json:
@@ -36,8 +38,10 @@ def update_config(ctx: Context) -> Json:
 def list_deliveries(ctx: Context) -> Reply:
     """Attempts of the last three days, newest first, page by page with a cursor."""
     log = ctx.sim.webhooks.recent(ctx.app)
-    if (status := ctx.query.get("status")) is not None:
-        log = [entry for entry in log if (entry.status_code < 400 and entry.status_code > 0) == (status == "success")]
+    if status := ctx.query.get("status"):
+        # An attempt without any answer is neither: its code is 0.
+        wanted = _OUTCOMES[ctx.word("status", status, tuple(_OUTCOMES))]
+        log = [entry for entry in log if entry.status_code in wanted]
     if cursor := ctx.query.get("cursor"):
         before = _read_cursor(cursor)
         log = [entry for entry in log if entry.id < before]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.simulator.auth import UserCaller, role_of
+from bot.simulator.auth import UserCaller, can_see, role_of
 from bot.simulator.errors import ApiError, invalid
 from bot.simulator.http.context import Context
 from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
@@ -83,10 +83,14 @@ def create_issue(ctx: Context) -> Reply:
     request="ReposOwnerRepoIssuesIssueNumberPatchBody",
 )
 def update_issue(ctx: Context) -> Json:
-    """Change what the body names. `labels` are replaced; a person without triage can only change an own issue."""
+    """Change what the body names. `labels` are replaced.
+
+    A person without triage can only change an own issue, and the labels in the request are dropped silently.
+    """
     found, data = ctx.issue(), ctx.data
     ctx.unsupported(data, *_LACKING)
-    if not _may_triage(ctx) and (found.author is not ctx.actor or data.get("labels") is not None):
+    triages = _may_triage(ctx)
+    if not triages and found.author is not ctx.actor:
         raise ctx.lacks_role()
     repo = found.repository
     title = data.get("title")
@@ -98,33 +102,33 @@ def update_issue(ctx: Context) -> Json:
         actor=ctx.actor,
     )
     proposed: list[Json] = []
-    if data.get("labels") is not None:
+    if data.get("labels") is not None and triages:
         names, proposed = suggestions.split(ctx, found, data["labels"])
         ctx.sim.set_labels(found, names, ctx.actor)
-    if data.get("state") is not None or data.get("state_reason") is not None:
+    if data.get("state") is not None:
         _change_state(ctx, found, data)
     body = full_issue(ctx.sim, found)
     return body | ({"suggestions": {"labels": proposed}} if proposed else {})
 
 
 def _change_state(ctx: Context, found: Issue, data: dict[str, Any]) -> None:
-    state = data.get("state") or found.state
-    reason = data.get("state_reason")
+    """Open or close. The reason counts only where the state changes, the original only with reason `duplicate`."""
+    state, reason = data["state"], data.get("state_reason")
     if state not in ("open", "closed"):
         raise invalid("Issue", "state", "invalid", value=state)
     if reason is not None and reason not in _REASONS:
         raise invalid("Issue", "state_reason", "invalid", value=reason)
-    original = None
-    if "duplicate_issue_id" in data:
-        original = ctx.sim.issues_by_id.get(data["duplicate_issue_id"])
-        if reason != "duplicate":
-            raise invalid("Issue", "duplicate_issue_id", "custom", "duplicate_issue_id needs state_reason duplicate")
-        if original is None or original is found:
-            raise invalid("Issue", "duplicate_issue_id", "invalid", value=data["duplicate_issue_id"])
+    if state == found.state:
+        return
     if state == "open":
         ctx.sim.reopen_issue(found.repository, found.number, ctx.actor)
-    elif found.state == "open" or reason is not None:
-        ctx.sim.close_issue(found.repository, found.number, ctx.actor, _CLOSING.get(reason, "completed"), original)
+        return
+    original = None
+    if reason == "duplicate" and "duplicate_issue_id" in data:
+        original = ctx.sim.issues_by_id.get(data["duplicate_issue_id"])
+        if original is None or original is found or not can_see(ctx.sim, ctx.caller, original.repository):
+            raise invalid("Issue", "duplicate_issue_id", "invalid", value=data["duplicate_issue_id"])
+    ctx.sim.close_issue(found.repository, found.number, ctx.actor, _CLOSING.get(reason, "completed"), original)
 
 
 @route(

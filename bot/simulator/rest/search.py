@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.simulator.auth import Anonymous, InstallationCaller, UserCaller, can_see
-from bot.simulator.errors import ApiError, invalid
+from bot.simulator.errors import ApiError, invalid, unauthorized
 from bot.simulator.http.context import Context
 from bot.simulator.http.routing import Reply, route
 from bot.simulator.payloads.issues import issue
@@ -78,8 +78,10 @@ def _is_classic(ctx: Context) -> bool:
 def search_issues(ctx: Context) -> Reply:
     """Issues and pull requests by a query, ranked, page by page up to the thousandth."""
     search_type = ctx.query.get("search_type")
-    if search_type not in (None, "semantic", "hybrid", "lexical"):
+    if search_type not in (None, "semantic", "hybrid"):
         raise invalid("Search", "search_type", "invalid", value=search_type)
+    if search_type is not None and isinstance(ctx.caller, Anonymous):
+        raise unauthorized("Requires authentication")
     per_page = min(max(ctx.number("per_page", 30), 1), 100)
     page = max(ctx.number("page", 1), 1)
     found = find(
