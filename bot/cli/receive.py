@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import sys
 import uuid
@@ -14,6 +12,7 @@ import requests
 
 from bot import settings as host
 from bot.errors import SettingsError, Unavailable, UserError
+from bot.webhook import sign
 
 # GitHub gives a receiver 10 seconds to answer ("Best practices for using webhooks").
 TIMEOUT_SECONDS = 10
@@ -54,7 +53,7 @@ def post(url: str, secret: str, event: str, body: bytes, delivery: str) -> reque
         "Content-Type": "application/json",
         "X-GitHub-Event": event,
         "X-GitHub-Delivery": delivery,
-        "X-Hub-Signature-256": "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest(),
+        "X-Hub-Signature-256": sign(body, secret),
     }
     try:
         return requests.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
