@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 import sqlalchemy as sa
@@ -21,10 +20,12 @@ from bot.settings import Settings
 ME = this_process()
 
 
-@pytest.fixture
-def engine(database_url: str, tmp_path: Path) -> Iterator[sa.Engine]:
-    """A queue in which `me`, `there`, `here`, `none` and `unheard-of` each hold a job."""
-    settings = Settings(home=tmp_path, database_url=database_url)
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def queue(
+    request: pytest.FixtureRequest, new_database: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[sa.Engine]:
+    """A queue in which this process, `there`, `here` and `unheard-of` each hold a job."""
+    settings = Settings(home=tmp_path_factory.mktemp("home"), database_url=new_database(request.param))
     engine = queue_engine(settings)
     prepare(engine)
     inbox = Inbox(settings)
@@ -35,10 +36,18 @@ def engine(database_url: str, tmp_path: Path) -> Iterator[sa.Engine]:
         held = workflows.update().where(workflows.c.workflow_uuid == name)
         with engine.begin() as connection:
             connection.execute(held.values(status="PENDING", executor_id=name))
-    beat(engine, ME)
     inbox.close()
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def engine(queue: sa.Engine) -> sa.Engine:
+    """The queue, where only this process has a heartbeat."""
+    with queue.begin() as connection:
+        connection.execute(sa.delete(executors))
+    beat(queue, ME)
+    return queue
 
 
 def ended_pid() -> int:

@@ -72,7 +72,7 @@ def workers(database_url: str, tmp_path: Path) -> Iterator[Workers]:
 
 def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Workers) -> None:
     first = workers.start()
-    workers.put("killed", 1, sleep=3)
+    workers.put("killed", 1, sleep=1.5)
     workers.put("behind", 1)
     workers.wait(lambda: len(workers.log("begin")) == 1)
     first.send_signal(signal.SIGKILL)
@@ -84,7 +84,7 @@ def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Worker
 
 def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
     first = workers.start()
-    workers.put("killed", 1, sleep=2)
+    workers.put("killed", 1, sleep=1)
     workers.wait(lambda: len(workers.log("begin")) == 1)
     second = workers.start()
     workers.put("other", 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,13 +21,22 @@ ACME = RepoRef("acme", "App")
 NOW = 1_000_000.0
 
 
-@pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    engine = make_engine(database_url, patience=10)
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def migrated(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> Iterator[Store]:
+    engine = make_engine(new_database(request.param), patience=10)
     migrate(engine)
     store = Store(engine)
     yield store
     store.close()
+
+
+@pytest.fixture
+def store(migrated: Store) -> Store:
+    """An empty store."""
+    with migrated.engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            connection.execute(sa.delete(table))
+    return migrated
 
 
 def _add(store: Store, repo_id: int, name: str = "app", installation: int | None = 7, now: float = NOW) -> None:
