@@ -53,7 +53,7 @@ def post(url: str, secret: str, event: str, body: bytes, delivery: str) -> reque
         "Content-Type": "application/json",
         "X-GitHub-Event": event,
         "X-GitHub-Delivery": delivery,
-        "X-Hub-Signature-256": sign(body, secret),
+        "X-Hub-Signature-256": sign(secret, body),
     }
     try:
         return requests.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
