@@ -49,8 +49,8 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
         else:
             terminal.show(event)
 
-    # `kill` and a closing terminal end it as properly as Ctrl-C does.
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # `kill` and a closing terminal end it as properly as Ctrl-C, which a shell lets background jobs ignore.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
         perform(Plan(serve, issues, name, postgres, port), tell)

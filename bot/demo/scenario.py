@@ -22,14 +22,17 @@ class Expect(StrEnum):
     COMMENT = "comment"  # One advisory comment.
     SILENCE = "silence"  # The work is done and nothing was posted.
     EDIT = "edit"  # The advisory comment has changed.
+    REPLY = "reply"  # The command has a comment of its own as its answer.
     ANYTHING = "anything"  # The work is done, with a comment or without.
     CLOSED = "closed"  # The issue is closed as a duplicate.
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A comment with a command on the scene's issue. Afterwards the advisory comment must hold the text `contains`
-    and no longer name the issue `lacks`.
+    """A comment with a command on the scene's issue.
+
+    Afterwards the advisory comment (or the reply, where one is expected) must hold the text `contains` and not name the
+    issue `lacks`.
     """
 
     login: str
@@ -64,7 +67,8 @@ SCENES = (
         """### What happened?
 
 My phone sends its pictures at night when it charges. In the morning about half of them have a red cloud with \
-"try again later". When I press the button during the day they all go through. The server's log has this, again and again.
+"try again later". When I press the button during the day they all go through. The server's log has this, \
+again and again.
 
 ### Steps
 
@@ -84,7 +88,7 @@ docker compose on a small NUC
 ERROR upload{user=4}: LS-2014 could not store asset: database is locked (code 5)
 ERROR http: PUT /api/v1/assets 503 in 5002ms
 ```""",
-        shows=(155, 13),
+        shows=(155,),
         unfold=True,
         commands=(
             Command("tonje-r", "/duplicates", "asks to look again: answered from what was just read", contains=CACHED),
@@ -103,7 +107,7 @@ ERROR http: PUT /api/v1/assets 503 in 5002ms
         """Since I installed 1.1.0 the disks of my NAS are awake around the clock. `iotop` shows spoold writing a few \
 bytes to `/data/cache` every half minute. With 1.0.0 they went to sleep after twenty minutes, as they should.""",
         shows=(176,),
-        commands=(Command("boje", "/duplicates not #45", "the author rejects one candidate for good", lacks=45),),
+        commands=(Command("boje", "/duplicates explain #176", "the author asks why", Expect.REPLY, contains="sleep"),),
     ),
     Scene(
         "Never reported before: the bot stays silent",
@@ -143,6 +147,10 @@ right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays t
 ```
 (browser) Failed to fetch tile 9/271/161: 403
 ```""",
-        shows=(44,),
+        # The hostile issue of the scene before is #181: the show's issues follow the demo's 176.
+        shows=(181, 44),
+        commands=(
+            Command("grete77", "/duplicates not #181", "the author wants nothing to do with that one", lacks=181),
+        ),
     ),
 )

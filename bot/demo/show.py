@@ -86,7 +86,7 @@ class Show:
                 raise ShowFailed(f"the bot was to stay silent on #{issue.number} and commented")
         comment = self._wait(f"comment on #{issue.number}", lambda: self._advice(issue))
         for number in scene.shows:
-            if f"issues/{number})" not in comment.body and f"#{number}`" not in comment.body:
+            if f"/issues/{number})" not in comment.body:
                 raise ShowFailed(f"the comment on #{issue.number} does not name #{number}")
         yield Commented(issue.number, comment.body, time.monotonic() - opened, scene.unfold)
         for command in scene.commands:
@@ -97,26 +97,32 @@ class Show:
         self._wait(f"end of the work on #{issue.number}", lambda: self._backstage.done(guid))
 
     def _command(self, command: Command, issue: Issue, advice: Comment) -> Iterator[Event]:
-        before, others = advice.body, {comment.id for comment in issue.comments}
+        before = advice.body
         yield CommandGiven(issue.number, command.login, command.text, command.note)
         asked = self._sim.comment(self._repository, issue.number, command.login, command.text)
         given = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{issue.number}"
-        self._wait(what, lambda: self._answered(command, issue, advice, before) and self._acknowledged(asked))
+        self._wait(what, lambda: self._acknowledged(asked) and self._answered(command, asked, advice, before))
         seconds = time.monotonic() - given
-        for comment in self._sim.comments(self._repository, issue.number):
-            if comment.id not in others and comment.author is self._sim.app.bot:
-                yield Replied(issue.number, comment.body, seconds)
+        for reply in self._replies(asked):
+            yield Replied(issue.number, reply.body, seconds)
         if advice.body != before:
             yield Edited(issue.number, before, advice.body, seconds)
         if issue.state == "closed" and issue.duplicate_of is not None:
             yield IssueClosed(issue.number, issue.duplicate_of.number, seconds)
 
-    def _answered(self, command: Command, issue: Issue, advice: Comment, before: str) -> bool:
+    def _answered(self, command: Command, asked: Comment, advice: Comment, before: str) -> bool:
         if command.expect is Expect.CLOSED:
-            return issue.state == "closed" and issue.state_reason == "duplicate"
-        lacks = command.lacks and f"issues/{command.lacks})" in advice.body
-        return advice.body != before and command.contains in advice.body and not lacks
+            return asked.issue.state == "closed" and asked.issue.state_reason == "duplicate"
+        if command.expect is Expect.REPLY:
+            return any(command.contains in reply.body for reply in self._replies(asked))
+        named = command.lacks and f"/issues/{command.lacks})" in advice.body
+        return advice.body != before and command.contains in advice.body and not named
+
+    def _replies(self, asked: Comment) -> list[Comment]:
+        """What the bot wrote after a command."""
+        comments = self._sim.comments(self._repository, asked.issue.number)
+        return [one for one in comments[comments.index(asked) :] if one.author is self._sim.app.bot]
 
     def _acknowledged(self, asked: Comment) -> bool:
         """The command's comment carries the bot's 👍, which comes last (C4)."""

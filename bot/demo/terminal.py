@@ -30,7 +30,7 @@ from bot.demo.events import (
     StayedSilent,
 )
 
-BODY_LINES = 14
+BODY_LINES = 24
 
 
 class Terminal:

@@ -24,7 +24,7 @@ def render(markdown: str, *, unfold: bool = False) -> Group:
 
 def edited(before: str, after: str) -> RenderableType:
     """An edit of the comment: the comment as it is now, or, where only the fold changed, the lines that did."""
-    if _FOLD.sub("", before) != _FOLD.sub("", after):
+    if _visible(_FOLD.sub("", before)) != _visible(_FOLD.sub("", after)):
         return render(after)
     return changes(before, after)
 

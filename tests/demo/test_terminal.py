@@ -60,7 +60,7 @@ def test_every_event_fits_into_80_columns_and_is_plain_where_no_terminal_is(even
 
 def test_a_title_is_not_read_as_markup() -> None:
     assert "It [red]crashes[/red]" in printed(EVERY_EVENT[3])
-    assert "26 more lines" in printed(EVERY_EVENT[3])
+    assert "16 more lines" in printed(EVERY_EVENT[3])
 
 
 def test_the_fold_is_shown_closed_or_open() -> None:
