@@ -20,7 +20,7 @@ from bot.ranking.query import StateFilter
 from bot.ranking.rarity import CountedWords, Rarity, WordStats
 from bot.ranking.text import read
 from bot.report import Candidate, Outcome, Report
-from bot.sources import Answer, GitHubHybrid, GitHubLexical, Question, Searcher, Source, ask_all, counts, merge
+from bot.sources import Answer, GitHubHybrid, GitHubLexical, Hit, Question, Searcher, Source, ask_all, counts, merge
 from bot.sources.vocabulary import RecentReader, count_words, make_acquaintance
 
 #: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
@@ -57,6 +57,15 @@ class FinderSettings:
     hybrid: bool = True
     template_headings: tuple[str, ...] = ()
     workflow_field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the sources brought up for one issue, best first and each issue once, before anything is judged."""
+
+    plan: Plan
+    answers: tuple[Answer, ...]
+    hits: tuple[Hit, ...]
 
 
 class Finder:
@@ -142,14 +151,10 @@ class Finder:
     ) -> Report:
         """Like `find_duplicates`, for an issue that the caller has read already."""
         _check(threshold, max_candidates, relevance, min_confidence)
-        make_acquaintance(self._github, self._words, target.repo)
-        plan = self._plan(target, words, state)
-        answers = ask_all(
-            self._sources(), Question(target, plan, natural_query(target.repo, words or target.title, state))
-        )
-        hits = merge(answers, target.created_at)
-        sources = {hit.issue.number: hit.sources for hit in hits}
-        candidates = [hit.issue for hit in hits if _counts(hit.issue, target, state, rejected, earlier_only)]
+        gathered = self.gather(target, state=state, words=words)
+        candidates = [
+            hit.issue for hit in gathered.hits if _may_count(hit.issue, target, state, rejected, earlier_only)
+        ]
         # The words that a person searched for are evidence as well as what the issue says.
         weighed = replace(target, body=f"{words}\n{target.body}") if words else target
         judged, rarity = judge(
@@ -165,15 +170,23 @@ class Finder:
             repo=str(target.repo),
             number=target.number,
             title=target.title,
-            outcome=_outcome(answers, found=bool(shown)),
-            candidates=self._present(target, shown, sources, rarity),
-            search_query=plan.queries[0] if plan.queries else "",
-            queries=tuple(run for answer in answers for run in answer.runs),
-            problems=tuple(problem for answer in answers for problem in answer.problems),
+            outcome=_outcome(gathered.answers, found=bool(shown)),
+            candidates=self._present(target, shown, {hit.issue.number: hit.sources for hit in gathered.hits}, rarity),
+            search_query=next(iter(gathered.plan.queries), ""),
+            queries=tuple(run for answer in gathered.answers for run in answer.runs),
+            problems=tuple(problem for answer in gathered.answers for problem in answer.problems),
             relevance=str(relevance),
             threshold=threshold,
-            counts=dict(counts(answers, hits)),
+            counts=dict(counts(gathered.answers, gathered.hits)),
         )
+
+    def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
+        """Plan, ask and merge, without judging: what `find` and the training have in common."""
+        make_acquaintance(self._github, self._words, target.repo)
+        plan = self._plan(target, words, state)
+        natural = natural_query(target.repo, words or target.title, state)
+        answers = ask_all(self._sources(), Question(target, plan, natural))
+        return Gathered(plan, tuple(answers), tuple(merge(answers, target.created_at)))
 
     def compare(self, target: Issue, other: Issue) -> Candidate:
         """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""
@@ -236,7 +249,7 @@ def _check(threshold: float, max_candidates: int, relevance: str, min_confidence
         raise InvalidArgument("min_confidence", f"{min_confidence!r} is not between 0 and 1")
 
 
-def _counts(issue: Issue, target: Issue, state: StateFilter, rejected: Collection[int], earlier_only: bool) -> bool:
+def _may_count(issue: Issue, target: Issue, state: StateFilter, rejected: Collection[int], earlier_only: bool) -> bool:
     """Whether a hit can be a candidate at all: another issue of the wanted state that nobody rejected."""
     return (
         not issue.is_pull_request

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.ranking.rarity import Rarity
-from bot.ranking.similarity import bigrams
 from bot.ranking.text import Evidence
 
 NAMES = (
@@ -47,9 +46,8 @@ _K1, _B, _AVERAGE = 1.2, 0.75, 150
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One issue as it is compared: its title, its evidence, its time, and the weights that rarity gives its terms."""
+    """One issue as it is compared."""
 
-    title: str
     evidence: Evidence
     created_at: datetime
 
@@ -60,7 +58,6 @@ class Comparison:
     def __init__(self, target: Subject, rarity: Rarity) -> None:
         self._target = target
         self._rarity = rarity
-        self._bigrams = bigrams(target.title)
         evidence = target.evidence
         self._title = {term: rarity(term) for term in evidence.title}
         self._title_sum = sum(self._title.values()) or 1.0
@@ -68,8 +65,8 @@ class Comparison:
         self._all = {term: (rarity(term), 1 + math.log(count)) for term, count in evidence.all.items()}
         self._all_sum = sum(rare * often for rare, often in self._all.values()) or 1.0
 
-    def features(self, candidate: Subject) -> tuple[float, ...]:
-        """The values of `NAMES` for one candidate."""
+    def features(self, candidate: Subject, similarity: float) -> tuple[float, ...]:
+        """The values of `NAMES` for one candidate, whose title is as similar as `similarity` says (F5)."""
         evidence = candidate.evidence
         theirs = {term: self._rarity(term) for term in evidence.title}
         ours, has, mine = self._title, evidence.all, self._target.evidence.all
@@ -92,17 +89,12 @@ class Comparison:
             covered / self._all_sum,
             rarest,
             math.log1p(shared),
-            self._dice(candidate.title),
+            similarity,
             _topics(self._target.evidence.topic, evidence.topic),
             math.log1p(days),
             math.log1p(self._target.evidence.length),
             math.log1p(evidence.length),
         )
-
-    def _dice(self, title: str) -> float:
-        theirs = bigrams(title)
-        total = len(self._bigrams) + len(theirs)
-        return 2 * len(self._bigrams & theirs) / total if total else 0.0
 
 
 def _norm(weights: Mapping[str, float]) -> float:

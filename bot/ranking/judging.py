@@ -14,7 +14,7 @@ from bot.model import Issue
 from bot.ranking.features import Comparison, Subject
 from bot.ranking.model import Model
 from bot.ranking.rarity import Rarity, WordStats
-from bot.ranking.scoring import score_candidates
+from bot.ranking.scoring import ScoredTitle, score_candidates
 from bot.ranking.text import read
 
 
@@ -53,24 +53,29 @@ def judge(
     Of equals the one with the more similar title comes first, then the older.
     """
     scored = score_candidates(target.title, candidates, threshold, None, target_number=target.number)
-    subject = subject_of(target)
-    subjects = [subject_of(one.candidate) for one in scored]
-    rarity = Rarity.of(stats, _words(subject, subjects))
-    comparison = Comparison(subject, rarity)
+    features, rarity = weigh(target, scored, stats)
     judged = []
-    for one, candidate in zip(scored, subjects, strict=True):
-        probability = model.probability(comparison.features(candidate))
+    for one, values in zip(scored, features, strict=True):
+        probability = model.probability(values)
         by = one.similarity if relevance is Relevance.TITLE else probability
         judged.append(Judged(one.candidate, one.similarity, one.title_ratio, by, probability))
     # They come sorted by similarity and age, and sorting is stable.
     return sorted(judged, key=lambda one: -one.relevance), rarity
 
 
-def subject_of(issue: Issue) -> Subject:
-    """An issue as it is compared."""
-    return Subject(issue.title, read(issue.title, issue.body), issue.created_at)
+def weigh(
+    target: Issue, scored: Sequence[ScoredTitle[Issue]], stats: WordStats
+) -> tuple[list[tuple[float, ...]], Rarity]:
+    """The features of each candidate, and the rarity of the words that were weighed."""
+    subject = _subject(target)
+    subjects = [_subject(one.candidate) for one in scored]
+    # What must be looked up: all of the target's terms, of candidates those of their titles.
+    words = set(subject.evidence.all).union(*(candidate.evidence.title for candidate in subjects))
+    rarity = Rarity.of(stats, words)
+    comparison = Comparison(subject, rarity)
+    features = [comparison.features(candidate, one.similarity) for candidate, one in zip(subjects, scored, strict=True)]
+    return features, rarity
 
 
-def _words(target: Subject, candidates: Sequence[Subject]) -> set[str]:
-    """What must be looked up: all of the target's terms, of candidates those of their titles."""
-    return set(target.evidence.all).union(*(candidate.evidence.title for candidate in candidates))
+def _subject(issue: Issue) -> Subject:
+    return Subject(read(issue.title, issue.body), issue.created_at)

@@ -43,6 +43,6 @@ def error_messages(body: str) -> Mapping[str, str]:
 
 def searchable_phrase(line: str) -> str:
     """The longest run of words of a message that another report would have too, at most six; "" if under three."""
-    runs = (split_words(run) for run in _VARIABLE.sub("\n", line).replace(":", "\n").splitlines())
+    runs = (split_words(run) for run in _VARIABLE.sub("\n", line[:_LONGEST]).replace(":", "\n").splitlines())
     longest = max(runs, key=len, default=[])
     return " ".join(longest[:_LONGEST_PHRASE]) if len(longest) >= 3 else ""

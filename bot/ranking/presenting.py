@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from bot.model import Issue
 from bot.ranking.judging import Judged
 from bot.ranking.rarity import Rarity
-from bot.ranking.reasons import reasons
+from bot.ranking.reasons import Reasoner
 from bot.report import Candidate
 
 
@@ -21,6 +21,7 @@ def present(
     workflow_reason: str = "",
 ) -> tuple[Candidate, ...]:
     """The candidates as reports carry them; `sources` and `workflow_states` are by issue number."""
+    reasoner = Reasoner(target.title, target.body, rarity)
     return tuple(
         Candidate(
             number=one.issue.number,
@@ -36,7 +37,7 @@ def present(
             confidence=one.confidence,
             workflow_state=workflow_states.get(one.issue.number),
             workflow_state_reason=workflow_reason,
-            reasons=reasons(target.title, target.body, one.issue.title, one.issue.body, rarity),
+            reasons=reasoner.reasons(one.issue.title, one.issue.body),
             sources=sources.get(one.issue.number, ()),
         )
         for one in judged

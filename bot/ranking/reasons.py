@@ -5,8 +5,6 @@ The sentences quote issues as they are, hostile text included: whoever shows the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from bot.ranking.messages import error_messages
 from bot.ranking.rarity import Rarity
 from bot.ranking.text import is_unspaced, raw_words, terms_of, without_noise
@@ -17,26 +15,36 @@ _TELLING = 0.25
 _LONGEST_QUOTE = 120
 
 
-def reasons(title: str, body: str, other_title: str, other_body: str, rarity: Rarity) -> tuple[str, ...]:
-    """Short sentences, strongest first, possibly none. The quotes are the first issue's own spelling."""
-    said = []
-    theirs = error_messages(other_body)
-    if message := next((line for form, line in error_messages(body).items() if form in theirs), ""):
-        said.append(f"Same error text: “{_shortened(message)}”")
-    ours, others = _words(f"{title}\n{without_noise(body)}"), _words(f"{other_title}\n{without_noise(other_body)}")
-    shared = {term: word for term, word in ours.items() if term in others and rarity(term) >= _TELLING}
-    identifiers = {term: word for term, word in shared.items() if is_identifier(word)}
-    if identifiers:
-        said.append(f"Same identifiers: {_list(identifiers, rarity)}")
-    rest = {term: word for term, word in shared.items() if term not in identifiers}
-    titles = _words(title).keys() & _words(other_title).keys()
-    in_titles = {term: word for term, word in rest.items() if term in titles}
-    if in_titles:
-        said.append(f"Same words in both titles: {_list(in_titles, rarity)}")
-    elsewhere = {term: word for term, word in rest.items() if term not in in_titles}
-    if elsewhere:
-        said.append(f"Same words: {_list(elsewhere, rarity)}")
-    return tuple(said)
+class Reasoner:
+    """One target, ready to be compared with several candidates."""
+
+    def __init__(self, title: str, body: str, rarity: Rarity) -> None:
+        self._rarity = rarity
+        self._messages = error_messages(body)
+        words = _words(f"{title}\n{without_noise(body)}")
+        self._words = {term: word for term, word in words.items() if rarity(term) >= _TELLING}
+        self._in_title = _words(title).keys()
+
+    def reasons(self, title: str, body: str) -> tuple[str, ...]:
+        """Short sentences, strongest first, possibly none. The quotes are the target's own spelling."""
+        said = []
+        theirs = error_messages(body) if self._messages else {}
+        if message := next((line for form, line in self._messages.items() if form in theirs), ""):
+            said.append(f"Same error text: “{_shortened(message)}”")
+        in_title = _words(title).keys()
+        others = in_title | _words(without_noise(body)).keys()
+        shared = {term: word for term, word in self._words.items() if term in others}
+        identifiers = {term for term, word in shared.items() if is_identifier(word)}
+        in_both_titles = (in_title & self._in_title) - identifiers
+        for sentence, among in (
+            ("Same identifiers: {}", identifiers),
+            ("Same words in both titles: {}", in_both_titles),
+            ("Same words: {}", shared.keys() - identifiers - in_both_titles),
+        ):
+            rarest = sorted((term for term in shared if term in among), key=lambda term: -self._rarity(term))
+            if rarest:
+                said.append(sentence.format(", ".join(_shortened(shared[term]) for term in rarest[:MOST_NAMED])))
+        return tuple(said)
 
 
 def is_identifier(word: str) -> bool:
@@ -54,11 +62,6 @@ def _words(text: str) -> dict[str, str]:
         for term, word in zip(own, own, strict=True) if is_unspaced(raw) else ((term, raw) for term in own[:1]):
             found.setdefault(term, word)
     return found
-
-
-def _list(words: dict[str, str], rarity: Rarity) -> str:
-    rarest: Iterable[str] = sorted(words, key=lambda term: -rarity(term))[:MOST_NAMED]
-    return ", ".join(_shortened(words[term]) for term in rarest)
 
 
 def _shortened(text: str) -> str:

@@ -1,0 +1,114 @@
+"""`doppel replay`: past issues through the finder, in order of arrival."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from bot.errors import UserError
+from bot.finder import Finder, FinderSettings
+from bot.ranking.judging import DEFAULT_RELEVANCE, Relevance
+from bot.ranking.plan import DEFAULT_BUDGET
+from bot.replay import ReplayGitHub, choose, read_archive
+from bot.replay import replay as run
+
+SOURCES = ("github-search", "github-hybrid")
+
+
+def _sources(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in value.split(","))
+    if unknown := [name for name in names if name not in SOURCES]:
+        raise click.BadParameter(f"there is no source {unknown[0]!r}; there are: {', '.join(SOURCES)}")
+    if SOURCES[0] not in names:
+        raise click.BadParameter(f"{SOURCES[0]} is needed")
+    return names
+
+
+@click.command()
+@click.argument("issues", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Where the answers go.")
+@click.option(
+    "--sources",
+    default=SOURCES[0],
+    show_default=True,
+    callback=_sources,
+    help=f"Where to look, separated by commas: {', '.join(SOURCES)}.",
+)
+@click.option(
+    "--from",
+    "warm",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="The share of issues that only arrive, before the first is asked about.",
+)
+@click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Candidates an issue at most.")
+@click.option("--sample", type=click.IntRange(1), help="Ask about so many arrivals, chosen at random, not about all.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
+@click.option(
+    "--relevance",
+    type=click.Choice([one.value for one in Relevance]),
+    default=DEFAULT_RELEVANCE.value,
+    show_default=True,
+    help="What candidates are sorted by.",
+)
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="The least similarity of titles.",
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 10),
+    default=DEFAULT_BUDGET,
+    show_default=True,
+    help="Searches by words an issue.",
+)
+def replay(
+    issues: Path,
+    out: Path,
+    sources: tuple[str, ...],
+    warm: float,
+    top: int,
+    sample: int | None,
+    seed: int,
+    relevance: str,
+    threshold: float,
+    budget: int,
+) -> None:
+    """Run the issues of a file through the finder, in order of arrival.
+
+    ISSUES holds one JSON object a line (id, title, body, created_at, closed_at, …), plain or gzipped. The answers go to
+    --out, one line an issue asked about: {"id", "candidates": [{"id", "confidence"}]}, best first. Of each issue only
+    what was known when it arrived is used; labels of duplicates in the file are never read.
+    """
+    past = read_archive(issues)
+    asked = set(choose(past, warm, sample, seed))
+    github = ReplayGitHub()
+    finder = Finder(github, settings=FinderSettings(budget=budget, hybrid="github-hybrid" in sources))
+    ask = partial(
+        Finder.find, threshold=threshold, max_candidates=top, relevance=relevance, state="all", earlier_only=True
+    )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    try:
+        with (
+            out.open("w", encoding="utf-8") as lines,
+            Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress,
+        ):
+            task = progress.add_task("Issues arriving", total=len(past))
+            for answer in run(past, asked, finder, github, ask):
+                if answer is not None:
+                    candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]
+                    lines.write(json.dumps({"id": answer.id, "candidates": candidates}, ensure_ascii=False) + "\n")
+                progress.advance(task)
+    except OSError as problem:
+        raise UserError(f"{out}: {problem.strerror}") from None
+    console.print(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", highlight=False)

@@ -1,0 +1,124 @@
+"""The GitHub that a replay asks: the simulator's search engine in this process, holding what has arrived so far."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bot.errors import Invalid, NotFound
+from bot.model import Actor, Issue, RepoRef
+from bot.replay.archive import PastIssue
+from bot.simulator.search import Document, QueryError, SearchIndex
+
+REPO = RepoRef("replay", "replay")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """An answer of the search, as `RepoClient.search` gives it."""
+
+    total_count: int
+    incomplete: bool
+    items: tuple[Issue, ...]
+    search_type: str
+    fallback_reasons: tuple[str, ...] = ()
+    cached_at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoWorkflow:
+    """There are no projects in a file of issues."""
+
+    states: dict[int, str | None] = field(default_factory=dict)
+    reason: str = "a replay has no projects"
+
+
+class ReplayGitHub:
+    """What the finder asks of GitHub. Issues are numbered from 1 in order of arrival."""
+
+    def __init__(self) -> None:
+        self._index = SearchIndex()
+        self._issues: dict[int, Issue] = {}
+        self._documents: dict[int, Document] = {}
+        self._closing: list[tuple[datetime, int]] = []
+        self._index.put_repository(str(REPO))
+
+    def arrive(self, past: PastIssue) -> Issue:
+        """Open the next issue; whatever was closed by then is closed now. It cannot be found before `publish`."""
+        while self._closing and self._closing[0][0] <= past.created_at:
+            moment, number = heapq.heappop(self._closing)
+            self._close(number, moment)
+        number = len(self._issues) + 1
+        issue = Issue(
+            repo=REPO,
+            id=number,
+            node_id=f"I_{number}",
+            number=number,
+            title=past.title,
+            body=past.body,
+            state="open",
+            state_reason=None,
+            author=Actor(past.author),
+            labels=past.labels,
+            created_at=past.created_at,
+            updated_at=past.created_at,
+            closed_at=None,
+            url=f"https://github.com/{REPO}/issues/{number}",
+        )
+        self._issues[number] = issue
+        self._put(issue)
+        if past.closed_at is not None:
+            heapq.heappush(self._closing, (max(past.closed_at, past.created_at), number))
+        return issue
+
+    def issue(self, repo: RepoRef, number: int) -> Issue:
+        if number not in self._issues:
+            raise NotFound(f"read {repo}#{number}", 404, "it has not arrived yet")
+        return self._issues[number]
+
+    def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
+        newest = len(self._issues)
+        return [self._issues[number] for number in range(newest, max(newest - limit, 0), -1)]
+
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> FoundPage:
+        try:
+            result = self._index.search(query, per_page=per_page, search_type="hybrid" if hybrid else None)
+        except QueryError as refused:
+            raise Invalid("search issues", 422, str(refused)) from None
+        return FoundPage(
+            total_count=result.total_count,
+            incomplete=result.incomplete_results,
+            items=tuple(self._issues[number] for number in result.ids),
+            search_type=result.search_type,
+            fallback_reasons=result.fallback_reasons,
+        )
+
+    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> NoWorkflow:
+        return NoWorkflow()
+
+    def _close(self, number: int, moment: datetime) -> None:
+        closed = replace(
+            self._issues[number], state="closed", state_reason="completed", closed_at=moment, updated_at=moment
+        )
+        self._issues[number] = closed
+        self._put(closed)
+
+    def _put(self, issue: Issue) -> None:
+        self._index.put(
+            Document(
+                id=issue.id,
+                repo=str(REPO),
+                number=issue.number,
+                title=issue.title,
+                body=issue.body,
+                created_at=issue.created_at,
+                updated_at=issue.updated_at,
+                state=issue.state,
+                state_reason=issue.state_reason,
+                author=issue.author.login,
+                labels=issue.labels,
+                closed_at=issue.closed_at,
+            )
+        )

@@ -1,0 +1,78 @@
+"""Why a candidate was picked, in words."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bot.ranking.messages import error_messages, searchable_phrase
+from bot.ranking.rarity import Rarity
+from bot.ranking.reasons import Reasoner, is_identifier
+
+RARITY = Rarity(1_000, {"crash": 700, "app": 900})
+
+
+def reasons(title: str, body: str, other_title: str, other_body: str) -> tuple[str, ...]:
+    return Reasoner(title, body, RARITY).reasons(other_title, other_body)
+
+
+def test_error_messages_are_comparable_across_line_numbers_paths_and_quotes() -> None:
+    one = error_messages(
+        'intro\n> panic: index out of range [5] with length 3\nE  File "/home/a/x.py" not found here\n'
+    )
+    two = error_messages("    panic: index out of range [17] with length 4\nE File '/srv/y.py' not found here")
+    assert set(one) == set(two) == {"panic index out of range with length", "e file not found here"}
+    assert next(iter(one.values())) == "panic: index out of range [5] with length 3"
+
+
+def test_lines_that_say_too_little_are_no_messages() -> None:
+    assert error_messages("error: exit\nall is well here\n" + "error " * 100) == {}
+
+
+def test_a_message_is_cut_to_what_others_would_have_too() -> None:
+    assert searchable_phrase("panic: index out of range [5] with length 3") == "index out of range"
+    assert searchable_phrase("error 5") == ""
+
+
+def test_c3_reasons_name_error_text_identifiers_and_words() -> None:
+    found = reasons(
+        "Crash in parseConfig with proxy",
+        "panic: index out of range [5]\ncalls load_file",
+        "parseConfig and the proxy fail",
+        "panic: index out of range [7]\nafter load_file",
+    )
+    assert found == (
+        "Same error text: “panic: index out of range [5]”",
+        "Same identifiers: parseConfig, load_file",
+        "Same words in both titles: proxy",
+        "Same words: panic, index, range",
+    )
+
+
+def test_c3_common_words_are_no_reason() -> None:
+    assert reasons("app crash", "", "the app crashes", "") == ()
+
+
+def test_reasons_quote_raw_text_and_leave_escaping_to_the_renderer() -> None:
+    found = reasons(
+        "x", "fatal error: @org/team <!-- c --> `code` failed", "y", "fatal error: @org/team `other` failed"
+    )
+    assert found[0] == "Same error text: “fatal error: @org/team   `code` failed”"
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("parseConfig", True), ("load_file", True), ("E0308", True), ("HTTP", False), ("Crash", False), ("1234", False)],
+)
+def test_identifiers(word: str, expected: bool) -> None:
+    assert is_identifier(word) is expected
+
+
+@pytest.mark.parametrize("unit", ["error ", "'", '"', "`", "/", "0x", "error: a b c\n", "error: a 'b\n"])
+def test_huge_texts_take_little_time(unit: str) -> None:
+    huge = unit * (65_536 // len(unit))
+    started = time.perf_counter()
+    reasons(huge, huge, huge, huge)
+    searchable_phrase(huge)
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,70 @@
+"""An issue's text as terms."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.ranking.text import MOST_COUNTED, read, terms, terms_of, without_comments, without_noise
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("crashes", ("crash",)),
+        ("the", ()),
+        ("getUserName", ("getusername", "get", "user", "name")),
+        ("snake_case_name", ("snake_case_name", "snake", "case", "name")),
+        ("HTTPServer", ("httpserver", "http", "server")),
+        ("E0308", ("e0308", "0308")),
+        ("0xdeadbeef12", ()),
+        ("1234567", ()),
+        ("x" * 65, ()),
+        ("日本語", ("日本", "本語")),
+        ("日本", ("日本",)),
+        ("сбой", ("сбой",)),
+    ],
+)
+def test_terms_of_a_written_word(raw: str, expected: tuple[str, ...]) -> None:
+    assert terms_of(raw) == expected
+
+
+def test_title_words_count_twice_and_the_topic_is_what_the_colon_ends() -> None:
+    evidence = read("net/http: Server crashes", "The server crashes, again: crash.")
+    assert evidence.topic == "net/http"
+    assert evidence.title == {"net": 1, "http": 1, "server": 1, "crash": 1}
+    assert evidence.all["crash"] == 4
+    assert evidence.all["server"] == 3
+    assert evidence.length == sum(evidence.all.values())
+    assert read("no topic", "").topic == ""
+
+
+def test_what_a_person_does_not_see_is_no_evidence() -> None:
+    body = "before <!-- Thank you for\nreporting --> after &lt;tag&gt; https://example.org/path?x=1 end"
+    assert without_noise(body).split() == ["before", "after", "<tag>", "end"]
+    assert without_comments("a <!-- never closed") == "a "
+    assert without_comments("a <!-- x --> b <!-- y --> c").split() == ["a", "b", "c"]
+
+
+def test_what_one_issue_adds_to_the_statistics_is_bounded_and_its_title_comes_first() -> None:
+    counted = read("needle", " ".join(f"word{n}x" for n in range(2_000))).counted()
+    assert len(counted) == MOST_COUNTED
+    assert "needl" in counted
+
+
+@pytest.mark.parametrize("unit", ["<!--", "&amp;", "https://", "aB", "_", "日", "a\u0301", "<", "'\"", "\n"])
+def test_huge_texts_take_little_time(unit: str) -> None:
+    huge = unit * (65_536 // len(unit))
+    started = time.perf_counter()
+    read(huge, huge)
+    assert time.perf_counter() - started < 0.5
+
+
+@given(st.text(max_size=200))
+def test_terms_are_words_without_noise(text: str) -> None:
+    for term in terms(text):
+        assert 0 < len(term) <= 80
+        assert not any(sign.isspace() or sign in "\"':()<>" for sign in term)
