@@ -21,6 +21,7 @@ _FILES_MAX = 20
 # A form's labels become headings of the issue ("Syntax for GitHub's form schema"). Labels of single check boxes are
 # taken too, which does no harm: they never stand in a heading.
 _LABEL = re.compile(r"^[ \t-]*label:[ \t]+(\S.*)$", re.MULTILINE)
+_COMMENT = re.compile(r"\s#.*$")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 
 
@@ -35,8 +36,8 @@ class FolderReader(Protocol):
 def headings_in(name: str, text: str) -> list[str]:
     """The headings that one file supplies: a form's labels, or the headings of a Markdown template."""
     if name.endswith((".yml", ".yaml")):
-        return [label.strip().strip("\"'") for label in _LABEL.findall(text)]
-    return [heading.strip() for heading in _HEADING.findall(text)] if name.endswith(".md") else []
+        return [_COMMENT.sub("", label).strip().strip("\"'") for label in _LABEL.findall(text)]
+    return [heading.rstrip("# \t") for heading in _HEADING.findall(text)] if name.endswith(".md") else []
 
 
 class IssueForms:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
+from dataclasses import replace
 
 from bot.events import InstallationEvent, RepositoryEvent, RepositorySummary
 from bot.services import Services
 
 logger = logging.getLogger(__name__)
+
+ERASE_AGAIN = 300.0
+"""Seconds; no job is at work for longer."""
 
 
 def granted(event: InstallationEvent, services: Services) -> None:
@@ -23,17 +28,17 @@ def suspended(event: InstallationEvent, services: Services) -> None:
 
 def ended(event: InstallationEvent, services: Services) -> None:
     """The App was uninstalled: erase all that is stored of the installation's repositories."""
-    known = {repository.id for repository in services.store.repositories.list(event.installation)}
-    # The payload names those that the store may have missed.
-    for repo_id in known | {repository.id for repository in event.added}:
-        forget(repo_id, services)
+    # The payload names those that the store may have missed, and the store those that a later event shall erase again.
+    stored = services.store.repositories.list(event.installation)
+    known = (RepositorySummary(one.id, one.ref, one.private, one.archived) for one in stored)
+    everything = tuple({one.id: one for one in (*event.added, *known)}.values())
+    _forget(everything, replace(event, added=everything), services)
 
 
 def list_changed(event: InstallationEvent, services: Services) -> None:
     """Repositories were added to the installation or taken out of it."""
     _add(event, services)
-    for repository in event.removed:
-        forget(repository.id, services)
+    _forget(event.removed, replace(event, added=()), services)
 
 
 def repository_changed(event: RepositoryEvent, services: Services) -> None:
@@ -49,14 +54,23 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
 
 def repository_deleted(event: RepositoryEvent, services: Services) -> None:
     """The repository no longer exists."""
-    forget(event.repository.id, services)
+    _forget((event.repository,), event, services)
 
 
-def forget(repo_id: int, services: Services) -> None:
-    """Erase what store and queue hold of a repository."""
-    services.store.forget(repo_id)
-    services.inbox.erase(repo_id, services.now())
-    logger.info("everything about repository %d was erased", repo_id)
+def _forget(
+    gone: Collection[RepositorySummary], again: InstallationEvent | RepositoryEvent, services: Services
+) -> None:
+    """Erase what store and queue hold of repositories, until nothing is left.
+
+    A job that is at work at this moment may store something afterwards, so `again` comes a little later.
+    """
+    erased = 0
+    for repository in gone:
+        erased += services.store.forget(repository.id)
+        services.inbox.erase(repository.id, services.now())
+    if erased:
+        logger.info("%d rows about %d repositories were erased", erased, len(gone))
+        services.inbox.put(f"{again.partition}:{again.action}:{services.now():.3f}", again, ERASE_AGAIN)
 
 
 def _add(event: InstallationEvent, services: Services) -> None:

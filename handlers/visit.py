@@ -63,13 +63,14 @@ def enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:
         logger.info("%s is archived, or the host has paused the bot", event.repository.ref)
         return None
     github = services.github.installation(installation_of(event, services))
+    if known is None:
+        # Either the store is new, or access has ended, and then this raises before anything is stored.
+        github.repository(event.repository.ref)
+        services.store.repositories.upsert(event.repository, event.installation, services.now())
     settings = services.repository_settings.read(github, event.repository)
     if settings.config.mode == "off":
         logger.info("%s says mode: off", event.repository.ref)
         return None
-    if known is None:
-        # A new or lost store: GitHub has just answered for this repository, so the App is installed there.
-        services.store.repositories.upsert(event.repository, event.installation, services.now())
     return Visit(services, github, event.repository, event.number, settings)
 
 

@@ -33,12 +33,14 @@ class Store:
         self.words = Words(engine)
         self.texts = Texts(engine)
 
-    def forget(self, repo_id: int) -> None:
-        """Erase all that is stored of a repository (C6a)."""
+    def forget(self, repo_id: int) -> int:
+        """Erase all that is stored of a repository (C6a); returns how many rows that were."""
         with write(self.engine) as connection:
-            for table in metadata.sorted_tables:
-                if "repo_id" in table.c:
-                    connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
+            return sum(
+                connection.execute(sa.delete(table).where(table.c.repo_id == repo_id)).rowcount
+                for table in metadata.sorted_tables
+                if "repo_id" in table.c
+            )
 
     def forget_installation(self, installation: int) -> list[int]:
         """Erase all repositories of an installation; returns their ids."""

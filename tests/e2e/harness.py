@@ -32,13 +32,14 @@ from bot.simulator.search import Result
 from bot.simulator.state.issues import Comment, Issue
 from bot.web import create_app
 from bot.wiring import build_services, job_handler, prepare_databases
+from handlers import access
 
 SECRET = "a-secret-of-the-tests"
 BOT = "doppel[bot]"
 LEASE = 0.3
 
 # A repository of three issues has no rare words, which make the bot sure. How sure it is, is tested elsewhere.
-SPEAKS_EASILY = "min_confidence: 0.02\n"
+SPEAKS_EASILY = "min_confidence: 0.004\n"
 
 _UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
@@ -89,6 +90,7 @@ def start_world(home: Path) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch, start_simulator() as server:
         patch.setattr(retries, "_FIRST_WAIT", 0.1)
         patch.setattr(worker_module, "POLL_EVERY", 0.02)
+        patch.setattr(access, "ERASE_AGAIN", 0.3)
         server.sim.app.hook.secret = SECRET
         settings = Settings(
             home=home,

@@ -99,7 +99,7 @@ def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: 
     doppel.sim.add_repository(f"{doppel.owner}/other")
     doppel.sim.install(f"{doppel.owner}/other")
     there = f"{doppel.owner}/other"
-    doppel.sim.write_file(there, ".github/doppel.yml", "min_confidence: 0.02")
+    doppel.sim.write_file(there, ".github/doppel.yml", "min_confidence: 0.004")
     doppel.sim.open_issue(there, "ann", *FIRST)
     doppel.settle()
     moved = doppel.sim.transfer_issue(doppel.repo, 2, there, "admin-person")

@@ -1,0 +1,132 @@
+"""C6: `.github/doppel.yml` decides how the bot behaves, and is never a reason for it to break."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+
+
+@pytest.fixture(autouse=True)
+def first(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+
+
+def test_c6_mode_off_does_nothing(doppel: Doppel) -> None:
+    doppel.configure("mode: off")
+    searches = doppel.searches()
+    doppel.open(*AGAIN)
+    comment = doppel.write(2, "/duplicates")
+    assert doppel.said(2) == []
+    assert doppel.reactions(comment) == []
+    assert doppel.searches() == searches
+
+
+def test_c6_mode_shadow_records_what_it_would_have_posted(doppel: Doppel) -> None:
+    doppel.configure("mode: shadow\nmin_confidence: 0.004\n")
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    kept = doppel.services.store.comments.get(doppel.repository.id, 2)
+    assert kept is not None
+    assert kept.shown == (1,)
+    doppel.write(2, "/duplicates")
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "ignore: {authors: [Reporter]}",
+        "ignore: {labels: [question]}",
+        "ignore: {titles: ['exporting*']}",
+        "only_labels: [regression]",
+        "min_confidence: 1",
+    ],
+)
+def test_c6_issues_that_are_left_alone(doppel: Doppel, settings: str) -> None:
+    doppel.configure(f"min_confidence: 0.004\n{settings}" if "confidence" not in settings else settings)
+    doppel.open(*AGAIN, labels=["question"])
+    assert doppel.said(2) == []
+
+
+def test_c6_how_many_and_which_are_shown(doppel: Doppel) -> None:
+    for _ in range(3):
+        doppel.open(*FIRST)
+    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "not_planned")
+    doppel.configure("min_confidence: 0.004\nmax_candidates: 2\ninclude_closed: false\n")
+    doppel.open(*FIRST)
+    advice = doppel.advice(5)
+    assert advice.count("redirect.github.com") == 2
+    assert "/issues/1)" not in advice
+    for number in (2, 3, 4):
+        doppel.said(number)
+
+
+def test_c6_the_budget_of_searches(doppel: Doppel) -> None:
+    doppel.configure("min_confidence: 0.004\nsearch: {budget: 1, hybrid: off}")
+    before = doppel.searches()
+    doppel.open(*AGAIN)
+    assert doppel.searches() - before == 1
+    assert doppel.advice(2)
+
+
+def test_c6_a_broken_file_counts_as_far_as_it_is_valid_and_is_told_to_who_gives_a_command(doppel: Doppel) -> None:
+    doppel.configure("mod: off\nmin_confidence: 0.004\nmax_candidates: many\n")
+    doppel.open(*AGAIN)
+    assert "settings" not in doppel.said(2)[0], "nobody who opens an issue is bothered with it"
+    doppel.write(2, "/duplicates")
+    assert "line 1, column 1: there is no setting called" in doppel.said(2)[0]
+    doppel.write(2, "/duplicates help")
+    assert "line 1, column 1: there is no setting called" in doppel.said(2)[1]
+    assert "line 3, column 17" in doppel.said(2)[1]
+
+
+def test_c6_no_yaml_at_all(doppel: Doppel) -> None:
+    doppel.configure("{{{: nonsense\n\t- ]")
+    doppel.open("Dark mode")
+    doppel.write(2, "/duplicates")
+    assert "Problems in the settings file" in doppel.said(2)[0]
+
+
+def test_c6_a_push_is_heeded_at_once(doppel: Doppel) -> None:
+    doppel.configure("mode: off")
+    doppel.open(*AGAIN)
+    doppel.configure("min_confidence: 0.004")
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    assert "Crash while exporting to PDF" in doppel.advice(3)
+    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
+    doppel.settle()
+    doppel.configure("mode: off")
+    doppel.open(*AGAIN)
+    assert doppel.said(4) == []
+
+
+def test_c6_the_owners_file_holds_where_a_repository_has_none(doppel: Doppel) -> None:
+    owners = f"{doppel.owner}/.github"
+    doppel.sim.add_repository(owners)
+    doppel.sim.install(owners)
+    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
+    doppel.settle()
+    doppel.open(*AGAIN)
+    assert doppel.advice(2), "the repository's own file counts first"
+    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
+    doppel.settle()
+    doppel.open(*AGAIN)
+    assert doppel.said(3) == []
+    doppel.sim.write_file(owners, ".github/doppel.yml", "min_confidence: 0.004")
+    doppel.settle()
+    doppel.open(*AGAIN)
+    assert doppel.advice(4)
+
+
+def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
+    template = "---\nname: Bug\n---\n\n## Steps to reproduce\n"
+    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
+    doppel.settle()
+    doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
+    doppel.write(2, "/duplicates")
+    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
