@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
 
 from bot.demo.scenario import ROLES
 from bot.simulator import Simulator
 
+# The newest of the demo's issues is always this old, so that the show does not depend on the year it is played in.
+NEWEST = timedelta(days=3)
 # Who gives the reactions that a line only counts; GitHub shows numbers as well.
 _FAN = "reader-{}"
 
@@ -36,12 +38,31 @@ def _load_own(simulator: Simulator, repository: str) -> int:
         path = f".github/ISSUE_TEMPLATE/{form}.yml"
         simulator.write_file(repository, path, data.joinpath("issue_template", f"{form}.yml").read_text("utf-8"))
     rows = [json.loads(line) for line in data.joinpath("issues.jsonl").read_text("utf-8").splitlines()]
+    rows = _brought_forward(rows, simulator.now() - NEWEST)
     for login in {row["author"] for row in rows if row["author"].endswith("[bot]")}:
         simulator.who(login, "Bot")
     count = simulator.load_issues(rows, repository)
     for row in rows:
         _embellish(simulator, repository, row)
     return count
+
+
+def _brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[dict[str, Any]]:
+    """The same issues and comments as many whole days later as makes the last issue arrive on the day of `newest`."""
+    later = timedelta(days=(newest - _moment(rows[-1]["created_at"])).days)
+
+    def shifted(row: dict[str, Any]) -> dict[str, Any]:
+        times = {
+            name: (_moment(row[name]) + later).isoformat() for name in ("created_at", "closed_at") if row.get(name)
+        }
+        comments = {"comments": [shifted(comment) for comment in row["comments"]]} if "comments" in row else {}
+        return row | times | comments
+
+    return [shifted(row) for row in rows]
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
 
 
 def _embellish(simulator: Simulator, repository: str, row: dict[str, Any]) -> None:
@@ -52,7 +73,7 @@ def _embellish(simulator: Simulator, repository: str, row: dict[str, Any]) -> No
         for serial in range(count):
             simulator.react(issue, _FAN.format(serial + 1), content)
     for comment in row.get("comments", ()):
-        moment = datetime.fromisoformat(comment["created_at"])
-        simulator.comment(repository, row["id"], comment["author"], comment["body"], created_at=moment)
+        author, when = comment["author"], _moment(comment["created_at"])
+        simulator.comment(repository, row["id"], author, comment["body"], created_at=when)
     times = (row["created_at"], row["closed_at"], *(comment["created_at"] for comment in row.get("comments", ())))
-    issue.updated_at = max(datetime.fromisoformat(time) for time in times if time)
+    issue.updated_at = max(_moment(time) for time in times if time)
