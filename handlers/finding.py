@@ -9,6 +9,7 @@ from bot.commands import Options
 from bot.errors import Unavailable
 from bot.finder import Finder, FinderSettings
 from bot.model import Issue
+from bot.ranking.text import read
 from bot.report import Report
 from bot.store.words import Words
 from handlers.visit import Visit
@@ -16,22 +17,33 @@ from handlers.visit import Visit
 
 @dataclass(frozen=True, slots=True)
 class RepositoryWords:
-    """One repository's word statistics, as the finder takes them."""
+    """One repository's word statistics, as the finder takes them: an issue's own words are no evidence about it.
+
+    Without that a re-check would ask other queries than the look before it, after which `target` was counted.
+    """
 
     words: Words
     repo_id: int
+    target: Issue
 
     def total(self) -> int:
-        """How many issues were counted."""
-        return self.words.total(self.repo_id)
+        """How many other issues were counted."""
+        return self.words.total(self.repo_id) - self._is_counted()
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """In how many of them each word occurs."""
-        return self.words.counts(self.repo_id, words)
+        """In how many other issues each word occurs."""
+        counts = self.words.counts(self.repo_id, words)
+        if not self._is_counted():
+            return counts
+        own = read(self.target.title, self.target.body).counted()
+        return {word: count - (word in own) for word, count in counts.items()}
 
     def add(self, issues: Mapping[int, Collection[str]]) -> None:
         """Count the words of issues that were not counted before."""
         self.words.add(self.repo_id, issues)
+
+    def _is_counted(self) -> bool:
+        return self.words.includes(self.repo_id, self.target.number)
 
 
 def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
@@ -41,7 +53,7 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
     forms = visit.services.issue_forms.headings(visit.github, visit.repository) if "##" in issue.body else ()
     return Finder(
         visit.thread(fresh=fresh),
-        words=RepositoryWords(visit.services.store.words, visit.repository.id),
+        words=RepositoryWords(visit.services.store.words, visit.repository.id, issue),
         settings=FinderSettings(
             words_max=search.words_max, budget=search.budget, hybrid=search.hybrid, template_headings=forms
         ),

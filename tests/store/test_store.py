@@ -280,6 +280,11 @@ class TestWords:
         assert store.words.add(1, {2: ["crash", "other"], 3: ["login"]}) == 1
         assert store.words.counts(1, ["crash", "login", "other", "none"]) == {"crash": 2, "login": 2}
         assert (store.words.total(1), store.words.total(2)) == (3, 0)
+        assert (store.words.includes(1, 3), store.words.includes(1, 4), store.words.includes(2, 3)) == (
+            True,
+            False,
+            False,
+        )
 
     def test_nothing_to_add_is_fine(self, store: Store) -> None:
         assert store.words.add(1, {}) == 0

@@ -1,0 +1,40 @@
+"""Without any settings: the bot speaks where it should and is quiet where it should, on a repository of some size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import bot.demo
+from tests.e2e.harness import Doppel, World
+
+ISSUES = Path(bot.demo.__file__).parent / "issues.jsonl"
+
+
+@pytest.fixture
+def busy(world: World) -> Doppel:
+    """The made-up project's 176 issues, and no settings file."""
+    doppel = Doppel(world, settings="")
+    doppel.sim.load_issues(ISSUES, doppel.repo)
+    doppel.settle()
+    return doppel
+
+
+def test_f8_an_issue_that_says_the_same_is_found(busy: Doppel) -> None:
+    original = busy.sim.issue(busy.repo, 2)
+    again = busy.open(original.title, original.body or "")
+    assert f"[#2](https://redirect.github.com/acme/app/issues/2) {original.title}" in busy.advice(again.number)
+
+
+def test_f8_an_issue_in_other_words_is_found(busy: Doppel) -> None:
+    again = busy.open(
+        "DESTDIR is not respected by make install",
+        "When I build the package, `make install DESTDIR=...` writes the systemd unit to /etc on the build host.",
+    )
+    assert "[#2](https://redirect.github.com/acme/app/issues/2)" in busy.advice(again.number)
+
+
+@pytest.mark.parametrize("title", ["Thank you for this project", "Support the Amiga floppy drive", "help"])
+def test_f8_the_bot_is_quiet_about_what_nobody_reported(busy: Doppel, title: str) -> None:
+    assert busy.said(busy.open(title, "That would be lovely.").number) == []

@@ -1,0 +1,99 @@
+"""Exactly one comment, whatever GitHub does in between; and no outage is presented as "no duplicates" (C2, F9)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+POST = "POST /repos/*/comments"
+
+
+@pytest.fixture(autouse=True)
+def first(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+
+
+@pytest.mark.parametrize(
+    "fault", ["timeout_after_write", "reset_after_write", "malformed", "timeout", "reset", 502, 503]
+)
+def test_c2_one_comment_though_posting_it_fails_once(doppel: Doppel, fault: str | int) -> None:
+    doppel.sim.faults.add(POST, fault)  # type: ignore[arg-type]
+    doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.parametrize("fault", ["timeout_after_write", 502])
+def test_c2_one_reply_though_posting_it_fails_once(doppel: Doppel, fault: str | int) -> None:
+    doppel.sim.faults.add(POST, fault)  # type: ignore[arg-type]
+    comment = doppel.write(1, "/duplicates help")
+    assert len(doppel.said(1)) == 1
+    assert doppel.reactions(comment) == ["eyes", "+1"]
+
+
+@pytest.mark.parametrize(
+    "request_", ["PATCH /repos/*/issues/2", "POST /repos/*/issues/2/labels", "POST /repos/*/reactions"]
+)
+@pytest.mark.parametrize("fault", ["timeout_after_write", 502])
+def test_c4_of_is_completed_though_a_step_fails(doppel: Doppel, request_: str, fault: str | int) -> None:
+    doppel.open(*AGAIN)
+    doppel.sim.faults.add(request_, fault, times=4)  # type: ignore[arg-type]
+    comment = doppel.write(2, "/duplicates of #1", "triage-person")
+    issue = doppel.sim.issue(doppel.repo, 2)
+    assert (issue.state_reason, [label.name for label in issue.labels]) == ("duplicate", ["duplicate"])
+    assert [text.partition("\n")[2][:6] for text in doppel.said(2)[1:]] == ["Closed"]
+    assert doppel.reactions(comment) == ["eyes", "+1"]
+    doppel.write(2, "/duplicates undo", "triage-person")
+    assert (issue.state, issue.labels) == ("open", [])
+    assert doppel.said(2)
+
+
+def test_c4_undo_takes_back_one_decision_though_it_is_started_twice(doppel: Doppel) -> None:
+    doppel.open("Dark mode")
+    doppel.open("Light mode")
+    doppel.write(3, "/duplicates not #1\n/duplicates not #2", "reporter")
+    doppel.sim.faults.add(POST, 502)
+    doppel.write(3, "/duplicates undo", "reporter")
+    assert doppel.services.store.verdicts.rejected(doppel.repository.id, 3) == {1}
+    assert len(doppel.said(3)) == 2
+
+
+def test_f9_an_outage_of_search_is_not_taken_for_no_duplicates(doppel: Doppel) -> None:
+    doppel.sim.faults.add("GET /search/issues", 503, times=12)
+    doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2), "it was looked for again when search was back"
+
+
+def test_f9_a_part_of_an_outage_is_told(doppel: Doppel) -> None:
+    doppel.sim.faults.add("GET /search/issues", "incomplete_results", times=None)
+    doppel.open(*AGAIN)
+    (comment,) = doppel.said(2)
+    assert "Crash while exporting to PDF" in comment
+    assert "incomplete" in comment
+
+
+def test_a_secondary_limit_is_waited_for(doppel: Doppel) -> None:
+    doppel.sim.faults.add("GET /search/issues", "secondary_limit", retry_after=5)
+    doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+def test_c4_what_github_refuses_is_told(doppel: Doppel) -> None:
+    doppel.open(*AGAIN)
+    doppel.sim.faults.add("PATCH /repos/*/issues/2", 403, times=None)
+    comment = doppel.write(2, "/duplicates of #1", "triage-person")
+    assert "GitHub did not let me do that" in doppel.said(2)[1]
+    assert doppel.reactions(comment) == ["eyes", "-1"]
+    assert doppel.services.store.verdicts.last(doppel.repository.id, 2) is None
+
+
+def test_a_command_that_is_withdrawn_meanwhile_is_dropped(doppel: Doppel) -> None:
+    doppel.open(*AGAIN)
+    with doppel.worker_away():
+        comment = doppel.sim.comment(doppel.repo, 2, "reporter", "/duplicates not #1")
+        doppel.sim.delete_comment(comment, "reporter")
+    doppel.settle()
+    assert len(doppel.said(2)) == 1
+    assert doppel.services.store.verdicts.rejected(doppel.repository.id, 2) == set()

@@ -1,0 +1,51 @@
+"""T5: a re-check within five minutes reuses the searches and says so; `fresh` does not."""
+
+from __future__ import annotations
+
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+
+
+def test_t5_a_recheck_reuses_the_searches_and_says_so(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open(*AGAIN)
+    assert "[Cached result from" not in doppel.said(2)[0]
+    before = doppel.searches()
+    doppel.write(2, "/duplicates")
+    assert doppel.searches() == before
+    assert "[Cached result from" in doppel.said(2)[0]
+    doppel.write(2, "/duplicates fresh")
+    assert doppel.searches() > before
+    assert "[Cached result from" not in doppel.said(2)[0]
+
+
+def test_t5_the_cache_ends_after_five_minutes(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open(*AGAIN)
+    before = doppel.searches()
+    doppel.sim.clock.advance(301)
+    doppel.write(2, "/duplicates")
+    assert doppel.searches() > before
+    assert "[Cached result from" not in doppel.said(2)[0]
+
+
+def test_t5_one_issues_searches_are_not_anothers(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open(*AGAIN)
+    before = doppel.searches()
+    doppel.open(*AGAIN)
+    assert doppel.searches() > before
+    assert doppel.advice(2)
+    assert doppel.advice(3)
+
+
+def test_t5_what_is_acted_upon_is_never_remembered(doppel: Doppel) -> None:
+    doppel.open(*FIRST)
+    doppel.open(*AGAIN)
+    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "completed")
+    doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode", body="Please.")
+    doppel.settle()
+    doppel.write(2, "/duplicates")
+    assert "Dark" in doppel.said(2)[0]
