@@ -112,9 +112,9 @@ bytes to `/data/cache` every half minute. With 1.0.0 they went to sleep after tw
     Scene(
         "Never reported before: the bot stays silent",
         "observa-tory",
-        "Prometheus endpoint for queue lengths",
-        """I'd like to scrape `/metrics`: jobs waiting by kind, seconds of the last run, HTTP status classes. Ideally \
-on a second port so that it isn't reachable from outside.""",
+        "Expose Prometheus metrics",
+        """A scrape endpoint in the OpenMetrics text format would let my Alertmanager page me. Gauges and histograms \
+by subsystem, please.""",
         Expect.SILENCE,
     ),
     Scene(

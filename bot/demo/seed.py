@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
 
+from bot.config import CONFIG_PATH
 from bot.demo.scenario import ROLES
 from bot.simulator import Simulator
 
@@ -26,6 +27,8 @@ def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] |
     simulator.add_repository(repository)
     for login, role in ROLES.items():
         simulator.set_permission(repository, login, role)
+    settings = resources.files("bot.demo").joinpath("doppel.yml").read_text("utf-8")
+    simulator.write_file(repository, CONFIG_PATH, settings)
     count = _load_own(simulator, repository) if rows is None else simulator.load_issues(rows, repository)
     with simulator.lock:
         simulator.flush_index()

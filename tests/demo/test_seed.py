@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from bot.config import CONFIG_PATH, parse_config
 from bot.demo.scenario import REPOSITORY, ROLES
 from bot.demo.seed import seed
 from bot.simulator import Clock, Simulator
@@ -37,4 +38,5 @@ def test_reasons_reactions_comments_people_and_forms_are_there() -> None:
     assert [comment.author.login for comment in simulator.comments(REPOSITORY, 13)] == ["hedvig-l", "dnovotny"]
     assert {login: simulator.role(repository, simulator.account(login)) for login in ROLES} == ROLES
     assert b"What happened?" in repository.files[".github/ISSUE_TEMPLATE/bug.yml"]
+    assert parse_config(repository.files[CONFIG_PATH].decode())[1] == ()
     assert simulator.webhooks.log == []
