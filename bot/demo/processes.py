@@ -39,6 +39,10 @@ class Processes:
         """Start again what has died; raises Unavailable for what keeps dying."""
         self._supervisor.check(time.monotonic())
 
+    def pid(self, name: str) -> int:
+        """The process id of `web` or `worker`, for tests that kill it."""
+        return self._supervisor.pid(name)
+
     def takes_deliveries(self) -> bool:
         """Whether web says that it does."""
         try:
