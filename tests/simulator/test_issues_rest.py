@@ -48,14 +48,19 @@ def test_g_a_duplicate_is_named_by_its_originals_database_id(sim: Simulator, bot
     assert events == ["marked_as_duplicate", "closed", "unmarked_as_duplicate", "reopened"]
 
 
-def test_the_reason_counts_only_where_the_state_changes(sim: Simulator, bot: Api) -> None:
+def test_the_reason_counts_only_next_to_a_state(sim: Simulator, bot: Api) -> None:
     original = sim.open_issue("acme/app", "ada", "One")
     sim.open_issue("acme/app", "bea", "Two")
     other = {"state": "closed", "state_reason": "completed", "duplicate_issue_id": original.id}
     assert bot.patch(f"{ISSUES}/2", other).json()["state_reason"] == "completed"
     assert sim.issue("acme/app", 2).duplicate_of is None
-    late = {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": original.id}
+    late = {"state_reason": "duplicate", "duplicate_issue_id": original.id}
     assert bot.patch(f"{ISSUES}/2", late).json()["state_reason"] == "completed"
+    assert bot.patch(f"{ISSUES}/2", late | {"state": "closed"}).json()["state_reason"] == "duplicate"
+    assert bot.patch(f"{ISSUES}/2", {"state": "closed"}).json()["state_reason"] == "duplicate"
+    assert sim.issue("acme/app", 2).duplicate_of is original
+    bot.patch(f"{ISSUES}/2", {"state": "closed", "state_reason": "not_planned"})
+    assert sim.issue("acme/app", 2).duplicate_of is None
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,8 @@ class IssueOperations(LabelOperations):
             return issue
         if issue.state == "open":
             issue.repository.open_issues -= 1
+        if issue.state_reason == "duplicate" and reason != "duplicate":
+            self._unmark(issue, sender)
         issue.state, issue.state_reason = "closed", reason
         issue.closed_at, issue.closed_by = self.now(), sender
         if duplicate_of is not None:
@@ -146,10 +148,9 @@ class IssueOperations(LabelOperations):
         if issue.state == "open":
             return issue
         sender = self.who(actor) if actor else issue.author
-        if issue.duplicate_of is not None:
-            self.record(issue, "unmarked_as_duplicate", sender, canonical=issue.duplicate_of)
+        self._unmark(issue, sender)
         issue.state, issue.state_reason = "open", "reopened"
-        issue.closed_at = issue.closed_by = issue.duplicate_of = None
+        issue.closed_at = issue.closed_by = None
         issue.repository.open_issues += 1
         self.record(issue, "reopened", sender, state_reason="reopened")
         self.touch(issue)
@@ -221,6 +222,12 @@ class IssueOperations(LabelOperations):
         origin = {"old_issue": issue, "old_repository": issue.repository}
         self.emit("issues", "opened", sender, repository=target, issue=made, changes=origin)
         return made
+
+    def _unmark(self, issue: Issue, sender: Account) -> None:
+        """The issue is nobody's duplicate any more."""
+        if issue.duplicate_of is not None:
+            self.record(issue, "unmarked_as_duplicate", sender, canonical=issue.duplicate_of)
+            issue.duplicate_of = None
 
     def _leave(self, issue: Issue) -> None:
         issue.repository.open_issues -= issue.state == "open"

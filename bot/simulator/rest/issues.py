@@ -112,16 +112,19 @@ def update_issue(ctx: Context) -> Json:
 
 
 def _change_state(ctx: Context, found: Issue, data: dict[str, Any]) -> None:
-    """Open or close. The reason counts only where the state changes, the original only with reason `duplicate`."""
+    """Open or close. The reason counts only next to a state, the original only with the reason `duplicate`.
+
+    A closed issue that is closed for another reason gets that one, as https://github.com/cli/cli/issues/14364 says.
+    """
     state, reason = data["state"], data.get("state_reason")
     if state not in ("open", "closed"):
         raise invalid("Issue", "state", "invalid", value=state)
     if reason is not None and reason not in _REASONS:
         raise invalid("Issue", "state_reason", "invalid", value=reason)
-    if state == found.state:
-        return
     if state == "open":
         ctx.sim.reopen_issue(found.repository, found.number, ctx.actor)
+        return
+    if found.state == "closed" and reason is None:
         return
     original = None
     if reason == "duplicate" and "duplicate_issue_id" in data:
