@@ -2,9 +2,10 @@
 
 GitHub ANDs words, so the title as a query finds next to nothing. It also takes OR and parentheses between words, and
 answers the best hundred matches first: `(a OR b OR c OR d OR e OR f)` over rare words is a ranked retrieval, and six
-alternatives are what five operators allow. The plan is F4's literal query, then such alternatives: the title's words
-among titles, the rarest words of title and body anywhere, the title's words anywhere. How each was chosen is in
-docs/finder.md. A server that refuses OR is asked for pairs of rare words instead.
+alternatives are what five operators allow. The plan is F4's literal query, then such alternatives: the title's words in
+titles, the title's words in bodies, and in bodies an error message that the issue quotes with the rarest words of its
+whole text. Titles and bodies are asked for apart, because together the titles win and the two lists are alike.
+docs/finder.md says how each was chosen. A server that refuses OR is asked for pairs of rare words instead.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 
 from bot.model import RepoRef
 from bot.ranking.keywords import MAX_LENGTH, extract_search_keywords, join_within
+from bot.ranking.messages import error_messages, searchable_phrase
 from bot.ranking.query import (
     MAX_OPERATORS,
     Scope,
@@ -26,6 +28,7 @@ from bot.ranking.query import (
     literal_query,
     neutralise,
     neutralise_term,
+    phrase,
     qualifiers,
 )
 from bot.ranking.rarity import Rarity
@@ -49,15 +52,6 @@ class Plan:
     fallback: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
-    """A word that could be searched for: as written, its term, and how much it promises."""
-
-    text: str
-    term: str
-    weight: float
-
-
 def plan_queries(
     repo: RepoRef,
     title: str,
@@ -76,21 +70,24 @@ def plan_queries(
     keywords = extract_search_keywords(title, body, template_headings, max_words=words_max)
     by_title, by_all = rank_words(title, body, rarity)
 
-    def ask(words: Sequence[Word], scope: Scope) -> str:
-        return build_query(repo, _any_that_fit(words), scope, state) if words else ""
+    messages = [phrase(searchable_phrase(line)) for line in error_messages(body).values()]
+    quoted = [message for message in messages if message][:1]
+
+    def ask(texts: Sequence[str], scope: Scope) -> str:
+        return build_query(repo, _any_that_fit(texts), scope, state) if texts else ""
 
     queries = [
         literal_query(repo, keywords, state) if neutralise(keywords) else "",
         ask(by_title[:ALTERNATIVES], "title"),
-        ask(by_all[:ALTERNATIVES], "title,body"),
-        ask(by_title[:ALTERNATIVES], "title,body"),
-        ask(by_all[ALTERNATIVES : 2 * ALTERNATIVES], "title,body"),
+        ask(by_title[:ALTERNATIVES], "body"),
+        ask([*quoted, *by_all][:ALTERNATIVES], "body"),
+        ask([*quoted, *by_all][ALTERNATIVES : 2 * ALTERNATIVES], "body"),
         ask(by_title[ALTERNATIVES : 2 * ALTERNATIVES], "title,body"),
-        ask(by_all[2 * ALTERNATIVES : 3 * ALTERNATIVES], "title,body"),
+        ask([*quoted, *by_all][2 * ALTERNATIVES : 3 * ALTERNATIVES], "body"),
     ]
-    pairs = itertools.combinations(by_title[:ALTERNATIVES] or by_all[:ALTERNATIVES], 2)
-    rarest = sorted(pairs, key=lambda pair: -(pair[0].weight + pair[1].weight))
-    fallback = (build_query(repo, f"{one.text} {other.text}", "title,body", state) for one, other in rarest)
+    # In this order the rarest pairs come first: 1+2, 1+3, 2+3, 1+4, …
+    pairs = sorted(itertools.combinations(enumerate(by_title[:ALTERNATIVES] or by_all[:ALTERNATIVES]), 2), key=_places)
+    fallback = (build_query(repo, f"{one} {other}", "title,body", state) for (_, one), (_, other) in pairs)
     distinct = tuple(query for query in dict.fromkeys(queries) if query)
     return Plan(distinct[:budget], tuple(itertools.islice(fallback, budget)))
 
@@ -101,7 +98,7 @@ def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, s
     if not given:
         return Plan(())
     telling = [word for word in dict.fromkeys(given) if terms_of(word)] or given
-    anything = _any_that_fit([Word(word, word, 1.0) for word in telling[:ALTERNATIVES]])
+    anything = _any_that_fit(telling[:ALTERNATIVES])
     queries = [
         build_query(repo, join_within(given, _LONGEST_TEXT), "title,body", state),
         build_query(repo, anything, "title", state),
@@ -116,7 +113,7 @@ def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
     return f"{qualifiers(repo, state)} {text}" if text else ""
 
 
-def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[Word], list[Word]]:
+def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[str], list[str]]:
     """The words of the title by rarity, and those of title and body by rarity and how often they occur, best first.
 
     Where the statistics know the repository well, words that no other issue has come last, and body words that every
@@ -130,11 +127,10 @@ def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[Word], list[
         often[term] += 2 * count
     telling = rarity.total >= _TELLING_TOTAL
 
-    def ranked(terms: Iterable[str], weight: Callable[[str], float]) -> list[Word]:
-        words = [Word(forms[term], term, weight(term)) for term in terms]
-        return sorted(words, key=lambda word: (telling and _is_alone(word.term), -word.weight))
+    def ranked(among: Iterable[str], weight: Callable[[str], float]) -> list[str]:
+        return [forms[term] for term in sorted(among, key=lambda term: (telling and alone(term), -weight(term)))]
 
-    def _is_alone(term: str) -> bool:
+    def alone(term: str) -> bool:
         return rarity.count(term) <= (0 if term in in_title else 1)
 
     common = _COMMON * rarity.total if telling else math.inf
@@ -162,10 +158,15 @@ def _count(words: Iterable[tuple[str, str]]) -> tuple[Counter[str], dict[str, st
     return counts, forms
 
 
-def _any_that_fit(words: Sequence[Word]) -> str:
-    """Alternatives of the words, as many as keep the query short enough."""
+def _any_that_fit(texts: Sequence[str]) -> str:
+    """Alternatives of the words and phrases, as many as keep the query short enough."""
     fitting: list[str] = []
-    for word in words:
-        if len(any_of([*fitting, word.text])) <= _LONGEST_TEXT:
-            fitting.append(word.text)
+    for text in texts:
+        if len(any_of([*fitting, text])) <= _LONGEST_TEXT:
+            fitting.append(text)
     return any_of(fitting)
+
+
+def _places(pair: tuple[tuple[int, str], tuple[int, str]]) -> tuple[int, int]:
+    (one, _), (other, _) = pair
+    return one + other, other

@@ -63,7 +63,7 @@ def any_of(alternatives: Iterable[str]) -> str:
 
     The outer parentheses keep the qualifiers before them from being ORed too; `repo:` must not stand inside of any.
     """
-    groups = [f"({alternative})" if " " in alternative else alternative for alternative in alternatives]
+    groups = [one if one.startswith('"') or " " not in one else f"({one})" for one in alternatives]
     return "".join(groups) if len(groups) < 2 else f"({' OR '.join(groups)})"
 
 

@@ -1,10 +1,10 @@
-"""Where the word statistics of a repository come from, and where they are kept (`ranking/rarity.py` says what for)."""
+"""Where the word statistics of a repository come from (`ranking/rarity.py` says what they are for)."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 from bot.errors import GitHubError, Retryable
 from bot.model import Issue, RepoRef
@@ -15,31 +15,6 @@ log = logging.getLogger(__name__)
 
 #: Issues that are read on first contact with a repository. They cost no search.
 FIRST_CONTACT = 200
-
-
-class WordTable(Protocol):
-    """The store's table of words; `Store.words` is one."""
-
-    def add(self, repo_id: int, issues: Mapping[int, Collection[str]]) -> Any: ...
-    def counts(self, repo_id: int, wanted: Collection[str]) -> Mapping[str, int]: ...
-    def total(self, repo_id: int) -> int: ...
-
-
-class StoredWords:
-    """The statistics of one repository, kept in the store."""
-
-    def __init__(self, table: WordTable, repo_id: int) -> None:
-        self._table = table
-        self._repo_id = repo_id
-
-    def total(self) -> int:
-        return self._table.total(self._repo_id)
-
-    def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        return self._table.counts(self._repo_id, words)
-
-    def add(self, issues: Mapping[int, Collection[str]]) -> None:
-        self._table.add(self._repo_id, issues)
 
 
 class RecentReader(Protocol):

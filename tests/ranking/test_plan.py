@@ -23,8 +23,15 @@ def test_f8_the_literal_query_is_the_first_of_the_plan() -> None:
     assert plan.queries == (
         "repo:acme/app is:issue in:title Fix crash login",
         "repo:acme/app is:issue in:title (Fix OR crash OR login)",
-        "repo:acme/app is:issue in:title,body (Fix OR crash OR login OR dialog OR hangs)",
-        "repo:acme/app is:issue in:title,body (Fix OR crash OR login)",
+        "repo:acme/app is:issue in:body (Fix OR crash OR login)",
+        "repo:acme/app is:issue in:body (Fix OR crash OR login OR dialog OR hangs)",
+    )
+
+
+def test_f8_an_error_message_is_asked_for_as_a_phrase() -> None:
+    plan = plan_queries(REPO, "Crash on login", 'log:\npanic: index out of range [5] "x"\n', NOTHING)
+    assert plan.queries[3] == (
+        'repo:acme/app is:issue in:body ("index out of range" OR Crash OR login OR log OR panic OR index)'
     )
 
 
@@ -53,15 +60,15 @@ def test_f8_fallback_is_pairs_of_the_rarest_words() -> None:
 def test_f8_no_query_twice_and_none_without_words() -> None:
     assert plan_queries(REPO, "login", "", NOTHING).queries == (
         "repo:acme/app is:issue in:title login",
-        "repo:acme/app is:issue in:title,body login",
+        "repo:acme/app is:issue in:body login",
     )
     assert plan_queries(REPO, "", "", NOTHING).queries == ()
     assert plan_queries(REPO, "the of", "!!!", NOTHING).queries == ()
 
 
 def test_f8_a_title_that_says_nothing_leaves_the_body_to_search_by() -> None:
-    plan = plan_queries(REPO, "it is not", "NullPointerException in FooBar", NOTHING)
-    assert plan.queries == ("repo:acme/app is:issue in:title,body (NullPointerException OR FooBar)",)
+    plan = plan_queries(REPO, "it is not", "Dialog hangs", NOTHING)
+    assert plan.queries == ("repo:acme/app is:issue in:body (Dialog OR hangs)",)
 
 
 def test_f8_scripts_without_spaces_are_asked_for_in_pairs() -> None:

@@ -47,7 +47,7 @@ def test_f4_identifiers_keep_what_holds_them_together() -> None:
 def test_f4_alternatives_never_reach_the_qualifiers() -> None:
     assert any_of(["a b", "c d", "e"]) == "((a b) OR (c d) OR e)"
     assert any_of(["a b"]) == "(a b)"
-    assert any_of(['"a b" c']) == '("a b" c)'
+    assert any_of(['"a b"', "c"]) == '("a b" OR c)'
 
 
 @given(st.text(max_size=200))

@@ -1,0 +1,160 @@
+"""H: sources asked side by side, each on its own, and their hits merged. The search engine is the simulator's."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.errors import Forbidden, Invalid, RateLimited, Unavailable
+from bot.model import Issue
+from bot.ranking.plan import Plan
+from bot.ranking.rarity import CountedWords
+from bot.replay import PastIssue, ReplayGitHub
+from bot.replay.github import FoundPage
+from bot.sources import Answer, GitHubHybrid, GitHubLexical, Question, ask_all, counts, merge
+from bot.sources.vocabulary import make_acquaintance
+
+NOW = datetime(2024, 1, 1, tzinfo=UTC)
+IN_TITLE = "repo:replay/replay is:issue in:title"
+EITHER = "repo:replay/replay is:issue in:title (login OR proxy)"
+
+
+class Server(ReplayGitHub):
+    """The search engine, with a failure where `fails` returns one for a query."""
+
+    def __init__(self, fails: Callable[[str], Exception | None] = lambda query: None) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+        self._fails = fails
+        for title in ("crash on login", "proxy refused", "login behind a proxy"):
+            self.last = self.arrive(PastIssue(title, title, "", NOW, None, "alice", ()))
+
+    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> FoundPage:
+        self.asked.append(query)
+        if failure := self._fails(query):
+            raise failure
+        return super().search(query, hybrid=hybrid, per_page=per_page)
+
+    def question(self, *queries: str, fallback: tuple[str, ...] = (), natural: str = "") -> Question:
+        return Question(self.last, Plan(queries, fallback), natural)
+
+
+def numbers(found: tuple[Issue, ...]) -> set[int]:
+    return {issue.number for issue in found}
+
+
+def test_f8_every_query_is_reported_with_its_hit_count() -> None:
+    server = Server()
+    answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", EITHER))
+    assert [(run.source, run.query, run.hits) for run in answer.runs] == [
+        ("github-search", f"{IN_TITLE} login", 2),
+        ("github-search", EITHER, 3),
+    ]
+    assert [numbers(found) for found in answer.lists] == [{1, 3}, {1, 2, 3}]
+    assert answer.problems == ()
+
+
+def test_f8_a_server_that_refuses_or_is_asked_for_pairs_within_the_same_budget() -> None:
+    server = Server(lambda query: Invalid("search", 422, "no OR here") if " OR " in query else None)
+    question = server.question(
+        f"{IN_TITLE} login", EITHER, EITHER + " ", fallback=(f"{IN_TITLE} login proxy", f"{IN_TITLE} proxy", "x")
+    )
+    answer = GitHubLexical(server).ask(question)
+    assert server.asked == [f"{IN_TITLE} login", EITHER, f"{IN_TITLE} login proxy"]
+    assert answer.runs[1].hits is None
+    assert "no OR here" in answer.runs[1].problem
+    assert answer.problems == ()
+    assert [numbers(found) for found in answer.lists] == [{1, 3}, {3}]
+
+
+def test_f9_a_refused_query_without_or_is_a_problem() -> None:
+    server = Server(lambda query: Invalid("search", 422, "cannot be searched") if "login" in query else None)
+    answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", f"{IN_TITLE} proxy"))
+    assert answer.problems == ("github-search: search: 422 cannot be searched",)
+    assert [run.hits for run in answer.runs] == [None, 2]
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [RateLimited("the search limit is used up", 30), Unavailable("no answer"), Forbidden("search", 403, "no")],
+)
+def test_f9_a_failure_ends_the_asking_and_keeps_what_was_found(failure: Exception) -> None:
+    server = Server(lambda query: failure if "proxy" in query else None)
+    answer = GitHubLexical(server).ask(server.question(f"{IN_TITLE} login", f"{IN_TITLE} proxy", f"{IN_TITLE} crash"))
+    assert len(server.asked) == 2
+    assert [numbers(found) for found in answer.lists] == [{1, 3}]
+    assert answer.problems == (f"github-search: {failure}",)
+    assert answer.runs[1].problem == str(failure)
+
+
+def test_the_hybrid_search_is_one_request_and_a_fall_back_is_no_failure() -> None:
+    server = Server()
+    query = "repo:replay/replay is:issue login"
+    answer = GitHubHybrid(server).ask(server.question(natural=query))
+    assert (answer.runs[0].query, answer.problems, server.asked) == (query, (), [query])
+    assert 1 in numbers(answer.lists[0])
+    fallen = GitHubHybrid(server).ask(server.question(natural=f"{query} OR proxy"))
+    assert fallen.runs[0].problem == "searched by words only: or_boolean_not_supported"
+    assert fallen.problems == ()
+    assert GitHubHybrid(server).ask(server.question()) == Answer("github-hybrid")
+
+
+def test_the_hybrid_searchs_failure_is_its_own() -> None:
+    server = Server(lambda query: RateLimited("ten a minute"))
+    answer = GitHubHybrid(server).ask(server.question(natural="login"))
+    assert answer.problems == ("github-hybrid: ten a minute",)
+
+
+class Broken:
+    name = "broken"
+
+    def ask(self, question: Question) -> Answer:
+        raise RuntimeError("a fault of ours")
+
+
+class Meeting:
+    """Answers only once another one is being asked at the same time."""
+
+    def __init__(self, name: str, barrier: threading.Barrier, *found: Issue) -> None:
+        self.name = name
+        self._barrier = barrier
+        self._found = found
+
+    def ask(self, question: Question) -> Answer:
+        self._barrier.wait(timeout=10)
+        return Answer(self.name, (self._found,))
+
+
+def test_h1_sources_run_side_by_side_and_one_that_breaks_spoils_nothing() -> None:
+    server, barrier = Server(), threading.Barrier(2)
+    sources = [Meeting("one", barrier), Broken(), Meeting("two", barrier)]
+    answers = ask_all(sources, server.question())
+    assert [answer.source for answer in answers] == ["one", "broken", "two"]
+    assert [answer.problems for answer in answers] == [
+        (),
+        ("broken: failed unexpectedly; the log has the details",),
+        (),
+    ]
+    assert ask_all([], server.question()) == []
+
+
+def test_h2_h4_an_issue_found_by_several_keeps_all_sources_and_is_counted_once() -> None:
+    server = Server()
+    one, two, three = (server.issue(server.last.repo, number) for number in (1, 2, 3))
+    answers = [Answer("a", ((one, two), (two,))), Answer("b", ((two, three),)), Answer("c")]
+    hits = merge(answers, NOW)
+    assert [(hit.issue.number, hit.sources) for hit in hits] == [(2, ("a", "b")), (1, ("a",)), (3, ("b",))]
+    assert counts(answers, hits) == {"total": 5, "unique": 3, "duplicates": 2, "a": 2, "b": 2, "c": 0}
+
+
+def test_first_contact_counts_the_words_of_recent_issues_once() -> None:
+    server, words = Server(), CountedWords()
+    make_acquaintance(server, words, server.last.repo)
+    assert words.total() == 3
+    assert words.counts(["login", "proxi"]) == {"login": 2, "proxi": 2}
+    server.arrive(PastIssue(4, "another", "", NOW, None, "alice", ()))
+    make_acquaintance(server, words, server.last.repo)
+    assert words.total() == 3

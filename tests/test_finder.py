@@ -1,0 +1,277 @@
+"""F1–F9 through the real client, over real HTTP, against the simulated GitHub."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from bot.errors import InvalidArgument, NotFound
+from bot.finder import Finder, FinderSettings
+from bot.github.client import GitHub
+from bot.github.repo import RepoClient
+from bot.model import RepoRef
+from bot.report import Outcome, Report
+from bot.simulator import Server, Simulator, start_simulator
+
+REPO = RepoRef("acme", "app")
+LEXICAL = FinderSettings(hybrid=False)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with start_simulator() as running:
+        yield running
+        assert running.sim.unknown_requests == []
+        assert running.sim.violations == []
+
+
+@pytest.fixture
+def sim(server: Server) -> Iterator[Simulator]:
+    """A fresh `acme/app`: an original, a relative, a stranger, a pull request with the original's title, the target."""
+    sim = server.sim
+    sim.add_repository("acme/app")
+    sim.install("acme/app")
+    sim.open_issue("acme/app", "ann", "Crash on login behind a proxy", "panic: proxy refused the connection\nparse_url")
+    sim.open_issue("acme/app", "bob", "Login page: the logo is blurred", "It looks bad")
+    sim.open_issue("acme/app", "cy", "Export writes an empty file", "Nothing is in it")
+    sim.open_issue("acme/app", "dee", "Crash on login behind a proxy", "A fix", is_pull_request=True)
+    sim.open_issue("acme/app", "eve", "Login crash with proxy", "panic: proxy refused the connection\nin parse_url")
+    yield sim
+    sim.faults.clear()
+    sim.clock.advance(120)
+    sim.uninstall("acme")
+    sim.delete_repository("acme/app")
+
+
+@pytest.fixture
+def client(server: Server, sim: Simulator) -> Iterator[RepoClient]:
+    github = GitHub(
+        app_id=server.app_id,
+        private_key=server.private_key_pem,
+        api_url=server.url,
+        patience=0,
+        clock=sim.clock.timestamp,
+        monotonic=sim.clock.timestamp,
+        sleep=sim.clock.advance,
+    )
+    yield github.installation(github.app().installation_of(REPO))
+    github.close()
+
+
+Find = Callable[..., Report]
+
+
+@pytest.fixture
+def find(client: RepoClient) -> Find:
+    def find(number: int = 5, *, settings: FinderSettings = LEXICAL, **options: Any) -> Report:
+        return Finder(client, settings=settings).find_duplicates("acme", "app", number, **options)
+
+    return find
+
+
+@pytest.mark.parametrize(
+    ("argument", "options"),
+    [
+        ("number", {"number": None}),
+        ("number", {"number": 0}),
+        ("number", {"number": True}),
+        ("number", {"number": "5"}),
+        ("threshold", {"threshold": -0.1}),
+        ("threshold", {"threshold": 1.1}),
+        ("threshold", {"threshold": float("nan")}),
+        ("max_candidates", {"max_candidates": 0}),
+        ("max_candidates", {"max_candidates": 2.5}),
+        ("relevance", {"relevance": "magic"}),
+        ("min_confidence", {"min_confidence": 2}),
+    ],
+)
+def test_f1_a_wrong_argument_is_named(find: Find, argument: str, options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        find(**options)
+    assert caught.value.argument == argument
+
+
+def test_f1_owner_and_repo_fall_back_to_configuration(client: RepoClient) -> None:
+    report = Finder(client, settings=LEXICAL, default=REPO).find_duplicates(number=5)
+    assert report.repo == "acme/app"
+    for place in ({}, {"owner": "acme"}, {"repo": "app"}):
+        with pytest.raises(InvalidArgument, match=r"owner|repo"):
+            Finder(client).find_duplicates(**place, number=5)
+    with pytest.raises(InvalidArgument):
+        Finder(client).find_duplicates("acme", "app x:y", 5)
+
+
+def test_f1_an_issue_that_does_not_exist_is_not_found(find: Find) -> None:
+    with pytest.raises(NotFound):
+        find(99)
+
+
+def test_f2_the_target_and_pull_requests_are_no_candidates(find: Find) -> None:
+    report = find(threshold=0.0)
+    assert report.outcome is Outcome.FOUND
+    assert report.candidates[0].number == 1
+    assert not {4, 5} & {candidate.number for candidate in report.candidates}
+
+
+def test_f2_sorted_cut_and_filtered_by_title_similarity(find: Find) -> None:
+    every = find(threshold=0.0).candidates
+    assert len(every) > 1
+    assert [one.relevance for one in every] == sorted((one.relevance for one in every), reverse=True)
+    assert find(threshold=0.0, max_candidates=1).candidates == every[:1]
+    assert {one.number for one in find(threshold=0.5).candidates} == {
+        one.number for one in every if one.similarity >= 0.5
+    }
+
+
+def test_f4_the_queries_name_the_repository_and_the_state(find: Find, sim: Simulator) -> None:
+    sim.close_issue("acme/app", 1)
+    report = find()
+    assert report.search_query == "repo:acme/app is:issue is:open in:title Login crash proxy"
+    assert 1 not in {candidate.number for candidate in report.candidates}
+    closed = find(include_closed=True)
+    assert closed.search_query == "repo:acme/app is:issue in:title Login crash proxy"
+    assert (closed.candidates[0].number, closed.candidates[0].state) == (1, "closed")
+    assert {one.state for one in find(state="closed").candidates} == {"closed"}
+
+
+def test_f4_hostile_text_asks_nothing_else(find: Find, sim: Simulator) -> None:
+    sim.open_issue(
+        "acme/app", "mallory", 'login" OR repo:evil/repo -label:x (NOT', ") AND is:pr author:ann \u202e\0 in:comments"
+    )
+    report = find(6, threshold=0.0)
+    assert report.outcome is Outcome.FOUND
+    for run in report.queries:
+        assert run.hits is not None
+        assert run.query.startswith("repo:acme/app is:issue is:open in:title")
+        assert run.query.count(":") == 4
+        assert not set(run.query) & set('"-\u202e\0')
+
+
+def test_f6_with_relevance_title_the_titles_alone_decide(find: Find) -> None:
+    report = find(relevance="title", threshold=0.0)
+    assert [one.similarity for one in report.candidates] == sorted(
+        (one.similarity for one in report.candidates), reverse=True
+    )
+    assert all(one.relevance == one.similarity for one in report.candidates)
+    assert report.relevance == "title"
+
+
+def test_f7_the_report_serialises_with_the_workflow_state(find: Find, sim: Simulator) -> None:
+    sim.set_permissions("acme", {"issues": "write", "metadata": "read", "organization_projects": "read"})
+    project = sim.add_project("acme", "Board", {"Status": ["Todo", "Done"]})
+    sim.set_status(project, "acme/app", 1, "Done")
+    data = json.loads(json.dumps(find().to_json()))
+    assert data["issue"]["number"] == 5
+    assert data["issue"]["title"] == "Login crash with proxy"
+    first = data["candidates"][0]
+    assert (first["number"], first["workflow_state"], first["state"]) == (1, "Done", "open")
+    assert first["url"].endswith("/acme/app/issues/1")
+    assert {"similarity", "title_ratio", "labels", "confidence"} <= set(first)
+    assert data["candidate_count"] == len(data["candidates"])
+    assert data["search_query"].startswith("repo:acme/app")
+
+
+def test_f8_every_query_is_reported_within_the_budget(find: Find, sim: Simulator) -> None:
+    report = find(settings=FinderSettings())
+    assert [run.source for run in report.queries] == ["github-search"] * 4 + ["github-hybrid"]
+    assert all(run.hits is not None for run in report.queries)
+    assert len(find(settings=FinderSettings(budget=2, hybrid=False)).queries) == 2
+    assert report.counts["total"] >= report.counts["unique"] >= len(report.candidates)
+    assert report.counts["github-search"] >= report.counts["github-hybrid"] >= 1
+
+
+def test_f9_nothing_alike_is_none(find: Find, sim: Simulator) -> None:
+    sim.open_issue("acme/app", "fay", "Zebra quagga okapi", "")
+    assert find(6).outcome is Outcome.NONE
+
+
+def test_f9_no_usable_words_is_inconclusive(find: Find, sim: Simulator) -> None:
+    sim.open_issue("acme/app", "fay", "it is not", "...")
+    report = find(6)
+    assert (report.outcome, report.queries, report.search_query) == (Outcome.INCONCLUSIVE, (), "")
+
+
+def test_f9_incomplete_results_without_a_candidate_are_inconclusive(find: Find, sim: Simulator) -> None:
+    sim.open_issue("acme/app", "fay", "Zebra quagga okapi", "")
+    sim.faults.add("/search/issues", "incomplete_results", times=None)
+    assert find(6).outcome is Outcome.INCONCLUSIVE
+    found = find(5)
+    assert found.outcome is Outcome.FOUND
+    assert all(run.incomplete for run in found.queries)
+
+
+def test_f9_a_failing_source_is_degraded_and_named_and_the_other_answers(find: Find, sim: Simulator) -> None:
+    sim.faults.add("/search/issues", "secondary_limit", times=1)
+    report = find()
+    assert report.outcome is Outcome.DEGRADED
+    assert report.problems[0].startswith("github-search: ")
+    assert report.candidates == ()
+    sim.clock.advance(600)
+    sim.faults.add("/search/issues", 502, times=None)
+    report = find(settings=FinderSettings())
+    assert report.outcome is Outcome.DEGRADED
+    assert {problem.partition(":")[0] for problem in report.problems} == {"github-search", "github-hybrid"}
+
+
+def test_c3_reasons_are_in_words(find: Find) -> None:
+    reasons = find().candidates[0].reasons
+    assert reasons[0] == "Same error text: “panic: proxy refused the connection”"
+    assert "Same identifiers: parse_url" in reasons
+
+
+def test_c4_own_words_replace_the_plan(find: Find) -> None:
+    report = find(threshold=0.0, words="empty export")
+    assert report.search_query == "repo:acme/app is:issue is:open in:title,body empty export"
+    assert [candidate.number for candidate in report.candidates] == [3]
+    assert find(words="...").outcome is Outcome.INCONCLUSIVE
+
+
+def test_c4_rejected_pairs_are_never_shown(find: Find) -> None:
+    assert 1 not in {candidate.number for candidate in find(threshold=0.0, rejected={1}).candidates}
+
+
+def test_the_bot_can_ask_for_earlier_issues_only(find: Find) -> None:
+    assert 5 in {candidate.number for candidate in find(1, threshold=0.0).candidates}
+    assert 5 not in {candidate.number for candidate in find(1, threshold=0.0, earlier_only=True).candidates}
+
+
+def test_min_confidence_filters_on_the_learned_probability(find: Find) -> None:
+    every = find(threshold=0.0).candidates
+    cut = every[0].confidence
+    assert cut is not None
+    assert find(threshold=0.0, min_confidence=cut).candidates == every[:1]
+    assert find(threshold=0.0, min_confidence=1.0).outcome is Outcome.NONE
+
+
+def test_any_issue_can_be_compared(client: RepoClient) -> None:
+    finder = Finder(client, settings=LEXICAL)
+    near, far = (finder.compare(client.issue(REPO, 5), client.issue(REPO, number)) for number in (1, 3))
+    assert near.confidence is not None
+    assert far.confidence is not None
+    assert near.confidence > far.confidence
+    assert near.sources == ()
+
+
+@pytest.mark.parametrize(
+    "body", ["x" * 65_536, "ab_ " * 16_384, "\u0301" * 65_536, "<!--" * 16_384, "日本" * 32_768, "'\"" * 32_768]
+)
+def test_a_body_of_65536_characters_costs_less_than_a_second(find: Find, sim: Simulator, body: str) -> None:
+    sim.open_issue("acme/app", "mallory", "Crash on login", body)
+    sim.open_issue("acme/app", "mallory", "Crash on login again", body)
+    started = time.process_time()
+    report = find(7)
+    assert time.process_time() - started < 1
+    assert report.candidates[0].number == 6
+
+
+@pytest.mark.parametrize(
+    "title", ["日本語の設定画面でクラッシュ", "सेटिंग खोलने पर क्रैश", "الانهيار عند تسجيل الدخول", "👩‍💻 🚀 crash"]
+)
+def test_any_script_is_found_again(find: Find, sim: Simulator, title: str) -> None:
+    sim.open_issue("acme/app", "fay", title, "")
+    sim.open_issue("acme/app", "fay", f"{title}!", "")
+    assert find(7).candidates[0].number == 6
