@@ -6,6 +6,7 @@ Pure data. `show.py` plays it, so a scene that does not come out as it says here
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from bot.simulator.state.repositories import Role
@@ -45,7 +46,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A new issue, what must come of it, and the commands that follow. `shows` are candidates that must be named."""
+    """A new issue, what must come of it, and the commands that follow.
+
+    `shows` are candidates that must be named; `created_at` is when the issue is opened, None for now.
+    """
 
     heading: str
     login: str
@@ -55,6 +59,7 @@ class Scene:
     shows: tuple[int, ...] = ()
     unfold: bool = False
     commands: tuple[Command, ...] = ()
+    created_at: datetime | None = None
 
 
 CACHED = "Cached result from"

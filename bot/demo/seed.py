@@ -18,18 +18,23 @@ NEWEST = timedelta(days=3)
 _FAN = "reader-{}"
 
 
-def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] | None = None) -> int:
+def seed(
+    simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] | None = None, settings: str = ""
+) -> int:
     """Make `repository` with the demo's issues, or with `rows` of the common format; returns their number.
 
-    The App is not installed yet, so nothing is delivered for what is there from the start.
+    `settings` is its doppel.yml where `rows` are given; the demo's own issues come with theirs. The App is not
+    installed yet, so nothing is delivered for what is there from the start.
     """
     simulator.add_organization(repository.partition("/")[0])
     simulator.add_repository(repository)
     for login, role in ROLES.items():
         simulator.set_permission(repository, login, role)
-    settings = resources.files("bot.demo").joinpath("doppel.yml").read_text("utf-8")
-    simulator.write_file(repository, CONFIG_PATH, settings)
-    count = _load_own(simulator, repository) if rows is None else simulator.load_issues(rows, repository)
+    if rows is None:
+        count = _load_own(simulator, repository)
+    else:
+        simulator.write_file(repository, CONFIG_PATH, settings)
+        count = simulator.load_issues(rows, repository)
     with simulator.lock:
         simulator.flush_index()
     return count
@@ -37,6 +42,7 @@ def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] |
 
 def _load_own(simulator: Simulator, repository: str) -> int:
     data = resources.files("bot.demo")
+    simulator.write_file(repository, CONFIG_PATH, data.joinpath("doppel.yml").read_text("utf-8"))
     for form in ("bug", "feature"):
         path = f".github/ISSUE_TEMPLATE/{form}.yml"
         simulator.write_file(repository, path, data.joinpath("issue_template", f"{form}.yml").read_text("utf-8"))

@@ -73,7 +73,9 @@ class Show:
         yield Finished(len(scenes), time.monotonic() - began)
 
     def _scene(self, scene: Scene) -> Iterator[Event]:
-        issue = self._sim.open_issue(self._repository, scene.login, scene.title, scene.body)
+        issue = self._sim.open_issue(
+            self._repository, scene.login, scene.title, scene.body, created_at=scene.created_at
+        )
         opened = time.monotonic()
         yield IssueOpened(issue.number, scene.title, scene.body, scene.login)
         if scene.expect in (Expect.SILENCE, Expect.ANYTHING):

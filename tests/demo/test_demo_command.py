@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from bot.demo.scenario import REPOSITORY, SCENES
 
@@ -39,7 +40,7 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
     assert done.returncode == 0, out + done.stderr.decode()
     assert time.monotonic() - began < 40
     assert done.stderr == b""
-    assert "\x1b" not in out and max(map(len, out.splitlines())) <= 80
+    assert "\x1b" not in out and max(map(cell_len, out.splitlines())) <= 80
     for scene in SCENES:
         assert scene.heading in out
     for said in (
