@@ -1,5 +1,6 @@
 """What the bot remembers beyond one webhook, keyed by repository id; SQLite or PostgreSQL."""
 
+import bot.store.index_tables  # noqa: F401  (the schema is complete only with the tables of the index)
 from bot.store.comments import ADVISORY, Claim, CommentState, KeptComment
 from bot.store.repositories import StoredRepository
 from bot.store.store import Store, open_store

@@ -50,10 +50,13 @@ class Store:
         return ids
 
     def forget_issue(self, repo_id: int, number: int) -> None:
-        """Erase all that is stored of one issue, because it was deleted or has moved elsewhere."""
+        """Erase what is stored of one issue, because it was deleted or has moved elsewhere.
+
+        The index erases its own part (`Index.remove`), since it has to take back what it counted.
+        """
         with write(self.engine) as connection:
             for table in metadata.sorted_tables:
-                if "repo_id" in table.c and "number" in table.c:
+                if "repo_id" in table.c and "number" in table.c and not table.info.get("index"):
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, table.c.number == number))
             connection.execute(sa.delete(verdicts).where(verdicts.c.repo_id == repo_id, verdicts.c.other == number))
 

@@ -52,6 +52,17 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.usage.allow(repo_id, "ann", "1", limit=5, window=60, now=NOW)
     store.words.add(repo_id, {number: {"crash", "login"}})
     store.texts.put(repo_id, "settings", "mode: off", NOW)
+    with store.engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            if table.info.get("index"):
+                connection.execute(sa.insert(table).values(_row(table, repo_id, number)))
+
+
+def _row(table: sa.Table, repo_id: int, number: int) -> dict[str, Any]:
+    """A row with some value in each column."""
+    values = {sa.Text: "1", sa.LargeBinary: b"1", sa.Boolean: True}
+    row = {column.name: values.get(type(column.type), 1) for column in table.columns}
+    return row | {"repo_id": repo_id} | ({"number": number} if "number" in table.c else {})
 
 
 def _rows(store: Store, repo_id: int) -> dict[str, int]:

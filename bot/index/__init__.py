@@ -1,0 +1,27 @@
+"""The issues of each repository, to be found by words and by meaning; SQLite or PostgreSQL."""
+
+from bot.index.analysis import Analyser, Analysis, Field
+from bot.index.index import Index
+from bot.index.issues import IndexedIssue
+from bot.index.packing import Bags
+from bot.index.reading import TextAnalyser
+from bot.index.scoring import Scores, bm25, idf, shared
+from bot.index.vectors import Kind
+from bot.index.view import Terms, View
+
+__all__ = [
+    "Analyser",
+    "Analysis",
+    "Bags",
+    "Field",
+    "Index",
+    "IndexedIssue",
+    "Kind",
+    "Scores",
+    "Terms",
+    "TextAnalyser",
+    "View",
+    "bm25",
+    "idf",
+    "shared",
+]

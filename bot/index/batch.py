@@ -1,0 +1,76 @@
+"""Several issues' terms as arrays: what a change writes, computed without a loop over terms. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.index import lists
+from bot.index.analysis import Analysis, Field, hashed
+from bot.index.packing import Integers, Postings, pack_postings, pack_terms, unpack_terms
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One field of all issues: row by row the issue's position, the term's position in the batch, and its count."""
+
+    rows: Integers
+    terms: Integers
+    counts: Integers
+
+
+class Batch:
+    """Analysed issues. `hashes` are those of all their terms, each once."""
+
+    def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
+        self._fields = fields
+        self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
+        positions: dict[tuple[str, str], int] = {}
+        self._columns = [_column(field, analyses.values(), positions) for field in fields]
+        self.hashes = [hashed(space, word) for space, word in positions]
+        self.lengths = [np.bincount(c.rows, c.counts, len(self.numbers)).astype(np.int64) for c in self._columns]
+
+    def entries(self, known: Mapping[int, int]) -> tuple[Integers, Postings, list[bytes]]:
+        """With the terms' numbers by hash: the lists' keys, their new postings, and each issue's packed terms."""
+        numbered = np.array([known[value] for value in self.hashes], dtype=np.int64)
+        keys: list[Integers] = []
+        postings: list[Postings] = []
+        packed: list[list[tuple[NDArray[Any], NDArray[Any]]]] = [[] for _ in self.numbers]
+        for position, (column, lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
+            terms = numbered[column.terms]
+            order = np.lexsort((terms, column.rows))
+            rows, terms, counts = column.rows[order], terms[order], column.counts[order]
+            keys.append(lists.keys(position, terms))
+            postings.append(pack_postings(self.numbers[rows], lengths[rows], counts))
+            ends = np.cumsum(np.bincount(rows, minlength=len(self.numbers))).tolist()
+            for issue, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+                packed[issue].append((terms[start:end], counts[start:end]))
+        return np.concatenate(keys), np.concatenate(postings), [pack_terms(fields) for fields in packed]
+
+
+def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
+    """Of packed terms by number: the lists' keys, beside each the number that is in it, and the fields' lengths."""
+    numbers = np.array(list(blobs), dtype=np.int64)
+    bags = [unpack_terms(list(blobs.values()), position) for position in range(fields)]
+    keys = [lists.keys(position, bag.terms) for position, bag in enumerate(bags)]
+    lengths = [int(bag.counts.sum(dtype=np.int64)) for bag in bags]
+    return np.concatenate(keys), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
+
+
+def _column(field: Field, analyses: Any, positions: dict[tuple[str, str], int]) -> _Column:
+    rows: list[int] = []
+    terms: list[int] = []
+    counts: list[int] = []
+    for row, analysis in enumerate(analyses):
+        found = analysis.terms.get(field.name, {})
+        rows += [row] * len(found)
+        counts += found.values()
+        for word in found:
+            terms.append(positions.setdefault((field.space, word), len(positions)))
+    # Counts are cut where they are packed, so that lengths can be taken back when the issue leaves.
+    cut = np.minimum(np.array(counts, dtype=np.int64), 255)
+    return _Column(np.array(rows, dtype=np.int64), np.array(terms, dtype=np.int64), cut)

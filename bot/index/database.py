@@ -1,0 +1,92 @@
+"""Many rows in one statement, which SQLite and PostgreSQL each have a fast way for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+
+_TYPES: dict[type[Any], str] = {
+    sa.BigInteger: "bigint",
+    sa.Integer: "integer",
+    sa.LargeBinary: "bytea",
+    sa.Text: "text",
+    sa.Boolean: "boolean",
+    sa.Float: "double precision",
+}
+
+
+def among(connection: sa.Connection, column: sa.Column[Any], values: Iterable[int]) -> sa.ColumnElement[bool]:
+    """`column IN (values)` with one parameter for all, since databases limit how many there may be."""
+    if connection.dialect.name == "sqlite":
+        each = sa.func.json_each(json.dumps(list(values))).table_valued("value")
+        return column.in_(sa.select(each.c.value))
+    return column == sa.func.any(sa.literal(list(values), postgresql.ARRAY(sa.BigInteger())))
+
+
+def fetch(
+    connection: sa.Connection,
+    repo_id: int,
+    columns: Sequence[sa.Column[Any]],
+    column: sa.Column[int],
+    keys: Iterable[int],
+) -> list[Any]:
+    """Some columns of those rows of a repository whose `column` is one of `keys`.
+
+    Finding needs a dozen of these within milliseconds, so the statement is made once, and rows are plain tuples.
+    """
+    wanted = list(keys)
+    if not wanted:
+        return []
+    sqlite = connection.dialect.name == "sqlite"
+    statement = _fetch(tuple(columns), column, connection.dialect.name)
+    result = connection.exec_driver_sql(statement, (repo_id, json.dumps(wanted) if sqlite else wanted))
+    return list(result.cursor.fetchall()) if result.cursor else []
+
+
+def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write whole rows, in the order of the table's columns, over those with the same primary key."""
+    if not rows:
+        return
+    statement = _upsert(table, connection.dialect.name)
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(statement, list(rows))
+    else:
+        connection.exec_driver_sql(statement, tuple(list(column) for column in zip(*rows, strict=True)))
+
+
+def delete(connection: sa.Connection, table: sa.Table, repo_id: int, column: str, keys: Sequence[int]) -> None:
+    """Delete the rows of a repository whose `column` is one of `keys`."""
+    if keys:
+        mine = sa.and_(table.c.repo_id == repo_id, among(connection, table.c[column], keys))
+        connection.execute(sa.delete(table).where(mine))
+
+
+@lru_cache(maxsize=64)
+def _fetch(columns: tuple[sa.Column[Any], ...], column: sa.Column[int], dialect: str) -> str:
+    names = ", ".join(one.name for one in columns)
+    mine = ("repo_id = ?", "IN (SELECT value FROM json_each(?))")
+    if dialect != "sqlite":
+        mine = ("repo_id = %s", "= ANY(%s::bigint[])")
+    return f"SELECT {names} FROM {column.table.name} WHERE {mine[0]} AND {column.name} {mine[1]}"  # noqa: S608
+
+
+@lru_cache(maxsize=64)
+def _upsert(table: sa.Table, dialect: str) -> str:
+    names = [column.name for column in table.columns]
+    keys = [column.name for column in table.primary_key.columns]
+    if dialect == "sqlite":
+        source = f"VALUES ({', '.join('?' for _ in names)})"
+    else:
+        # Each column as one array: one round trip, and the values in binary.
+        arrays = ", ".join(f"%b::{_TYPES[type(column.type)]}[]" for column in table.columns)
+        source = f"SELECT * FROM unnest({arrays})"  # noqa: S608 (only names of our own tables)
+    changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in keys)
+    return (
+        f"INSERT INTO {table.name} ({', '.join(names)}) {source} "
+        f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {changes}"
+    )

@@ -1,0 +1,66 @@
+"""A model behind an HTTP endpoint that speaks OpenAI's `POST /embeddings`, as Voyage, Ollama and vLLM do too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import requests
+from numpy.typing import NDArray
+
+from bot.index.embedding.protocol import EmbeddingError, unit
+
+_BATCH = 64
+_TIMEOUT = (5.0, 60.0)
+
+
+class RemoteModel:
+    """`url` is the address before `/embeddings`, such as `https://api.openai.com/v1`; `key` is sent as bearer token."""
+
+    remote = True
+
+    def __init__(self, url: str, model: str, key: str = "") -> None:
+        self._url = url.rstrip("/") + "/embeddings"
+        self._model = model
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+
+    @property
+    def name(self) -> str:
+        return f"{self._url}#{self._model}"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        parts = [self._ask(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+        if len({part.shape[1] for part in parts}) > 1:
+            raise EmbeddingError(f"{self._url}: answered with vectors of different lengths")
+        return unit(np.concatenate(parts)) if parts else np.zeros((0, 0), dtype=np.float32)
+
+    def _ask(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        # Endpoints refuse empty texts; their vectors are zero here.
+        question = {"model": self._model, "input": [text or " " for text in texts], "encoding_format": "float"}
+        try:
+            answer = requests.post(self._url, json=question, headers=self._headers, timeout=_TIMEOUT)
+            answer.raise_for_status()
+            vectors = _vectors(answer.json(), len(texts))
+        except requests.HTTPError as failure:
+            status = failure.response.status_code
+            raise EmbeddingError(f"{self._url}: HTTP {status}", after=_retry_after(failure.response)) from None
+        except requests.RequestException as failure:
+            raise EmbeddingError(f"{self._url}: {type(failure).__name__}") from None
+        except (KeyError, TypeError, ValueError):
+            raise EmbeddingError(f"{self._url}: the answer is not of the form of OpenAI's embeddings") from None
+        vectors[[not text for text in texts]] = 0
+        return vectors
+
+
+def _vectors(answer: Any, expected: int) -> NDArray[np.float32]:
+    items = sorted(answer["data"], key=lambda item: item["index"])
+    vectors = np.array([item["embedding"] for item in items], dtype=np.float32)
+    if vectors.ndim != 2 or [item["index"] for item in items] != list(range(expected)):
+        raise ValueError
+    return vectors
+
+
+def _retry_after(response: requests.Response) -> float | None:
+    value = response.headers.get("retry-after", "")
+    return float(value) if value.isascii() and value.isdigit() else None

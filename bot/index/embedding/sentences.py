@@ -1,0 +1,49 @@
+"""Models of `sentence-transformers`, by name: an extra that has to be installed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.index.embedding.protocol import EmbeddingError, unit
+
+
+class SentenceModel:
+    """Any model that `SentenceTransformer(NAME)` loads; `all-MiniLM-L6-v2` is a small good one."""
+
+    remote = False
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._lock = threading.Lock()
+        self._loaded: Any = None
+
+    @property
+    def name(self) -> str:
+        return f"sentence-transformers/{self._model}"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        # The library says nothing of calls from several threads at once.
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self._load()
+            try:
+                return unit(self._loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False))
+            except Exception as failure:
+                raise EmbeddingError(f"{self.name}: {failure}") from failure
+
+    def _load(self) -> Any:
+        try:
+            from sentence_transformers import SentenceTransformer
+
+            return SentenceTransformer(self._model)
+        except ImportError as failure:
+            raise EmbeddingError(
+                "sentence-transformers is not installed: pip install 'doppel[models]', or choose another model"
+            ) from failure
+        except Exception as failure:
+            raise EmbeddingError(f"{self.name} could not be loaded: {failure}") from failure

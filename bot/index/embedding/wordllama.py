@@ -1,0 +1,75 @@
+"""The default model: the static word vectors that the `wordllama` package brings along, 256 dimensions.
+
+Its two files are read directly. Importing the package would configure the process's logging and take twice the memory,
+for a mean of rows.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.index.embedding.protocol import EmbeddingError, unit
+
+_WEIGHTS = "weights/l2_supercat_256.safetensors"
+_TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
+_ROWS = "embedding.weight"
+# Texts whose rows are gathered at once, which bounds the memory that this takes.
+_BATCH = 32
+
+
+class WordLlama:
+    """A text's vector is the mean of its tokens' vectors."""
+
+    name = "wordllama-l2-supercat-256"
+    remote = False
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loaded: tuple[Any, NDArray[np.float16]] | None = None
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        tokenizer, rows = self._load()
+        parts = [self._means(tokenizer, rows, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        return unit(np.concatenate(parts)) if parts else np.zeros((0, rows.shape[1]), dtype=np.float32)
+
+    def _means(self, tokenizer: Any, rows: NDArray[np.float16], texts: Sequence[str]) -> NDArray[np.float32]:
+        # A trailing token that stands for nothing gives every text a segment of its own, also an empty one.
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
+        filled = [i for i, ids in enumerate(tokens) if ids]
+        if filled:
+            starts = np.cumsum([0, *(len(tokens[i]) for i in filled[:-1])])
+            gathered = rows[np.concatenate([tokens[i] for i in filled])].astype(np.float32)
+            sums[filled] = np.add.reduceat(gathered, starts, axis=0)
+        return sums
+
+    def _load(self) -> tuple[Any, NDArray[np.float16]]:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _read_files()
+            return self._loaded
+
+
+def _read_files() -> tuple[Any, NDArray[np.float16]]:
+    package = importlib.util.find_spec("wordllama")
+    if package is None or package.origin is None:
+        raise EmbeddingError("the package wordllama is not installed; install it, or choose another model or none")
+    try:
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        directory = Path(package.origin).parent
+        tokenizer = Tokenizer.from_file(str(directory / _TOKENIZER))
+        rows = load_file(directory / _WEIGHTS)[_ROWS]
+    except Exception as failure:
+        raise EmbeddingError(f"wordllama's model could not be read: {failure}") from failure
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer, rows

@@ -1,0 +1,26 @@
+"""An index that lives as long as it is used: for replays, demos and measurements."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bot.index.analysis import Analyser
+from bot.index.embedding import Embedder
+from bot.index.index import Index
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+
+
+@contextmanager
+def ephemeral_index(analyser: Analyser, embedder: Embedder | None = None) -> Iterator[Index]:
+    """An empty index in an SQLite file of its own, which is deleted afterwards; nothing waits for the disk."""
+    with tempfile.TemporaryDirectory(prefix="doppel-") as directory:
+        engine = make_engine(f"sqlite:///{Path(directory) / 'index.db'}", synchronous="OFF")
+        try:
+            migrate(engine)
+            yield Index(engine, analyser, embedder)
+        finally:
+            engine.dispose()

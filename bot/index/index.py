@@ -1,0 +1,263 @@
+"""The index of all repositories: issues are put in and taken out here; finding is done in a view."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import sqlalchemy as sa
+
+from bot.index import issues as issue_rows
+from bot.index import lists, vectors, vocabulary
+from bot.index import state as states
+from bot.index.analysis import Analyser, Analysis, hashed
+from bot.index.batch import Batch, stored_entries
+from bot.index.database import delete, upsert
+from bot.index.embedding import Embedder
+from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
+from bot.index.lists import Change
+from bot.index.memory import Memories
+from bot.index.packing import Integers, Postings
+from bot.index.state import NO_VECTORS, State
+from bot.index.vectors import Vectors
+from bot.index.view import View, read_terms
+from bot.store.engine import write
+from bot.store.index_tables import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors
+from bot.store.schema import metadata
+
+#: Issues that are written in one transaction. More would keep other writers of an SQLite file waiting.
+BATCH = 500
+#: A line that at least so many issues, and so large a part of all, have in common comes from the form.
+SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
+#: Vectors are centred from so many on, and anew whenever there are twice as many.
+FIRST_CENTRE = 512
+
+_EMPTY = np.zeros(0, dtype=np.int64)
+
+
+class Index:
+    """Issues of many repositories, which know nothing of each other. Safe to share between threads and processes.
+
+    Without an `embedder` there are no vectors, and everything else works.
+    """
+
+    def __init__(self, engine: sa.Engine, analyser: Analyser, embedder: Embedder | None = None) -> None:
+        """Use an engine made by `make_engine`, on a database that `migrate` has prepared."""
+        self._engine = engine
+        self._analyser = analyser
+        self._embedder = embedder
+        self._fields = analyser.fields
+        self._posted = {position for position, field in enumerate(self._fields) if field.posted}
+        self._position = {field.name: position for position, field in enumerate(self._fields)}
+        self._memories = Memories()
+
+    @contextmanager
+    def view(self, repo_id: int) -> Iterator[View]:
+        """A repository as it is now, for reading."""
+        with self._engine.connect() as connection:
+            state = states.load(connection, repo_id)
+            yield View(connection, repo_id, self._fields, self._memories.of(repo_id), state)
+
+    def count(self, repo_id: int) -> int:
+        """How many issues of a repository there are."""
+        with self._engine.connect() as connection:
+            return states.load(connection, repo_id).issues
+
+    def analyse(self, repo_id: int, title: str, body: str) -> Analysis:
+        """Read a text as the repository's issues are read, without what its forms supply; nothing is stored."""
+        with self._engine.connect() as connection:
+            return self._read(connection, repo_id, {0: _kept(title, body)})[0]
+
+    def embed(self, analysis: Analysis) -> Vectors | None:
+        """The two vectors of a text, (2, dimensions); None without a model. Raises EmbeddingError."""
+        return None if self._embedder is None else self._embed([analysis])[0]
+
+    def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
+        """Add issues, or replace those with the same numbers; what is older than what is stored changes nothing.
+
+        With `embed` False vectors are left for `embed_missing`. Raises EmbeddingError, before anything is written.
+        """
+        for start in range(0, len(issues), BATCH):
+            part = {issue.number: issue for issue in issues[start : start + BATCH]}
+            with self._engine.connect() as connection:
+                known = issue_rows.texts(connection, repo_id, part)
+                texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
+                changed = {number: text for number, text in texts.items() if known.get(number) != text}
+                analyses = self._read(connection, repo_id, changed)
+            embedded = self._embed(list(analyses.values())) if embed and self._embedder and analyses else None
+            with write(self._engine) as connection:
+                self._write(connection, repo_id, part, changed, analyses, embedded)
+
+    def remove(self, repo_id: int, numbers: Collection[int]) -> None:
+        """Take issues out, with all that was counted of them."""
+        with write(self._engine) as connection:
+            state = states.lock(connection, repo_id)
+            self._change(connection, repo_id, state, None, numbers)
+            self._drop_vectors(connection, repo_id, state, numbers)
+            for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors):
+                delete(connection, table, repo_id, "number", list(numbers))
+            states.save(connection, repo_id, state)
+
+    def forget(self, repo_id: int) -> None:
+        """Erase all that is stored of a repository's issues (C6a). `Store.forget` does this too."""
+        with write(self._engine) as connection:
+            states.lock(connection, repo_id)
+            for table in metadata.sorted_tables:
+                if table.info.get("index"):
+                    connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
+        self._memories.forget(repo_id)
+
+    def missing_vectors(self, repo_id: int, limit: int = BATCH, below: int | None = None) -> list[int]:
+        """Numbers of issues that the present model has not embedded, newest first; `below` continues a walk."""
+        if self._embedder is None:
+            return []
+        with self._engine.connect() as connection:
+            state = states.load(connection, repo_id)
+            if state.model == self._embedder.name:
+                if state.vectors >= state.issues:
+                    return []
+                return vectors.missing(connection, repo_id, limit, below)
+            query = sa.select(indexed_terms.c.number).where(indexed_terms.c.repo_id == repo_id)
+            if below is not None:
+                query = query.where(indexed_terms.c.number < below)
+            return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
+
+    def embed_missing(self, repo_id: int, limit: int = BATCH, below: int | None = None) -> list[int]:
+        """Embed some of the issues that lack vectors; returns which. To be called until it returns none.
+
+        Where the stored vectors are of another model, they are dropped first. Raises EmbeddingError.
+        """
+        numbers = self.missing_vectors(repo_id, limit, below)
+        if not numbers:
+            return []
+        with self._engine.connect() as connection:
+            analyses = self._read(connection, repo_id, issue_rows.texts(connection, repo_id, numbers))
+        embedded = self._embed(list(analyses.values()))
+        with write(self._engine) as connection:
+            state = states.lock(connection, repo_id)
+            there = issue_rows.updated(connection, repo_id, analyses)
+            kept = [row for row, number in enumerate(analyses) if number in there]
+            self._put_vectors(connection, repo_id, state, [list(analyses)[row] for row in kept], embedded[kept])
+            states.save(connection, repo_id, state)
+        return numbers
+
+    def _read(self, connection: sa.Connection, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
+        """Analyse texts one after the other, each knowing the lines of those before it."""
+        lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
+        count = states.load(connection, repo_id).issues
+        seen = self._lines_seen(connection, repo_id, {line for found in lines.values() for line in found})
+        analyses = {}
+        for number, (title, body) in texts.items():
+            least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * count)
+            analyses[number] = self._analyser.read(title, body, _at_least(seen, least))
+            seen.update(lines[number])
+            count += 1
+        return analyses
+
+    def _lines_seen(self, connection: sa.Connection, repo_id: int, lines: Collection[str]) -> Counter[str]:
+        if not lines:
+            return Counter()
+        position = self._position[self._analyser.lines]
+        hashes = {hashed(self._fields[position].space, line): line for line in lines}
+        known = vocabulary.look_up(connection, repo_id, hashes)
+        keys = {lists.key(position, term): hashes[value] for value, term in known.items()}
+        return Counter({keys[key]: row.issues for key, row in lists.look_up(connection, repo_id, keys).items()})
+
+    def _embed(self, analyses: Sequence[Analysis]) -> Vectors:
+        assert self._embedder is not None
+        texts = [analysis.title for analysis in analyses] + [analysis.text for analysis in analyses]
+        both = self._embedder.embed(texts)
+        return np.stack([both[: len(analyses)], both[len(analyses) :]], axis=1)
+
+    def _write(
+        self,
+        connection: sa.Connection,
+        repo_id: int,
+        part: dict[int, IndexedIssue],
+        changed: dict[int, tuple[str, str]],
+        analyses: dict[int, Analysis],
+        embedded: Vectors | None,
+    ) -> None:
+        state = states.lock(connection, repo_id)
+        stored = issue_rows.updated(connection, repo_id, part)
+        # Two deliveries can overtake each other; GitHub's own time says which of them is the later state.
+        late = {number for number, at in stored.items() if at > part[number].updated_at}
+        current = [issue for number, issue in part.items() if number not in late]
+        rows = [row for row, number in enumerate(analyses) if number not in late]
+        analyses = {number: analysis for number, analysis in analyses.items() if number not in late}
+        texts = {number: text for number, text in changed.items() if number not in late}
+        issue_rows.write(connection, repo_id, current, texts)
+        if analyses:
+            self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
+            if embedded is not None:
+                self._put_vectors(connection, repo_id, state, list(analyses), embedded[rows])
+            else:
+                self._drop_vectors(connection, repo_id, state, analyses)
+        states.save(connection, repo_id, state)
+
+    def _change(
+        self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]
+    ) -> None:
+        """Take out the terms of `numbers` that are stored, and add those of the batch."""
+        old = read_terms(connection, repo_id, numbers)
+        dropped, leaving, lengths = stored_entries(old, len(self._fields)) if old else (_EMPTY, _EMPTY, [])
+        state.issues -= len(old)
+        for position, length in enumerate(lengths):
+            state.lengths[position] = state.lengths.get(position, 0) - length
+        added, postings = _EMPTY, _EMPTY.astype(np.uint64)
+        if batch is not None:
+            added, postings = self._add(connection, repo_id, state, batch)
+        change = Change(added, postings, dropped, leaving, self._posted)
+        empty = lists.apply(connection, repo_id, change, state.sequence)
+        if len(empty):
+            terms = set((empty & 0xFFFFFFFF).tolist())
+            keys = {lists.key(position, term): term for term in terms for position in range(len(self._fields))}
+            used = {keys[key] for key in lists.look_up(connection, repo_id, keys)}
+            vocabulary.forget(connection, repo_id, terms - used)
+
+    def _add(self, connection: sa.Connection, repo_id: int, state: State, batch: Batch) -> tuple[Integers, Postings]:
+        known = vocabulary.assign(connection, repo_id, batch.hashes, state.next_term)
+        state.next_term = max(state.next_term, max(known.values(), default=0) + 1)
+        added, postings, packed = batch.entries(known)
+        rows = zip(batch.numbers.tolist(), packed, strict=True)
+        upsert(connection, indexed_terms, [(repo_id, number, state.sequence, blob) for number, blob in rows])
+        state.issues += len(batch.numbers)
+        for position, lengths in enumerate(batch.lengths):
+            state.lengths[position] = state.lengths.get(position, 0) + int(lengths.sum())
+        return added, postings
+
+    def _put_vectors(
+        self, connection: sa.Connection, repo_id: int, state: State, numbers: Sequence[int], embedded: Vectors
+    ) -> None:
+        assert self._embedder is not None
+        if state.model != self._embedder.name:
+            connection.execute(sa.delete(indexed_vectors).where(indexed_vectors.c.repo_id == repo_id))
+            state.model, state.vectors, state.vector_sum, state.centre = self._embedder.name, 0, NO_VECTORS, NO_VECTORS
+        self._drop_vectors(connection, repo_id, state, numbers)
+        blobs = vectors.pack(embedded)
+        rows = [(repo_id, number, state.sequence, blob) for number, blob in zip(numbers, blobs, strict=True)]
+        upsert(connection, indexed_vectors, rows)
+        before = state.vectors
+        state.vectors += len(numbers)
+        # Of what was stored, so that it can be taken back exactly.
+        total = vectors.unpack(blobs).sum(axis=0, dtype=np.float64)
+        state.vector_sum = state.vector_sum + total if state.vector_sum.size else total
+        if state.vectors >= FIRST_CENTRE and state.vectors.bit_length() > before.bit_length():
+            state.centre = state.vector_sum / state.vectors
+
+    def _drop_vectors(self, connection: sa.Connection, repo_id: int, state: State, numbers: Collection[int]) -> None:
+        old = vectors.read(connection, repo_id, numbers)
+        if old:
+            state.vector_sum = state.vector_sum - vectors.unpack(list(old.values())).sum(axis=0, dtype=np.float64)
+            state.vectors -= len(old)
+            delete(connection, indexed_vectors, repo_id, "number", list(old))
+
+
+def _kept(title: str, body: str) -> tuple[str, str]:
+    return kept_text(title, LONGEST_TITLE), kept_text(body, LONGEST_BODY)
+
+
+def _at_least(seen: Counter[str], least: float) -> Callable[[str], bool]:
+    return lambda line: seen[line] >= least

@@ -1,0 +1,152 @@
+"""Issues as the index keeps them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.index.database import among, fetch, upsert
+from bot.model import Actor, Issue, RepoRef, State
+from bot.store.index_tables import indexed_bodies as bodies
+from bot.store.index_tables import indexed_issues as table
+
+#: Characters of a body that are kept; what an issue is about is said before that.
+LONGEST_BODY = 8_000
+LONGEST_TITLE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedIssue:
+    """An issue, with `duplicate_of` the number of the one that it was closed as a duplicate of, where that is known.
+
+    Times are seconds since 1970, UTC. `body` is empty where it was not asked for.
+    """
+
+    number: int
+    title: str
+    body: str = ""
+    state: State = "open"
+    state_reason: str | None = None
+    author: str = ""
+    bot: bool = False
+    labels: tuple[str, ...] = ()
+    created_at: float = 0.0
+    updated_at: float = 0.0
+    closed_at: float | None = None
+    thumbs_up: int = 0
+    thumbs_down: int = 0
+    comments: int = 0
+    duplicate_of: int | None = None
+    id: int = 0
+
+    @classmethod
+    def of(cls, issue: Issue, duplicate_of: int | None = None) -> IndexedIssue:
+        """What GitHub says of an issue."""
+        return cls(
+            number=issue.number,
+            title=issue.title,
+            body=issue.body,
+            state=issue.state,
+            state_reason=issue.state_reason,
+            author=issue.author.login,
+            bot=issue.author.is_bot,
+            labels=issue.labels,
+            created_at=issue.created_at.timestamp(),
+            updated_at=issue.updated_at.timestamp(),
+            closed_at=issue.closed_at.timestamp() if issue.closed_at else None,
+            thumbs_up=issue.thumbs_up,
+            thumbs_down=issue.thumbs_down,
+            comments=issue.comments,
+            duplicate_of=duplicate_of,
+            id=issue.id,
+        )
+
+    def issue(self, repo: RepoRef, url: str) -> Issue:
+        """The same as GitHub would say it; the index keeps no `node_id`."""
+        return Issue(
+            repo=repo,
+            id=self.id,
+            node_id="",
+            number=self.number,
+            title=self.title,
+            body=self.body,
+            state=self.state,
+            state_reason=self.state_reason,
+            author=Actor(self.author, self.bot),
+            labels=self.labels,
+            created_at=datetime.fromtimestamp(self.created_at, UTC),
+            updated_at=datetime.fromtimestamp(self.updated_at, UTC),
+            closed_at=None if self.closed_at is None else datetime.fromtimestamp(self.closed_at, UTC),
+            url=url,
+            comments=self.comments,
+            thumbs_up=self.thumbs_up,
+            thumbs_down=self.thumbs_down,
+        )
+
+
+def kept_text(text: str, longest: int) -> str:
+    """A text as it is kept: cut, and without what PostgreSQL or UTF-8 cannot hold (NUL, half a surrogate pair)."""
+    text = text[:longest].replace("\0", "\ufffd")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, IndexedIssue]:
+    """Issues by number, without their bodies; those that are not indexed are left out."""
+    rows = fetch(connection, repo_id, tuple(table.columns), table.c.number, numbers)
+    return {row[1]: _issue(row) for row in rows}
+
+
+def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
+    """Titles and bodies by number."""
+    query = sa.select(table.c.number, table.c.title, bodies.c.body).join(
+        bodies, sa.and_(bodies.c.repo_id == table.c.repo_id, bodies.c.number == table.c.number)
+    )
+    mine = query.where(table.c.repo_id == repo_id, among(connection, table.c.number, numbers))
+    return {number: (title, body) for number, title, body in connection.execute(mine)}
+
+
+def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
+    """When each of those issues that are indexed was changed last, as GitHub says."""
+    return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))
+
+
+def write(
+    connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
+) -> None:
+    """Write issues; the bodies of those whose texts have `changed`."""
+    upsert(connection, table, [_row(repo_id, issue) for issue in issues])
+    upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
+
+
+def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
+    return (
+        repo_id,
+        issue.number,
+        issue.id,
+        kept_text(issue.title, LONGEST_TITLE),
+        issue.state,
+        issue.state_reason,
+        kept_text(issue.author, 200),
+        issue.bot,
+        json.dumps([kept_text(label, 200) for label in issue.labels]),
+        issue.created_at,
+        issue.updated_at,
+        issue.closed_at,
+        issue.thumbs_up,
+        issue.thumbs_down,
+        issue.comments,
+        issue.duplicate_of,
+    )
+
+
+def _issue(row: tuple[Any, ...]) -> IndexedIssue:
+    _, number, id, title, state, reason, author, bot, labels, created, updated, closed, up, down, comments, of = row
+    tags = tuple(json.loads(labels)) if labels != "[]" else ()
+    return IndexedIssue(
+        number, title, "", state, reason, author, bool(bot), tags, created, updated, closed, up, down, comments, of, id
+    )

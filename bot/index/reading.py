@@ -1,0 +1,40 @@
+"""The analyser of this project: `bot.ranking.text` as fields of the index."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection
+
+from bot.index.analysis import Analysis, Field
+from bot.ranking.text import BODY_READ, TITLE_READ, terms, without_noise
+
+#: A word of the title counts like so many of the body.
+TITLE_WEIGHT = 3
+#: Characters of the body that are embedded, after the title.
+BODY_EMBEDDED = 1_500
+_MOST_LINES = 200
+
+
+class TextAnalyser:
+    """Words of the title, and words of title and body together; lines that forms supply are left out."""
+
+    fields = (Field("title", posted=True), Field("words", posted=True), Field("lines", space="lines"))
+    lines = "lines"
+
+    def lines_of(self, body: str) -> Collection[str]:
+        found = (_key(line) for line in body[:BODY_READ].split("\n"))
+        return list(dict.fromkeys(key for key in found if key))[:_MOST_LINES]
+
+    def read(self, title: str, body: str, supplied: Callable[[str], bool]) -> Analysis:
+        kept = "\n".join(line for line in body[:BODY_READ].split("\n") if not supplied(_key(line)))
+        body = without_noise(kept)
+        in_title = Counter(terms(title[:TITLE_READ]))
+        words = Counter(terms(body))
+        for term, count in in_title.items():
+            words[term] += TITLE_WEIGHT * count
+        counted = {"title": in_title, "words": words, "lines": dict.fromkeys(self.lines_of(kept), 1)}
+        return Analysis(counted, title, f"{title}\n{body[:BODY_EMBEDDED]}")
+
+
+def _key(line: str) -> str:
+    return " ".join(line.lower().split())

@@ -1,0 +1,75 @@
+"""How postings become scores: inverse document frequency, BM25 and a plain sum by length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.index.packing import Floats, Integers
+
+#: From how often a term occurs in a field, and how long the field is, to what the posting counts; all arrays.
+Scoring = Callable[[Floats, Floats], Floats]
+
+
+def idf(total: int, issues: NDArray[Any]) -> Floats:
+    """ln(1 + (N - n + ½) / (n + ½)), which is never negative: Lucene's form of BM25's inverse document frequency."""
+    seen = np.minimum(issues, total)
+    return np.asarray(np.log1p((total - seen + 0.5) / (seen + 0.5)), dtype=np.float64)
+
+
+def bm25(average_length: float, k1: float = 1.2, b: float = 0.6) -> Scoring:
+    """BM25's saturation of the count, normalised by length.
+
+    Over a field whose counts are sums of other fields' weighted counts this is BM25F (Robertson, Zaragoza and Taylor,
+    "Simple BM25 extension to multiple weighted fields", 2004).
+    """
+
+    def score(counts: Floats, lengths: Floats) -> Floats:
+        return counts * (k1 + 1) / (counts + k1 * (1 - b + b * lengths / average_length))
+
+    return score
+
+
+def shared(offset: float = 1.0) -> Scoring:
+    """Terms count once each, and less in a long field: 1 / √(offset + length)."""
+
+    def score(counts: Floats, lengths: Floats) -> Floats:
+        return np.asarray(1 / np.sqrt(offset + lengths))
+
+    return score
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Issues that share a term with the query, by ascending number.
+
+    `complete` is False where lists were left out because they were longer than what may be read.
+    """
+
+    numbers: Integers
+    scores: Floats
+    complete: bool = True
+
+    def best(self, k: int) -> Scores:
+        """The k best, best first, older ones first among equals."""
+        if len(self.scores) > k:
+            # Everything as good as the k-th, so that ties are broken by age and not by chance.
+            least = np.partition(self.scores, -k)[-k]
+            picked = np.flatnonzero(self.scores >= least)
+        else:
+            picked = np.arange(len(self.scores))
+        order = picked[np.lexsort((self.numbers[picked], -self.scores[picked]))][:k]
+        return Scores(self.numbers[order], self.scores[order], self.complete)
+
+
+def add_up(numbers: Integers, scores: Floats, complete: bool) -> Scores:
+    """The sum for each number."""
+    sums = np.bincount(numbers, weights=scores)
+    seen = np.zeros(len(sums), dtype=np.bool_)
+    seen[numbers] = True
+    found = np.flatnonzero(seen)
+    return Scores(found, np.asarray(sums[found], dtype=np.float64), complete)

@@ -1,0 +1,86 @@
+"""What the index knows of a repository as a whole, in one row that is also its lock."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from bot.index.database import upsert
+from bot.store.index_tables import index_states as table
+
+NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
+
+
+@dataclass(slots=True)
+class State:
+    """`sequence` counts changes, `issues` issues; `lengths` are the summed lengths of each field by its position.
+
+    Of the vectors: the model that made them, how many there are, their sum, and the mean that they are centred by.
+    """
+
+    sequence: int = 0
+    issues: int = 0
+    next_term: int = 1
+    lengths: dict[int, int] = field(default_factory=dict)
+    model: str = ""
+    vectors: int = 0
+    vector_sum: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
+    centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
+
+    def average_length(self, position: int) -> float:
+        """The mean length of a field, at least 1, so that it can be divided by."""
+        return max(1.0, self.lengths.get(position, 0) / max(1, self.issues))
+
+
+def load(connection: sa.Connection, repo_id: int) -> State:
+    """The present state; an empty one for a repository that is not indexed."""
+    return _read(connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first())
+
+
+def lock(connection: sa.Connection, repo_id: int) -> State:
+    """The present state, which nobody else can change until the transaction ends; its sequence is a new one."""
+    if connection.dialect.name == "postgresql":
+        # SQLite's write transactions exclude each other anyway. A row that is not there yet cannot be locked.
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
+    state = load(connection, repo_id)
+    state.sequence += 1
+    return state
+
+
+def save(connection: sa.Connection, repo_id: int, state: State) -> None:
+    """Write the state back."""
+    lengths = json.dumps({str(position): length for position, length in state.lengths.items()})
+    upsert(
+        connection,
+        table,
+        [
+            (
+                repo_id,
+                state.sequence,
+                state.issues,
+                state.next_term,
+                lengths,
+                state.model,
+                state.vectors,
+                state.vector_sum.astype("<f8").tobytes(),
+                state.centre.astype("<f8").tobytes(),
+            )
+        ],
+    )
+
+
+def _read(row: sa.Row[Any] | None) -> State:
+    if row is None:
+        return State()
+    lengths = {int(position): length for position, length in json.loads(row.lengths).items()}
+    total, centre = _matrix(row.vector_sum), _matrix(row.centre)
+    return State(row.sequence, row.issues, row.next_term, lengths, row.model, row.vectors, total, centre)
+
+
+def _matrix(blob: bytes) -> NDArray[np.float64]:
+    return np.frombuffer(blob, dtype="<f8").reshape(2, -1) if blob else NO_VECTORS
