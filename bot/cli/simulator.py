@@ -47,7 +47,9 @@ def simulator(
     """Run a simulated GitHub: REST at its root, GraphQL at /graphql, signed webhooks.
 
     It has one repository, on which the App is installed, and four people with tokens: sim-read, sim-triage,
-    sim-maintain and sim-admin. It runs until it is interrupted.
+    sim-maintain and sim-admin. It runs until it is interrupted. POST /_sim/issues, /_sim/comments, /_sim/faults and
+    /_sim/clock let a script act as anybody, break requests and move time; they want the webhook secret in the header
+    X-Simulator-Key.
     """
     ref = RepoRef.parse(repo)
     sim = Simulator(webhook_url=webhook_url)
