@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
-from dataclasses import replace
 
 from bot.events import InstallationEvent, RepositoryEvent, RepositorySummary
 from bot.services import Services
 
 logger = logging.getLogger(__name__)
-
-ERASE_AGAIN = 300.0
-"""Seconds; no job is at work for longer."""
 
 
 def granted(event: InstallationEvent, services: Services) -> None:
@@ -28,17 +23,21 @@ def suspended(event: InstallationEvent, services: Services) -> None:
 
 def ended(event: InstallationEvent, services: Services) -> None:
     """The App was uninstalled: erase all that is stored of the installation's repositories."""
-    # The payload names those that the store may have missed, and the store those that a later event shall erase again.
-    stored = services.store.repositories.list(event.installation)
-    known = (RepositorySummary(one.id, one.ref, one.private, one.archived) for one in stored)
-    everything = tuple({one.id: one for one in (*event.added, *known)}.values())
-    _forget(everything, replace(event, added=everything), services)
+    ids = {repository.id for repository in services.store.repositories.list(event.installation)}
+    for repository in event.added:
+        # The payload names those that the store may have missed; some may be with a later installation by now.
+        known = services.store.repositories.get(repository.id)
+        if known is None or known.installation is None:
+            ids.add(repository.id)
+    for repo_id in ids:
+        _forget(repo_id, services)
 
 
 def list_changed(event: InstallationEvent, services: Services) -> None:
     """Repositories were added to the installation or taken out of it."""
     _add(event, services)
-    _forget(event.removed, replace(event, added=()), services)
+    for repository in event.removed:
+        _forget(repository.id, services)
 
 
 def repository_changed(event: RepositoryEvent, services: Services) -> None:
@@ -47,6 +46,9 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
     What is stored is keyed by the repository's id and stays. A transfer to an account without the App is followed by
     `installation_repositories.removed`, which erases it.
     """
+    if services.store.repositories.get(event.repository.id) is None:
+        # Access has ended since, and nothing must be stored; or the next event of an issue makes it known.
+        return
     services.store.repositories.upsert(event.repository, event.installation, services.now())
     # The files may have another place now, and the owner's settings may be those of another owner.
     services.repository_settings.forget(event.repository)
@@ -54,23 +56,14 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
 
 def repository_deleted(event: RepositoryEvent, services: Services) -> None:
     """The repository no longer exists."""
-    _forget((event.repository,), event, services)
+    _forget(event.repository.id, services)
 
 
-def _forget(
-    gone: Collection[RepositorySummary], again: InstallationEvent | RepositoryEvent, services: Services
-) -> None:
-    """Erase what store and queue hold of repositories, until nothing is left.
-
-    A job that is at work at this moment may store something afterwards, so `again` comes a little later.
-    """
-    erased = 0
-    for repository in gone:
-        erased += services.store.forget(repository.id)
-        services.inbox.erase(repository.id, services.now())
-    if erased:
-        logger.info("%d rows about %d repositories were erased", erased, len(gone))
-        services.inbox.put(f"{again.partition}:{again.action}:{services.now():.3f}", again, ERASE_AGAIN)
+def _forget(repo_id: int, services: Services) -> None:
+    """Erase what store and queue hold of a repository. A job that is at work on it cleans up by itself (`visiting`)."""
+    services.store.forget(repo_id)
+    services.inbox.erase(repo_id, services.now())
+    logger.info("everything about repository %d was erased", repo_id)
 
 
 def _add(event: InstallationEvent, services: Services) -> None:

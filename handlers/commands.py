@@ -15,7 +15,7 @@ from bot.render import is_reply_to, render_reply, replies
 from bot.services import Services
 from handlers import duplicate, looking, muting, verdicts
 from handlers.ask import Answer, Ask
-from handlers.visit import enter
+from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)
 
@@ -40,19 +40,22 @@ _CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
 def obey(event: CommentEvent, services: Services) -> None:
     """A person wrote or edited a comment with commands."""
     commands = _wanted(event, services)
-    if not commands or event.locked or event.sender.is_bot:
+    if not commands or event.locked:
         return
-    visit = enter(event, services)
-    if visit is None:
-        return
+    with visiting(event, services) as visit:
+        if visit is not None:
+            _obey(visit, event, commands)
+
+
+def _obey(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> None:
     hashed = digest(*(command.line for command in commands))
-    kept = services.store.comments.get(visit.repository.id, visit.number, event.comment_id)
+    kept = visit.services.store.comments.get(visit.repository.id, visit.number, event.comment_id)
     if kept is not None and kept.text_hash == hashed:
+        # A repeated delivery.
         return
-    issue = visit.github.issue(visit.repo, visit.number)
-    if issue.locked:
+    ask = Ask(visit, event, visit.github.issue(visit.repo, visit.number))
+    if ask.issue.locked:
         return
-    ask = Ask(visit, event, issue)
     if not _within_limit(ask, commands):
         if _first_refusal(ask):
             _reply(ask, [("", Answer(False, replies.rate_limited(LIMIT_SECONDS)))], hashed)
@@ -62,11 +65,12 @@ def obey(event: CommentEvent, services: Services) -> None:
     except NotFound:
         # The comment was deleted meanwhile, and with it the wish.
         return
-    answers = []
+    answers: list[tuple[str, Answer]] = []
     for command in commands:
+        if answers:
+            # A command acts on what the one before it has left behind.
+            ask.issue = visit.github.issue(visit.repo, visit.number)
         answers.append((command.line, _answer(ask, command)))
-        # The next command acts on what this one left behind.
-        ask.issue = visit.github.issue(visit.repo, visit.number)
     _reply(ask, answers, hashed)
     visit.github.react(visit.repo, event.comment_id, "+1" if all(answer.ok for _, answer in answers) else "-1")
 

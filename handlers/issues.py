@@ -9,16 +9,16 @@ from bot.events import IssueEvent
 from bot.services import Services
 from handlers.advice import advise
 from handlers.finding import finder_for
-from handlers.visit import Visit, enter, why_silent
+from handlers.visit import Visit, visiting, why_silent
 
 logger = logging.getLogger(__name__)
 
 
 def look(event: IssueEvent, services: Services) -> None:
     """An issue was opened, reopened, or its text was edited."""
-    visit = enter(event, services)
-    if visit is not None:
-        _look(visit, event)
+    with visiting(event, services) as visit:
+        if visit is not None:
+            _look(visit, event)
 
 
 def labels_changed(event: IssueEvent, services: Services) -> None:
@@ -27,9 +27,9 @@ def labels_changed(event: IssueEvent, services: Services) -> None:
     An issue that now qualifies is looked at as if it were new; one that no longer does keeps its comment, which a
     maintainer can delete.
     """
-    visit = enter(event, services)
-    if visit is not None and _decides(visit.config, event.label):
-        _look(visit, event)
+    with visiting(event, services) as visit:
+        if visit is not None and _decides(visit.config, event.label):
+            _look(visit, event)
 
 
 def closed(event: IssueEvent, services: Services) -> None:

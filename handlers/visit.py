@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from bot.comments import Slot
 from bot.config import RepoConfig
-from bot.events import CommentEvent, IssueEvent, PushEvent, RepositorySummary
+from bot.events import CommentEvent, IssueEvent, RepositorySummary
 from bot.github.repo import RepoClient, ThreadClient
 from bot.model import Issue, RepoRef
 from bot.render import Place, has_marker
@@ -52,33 +54,37 @@ class Visit:
         return self.github.thread(f"{self.repo}#{self.number}", fresh=fresh)
 
 
-def enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:
-    """Look at the place of an event; None where the bot does nothing whatever happens there.
+@contextmanager
+def visiting(event: IssueEvent | CommentEvent, services: Services) -> Iterator[Visit | None]:
+    """Enter the place of an event; None where the bot does nothing whatever happens there.
 
     That is on a paused host, in an archived repository, and where the settings say `mode: off`.
     """
+    try:
+        yield _enter(event, services)
+    finally:
+        if services.store.repositories.get(event.repository.id) is None:
+            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
+            services.store.forget(event.repository.id)
+
+
+def _enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:
     known = services.store.repositories.get(event.repository.id)
     # The event may have waited while the repository was archived.
     if services.settings.paused or event.repository.archived or (known is not None and known.archived):
         logger.info("%s is archived, or the host has paused the bot", event.repository.ref)
         return None
-    github = services.github.installation(installation_of(event, services))
+    installation = event.installation or services.github.app().installation_of(event.repository.ref)
+    github = services.github.installation(installation)
     if known is None:
         # Either the store is new, or access has ended, and then this raises before anything is stored.
         github.repository(event.repository.ref)
-        services.store.repositories.upsert(event.repository, event.installation, services.now())
+        services.store.repositories.upsert(event.repository, installation, services.now())
     settings = services.repository_settings.read(github, event.repository)
     if settings.config.mode == "off":
         logger.info("%s says mode: off", event.repository.ref)
         return None
     return Visit(services, github, event.repository, event.number, settings)
-
-
-def installation_of(event: IssueEvent | CommentEvent | PushEvent, services: Services) -> int:
-    """The installation that covers an event's repository, asked for where the webhook does not name it."""
-    if event.installation is not None:
-        return event.installation
-    return services.github.app().installation_of(event.repository.ref)
 
 
 def why_silent(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: bool) -> str:

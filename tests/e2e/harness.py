@@ -32,7 +32,6 @@ from bot.simulator.search import Result
 from bot.simulator.state.issues import Comment, Issue
 from bot.web import create_app
 from bot.wiring import build_services, job_handler, prepare_databases
-from handlers import access
 
 SECRET = "a-secret-of-the-tests"
 BOT = "doppel[bot]"
@@ -44,7 +43,7 @@ SPEAKS_EASILY = "min_confidence: 0.004\n"
 _UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
 _REPORTED = re.compile(r"reported [0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CONFIDENCE = re.compile(r"(Very likely|Likely|Possibly|Probably) (the same|only related) \([0-9]+%\)")
+_CONFIDENCE = re.compile(r"(Very likely|Likely|Possibly|Perhaps|Probably) (the same|only related) \([0-9]+%\)")
 _FINGERPRINT = re.compile(r"(<!-- doppel:advice v1) [0-9a-f]{16} -->")
 _owners = itertools.count(1)
 
@@ -90,7 +89,6 @@ def start_world(home: Path) -> Iterator[World]:
     with pytest.MonkeyPatch.context() as patch, start_simulator() as server:
         patch.setattr(retries, "_FIRST_WAIT", 0.1)
         patch.setattr(worker_module, "POLL_EVERY", 0.02)
-        patch.setattr(access, "ERASE_AGAIN", 0.3)
         server.sim.app.hook.secret = SECRET
         settings = Settings(
             home=home,
