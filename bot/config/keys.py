@@ -175,7 +175,7 @@ KEYS = (
     Key(
         "mode",
         Choice(("comment", "shadow", "off")),
-        "`comment` posts, `shadow` only records what it would have posted, `off` does nothing.",
+        "`comment` posts, `shadow` only records what it would have posted unasked, `off` does nothing.",
     ),
     Key(
         "min_confidence",
