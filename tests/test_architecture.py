@@ -9,12 +9,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from ruamel.yaml import YAML
 
 from bot import manifest
 from bot.events.parse import COMMENT_ACTIONS, INSTALLATION_ACTIONS, ISSUE_ACTIONS, REPOSITORY_ACTIONS
-from bot.router import Route, Router
 from handlers import ROUTES
 
 ROOT = Path(__file__).parent.parent
@@ -142,12 +140,6 @@ def test_c1_every_event_that_is_queued_has_a_handler() -> None:
         "push": {""},
     }
     assert handled == {(event, action) for event, actions in queued.items() for action in actions}
-
-
-def test_two_handlers_for_one_action_are_refused() -> None:
-    route = Route("issues", ("opened",), lambda event, services: None)
-    with pytest.raises(ValueError, match=r"issues\.opened"):
-        Router([route, route])
 
 
 def test_files_are_small() -> None:

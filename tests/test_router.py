@@ -1,0 +1,53 @@
+"""An event reaches the one feature that handles it, and what GitHub no longer shows us is done with."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from bot.errors import Forbidden, Invalid, NotFound, RateLimited
+from bot.events import Event, PushEvent, RepositorySummary
+from bot.model import Actor, RepoRef
+from bot.router import Route, Router
+from bot.services import Services
+
+PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+# The router hands the services on and looks at nothing in them.
+SERVICES = cast("Services", object())
+
+
+def router(error: Exception | None, seen: list[tuple[Event, Any]]) -> Router:
+    def handle(event: Event, services: Services) -> None:
+        seen.append((event, services))
+        if error is not None:
+            raise error
+
+    return Router([Route("push", ("",), handle)])
+
+
+def test_c1_an_event_reaches_its_handler() -> None:
+    seen: list[tuple[Event, Any]] = []
+    router(None, seen).dispatch(PUSH, SERVICES)
+    assert seen == [(PUSH, SERVICES)]
+
+
+@pytest.mark.parametrize("error", [NotFound("read acme/app", 404, "Not Found"), Forbidden("read acme/app", 403, "No")])
+def test_what_is_out_of_reach_needs_no_work(error: Exception) -> None:
+    router(error, []).dispatch(PUSH, SERVICES)
+
+
+@pytest.mark.parametrize("error", [RateLimited("later", 5), Invalid("search", 422, "no"), KeyError("a fault of ours")])
+def test_everything_else_is_for_the_queue(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        router(error, []).dispatch(PUSH, SERVICES)
+
+
+def test_an_event_of_another_version_is_left_aside() -> None:
+    Router([]).dispatch(PUSH, SERVICES)
+
+
+def test_two_handlers_for_one_action_are_refused() -> None:
+    route = Route("issues", ("opened",), lambda event, services: None)
+    with pytest.raises(ValueError, match=r"issues\.opened"):
+        Router([route, route])
