@@ -55,7 +55,7 @@ class Batch:
 def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
     """Of packed terms by number: the lists' keys, beside each the number that is in it, and the fields' lengths."""
     numbers = np.array(list(blobs), dtype=np.int64)
-    bags = [unpack_terms(list(blobs.values()), position) for position in range(fields)]
+    bags = unpack_terms(list(blobs.values()), range(fields))
     keys = [lists.keys(position, bag.terms) for position, bag in enumerate(bags)]
     lengths = [int(bag.counts.sum(dtype=np.int64)) for bag in bags]
     return np.concatenate(keys), np.concatenate([numbers[bag.rows] for bag in bags]), lengths

@@ -14,7 +14,7 @@ from bot.index import lists, vectors, vocabulary
 from bot.index import state as states
 from bot.index.analysis import Analyser, Analysis, hashed
 from bot.index.batch import Batch, stored_entries
-from bot.index.database import delete, upsert
+from bot.index.database import delete, fetch, upsert
 from bot.index.embedding import Embedder
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
 from bot.index.lists import Change
@@ -22,7 +22,7 @@ from bot.index.memory import Memories
 from bot.index.packing import Integers, Postings
 from bot.index.state import NO_VECTORS, State
 from bot.index.vectors import Vectors
-from bot.index.view import View, read_terms
+from bot.index.view import View
 from bot.store.engine import write
 from bot.store.index_tables import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors
 from bot.store.schema import metadata
@@ -201,15 +201,17 @@ class Index:
         self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]
     ) -> None:
         """Take out the terms of `numbers` that are stored, and add those of the batch."""
-        old = read_terms(connection, repo_id, numbers)
-        dropped, leaving, lengths = stored_entries(old, len(self._fields)) if old else (_EMPTY, _EMPTY, [])
+        columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
+        old = fetch(connection, repo_id, columns, indexed_terms.c.number, numbers)
+        dropped, leaving, lengths = stored_entries({row[0]: row[1] for row in old}, len(self._fields))
         state.issues -= len(old)
         for position, length in enumerate(lengths):
             state.lengths[position] = state.lengths.get(position, 0) - length
         added, postings = _EMPTY, _EMPTY.astype(np.uint64)
         if batch is not None:
             added, postings = self._add(connection, repo_id, state, batch)
-        change = Change(added, postings, dropped, leaving, self._posted)
+        since = {row[0]: row[2] for row in old}
+        change = Change(added, postings, dropped, leaving, since, self._posted)
         empty = lists.apply(connection, repo_id, change, state.sequence)
         if len(empty):
             terms = set((empty & 0xFFFFFFFF).tolist())

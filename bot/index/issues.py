@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -20,8 +19,7 @@ LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedIssue:
+class IndexedIssue(NamedTuple):
     """An issue, with `duplicate_of` the number of the one that it was closed as a duplicate of, where that is known.
 
     Times are seconds since 1970, UTC. `body` is empty where it was not asked for.

@@ -33,14 +33,15 @@ class List(NamedTuple):
 class Change(NamedTuple):
     """What one change of the index adds to lists, and takes out of them.
 
-    Entry by entry: the list's key with the posting that is added, and a list's key with the number of the issue that
-    leaves it. `posted` tells of a key whether its list has postings at all.
+    Entry by entry: the list's key with the posting that is added, and a list's key with the issue that leaves it.
+    `since` is in which change that issue came, by number; `posted` are the positions of fields with postings.
     """
 
     added: Integers
     postings: Postings
     dropped: Integers
     numbers: Integers
+    since: Mapping[int, int]
     posted: Collection[int]
 
 
@@ -82,7 +83,7 @@ def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int
     for name, number in zip(change.dropped.tolist(), change.numbers.tolist(), strict=True):
         leaving.setdefault(name, []).append(number)
     known = look_up(connection, repo_id, list(spans.keys() | leaving.keys()))
-    tails = _without(connection, repo_id, known, {name: out for name, out in leaving.items() if _posted(name, change)})
+    tails = _without(connection, repo_id, known, leaving, change)
     rows: list[tuple[int, int, int, bytes]] = []
     sealed: list[tuple[int, int, int, bytes]] = []
     empty: list[int] = []
@@ -112,34 +113,40 @@ def _posted(name: int, change: Change) -> bool:
 
 
 def _without(
-    connection: sa.Connection, repo_id: int, known: Mapping[int, List], leaving: Mapping[int, Collection[int]]
+    connection: sa.Connection,
+    repo_id: int,
+    known: Mapping[int, List],
+    leaving: Mapping[int, Collection[int]],
+    change: Change,
 ) -> dict[int, bytes]:
     """The tails of lists without the issues that leave them. Those that are in chunks are taken out there."""
     tails: dict[int, bytes] = {}
-    deep: dict[int, Collection[int]] = {}
+    deep: dict[int, set[int]] = {}
     for name, numbers in leaving.items():
-        tail = known[name].tail
-        tails[name] = _filtered(tail, numbers)
-        if len(tail) - len(tails[name]) < 8 * len(numbers):
-            deep[name] = numbers
-    if not deep:
-        return tails
-    query = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings).where(
-        chunks.c.repo_id == repo_id, among(connection, chunks.c.list, deep)
-    )
-    changed: list[tuple[int, int, int, bytes]] = []
-    for name, chunk, postings in connection.execute(query):
-        kept = _filtered(postings, deep[name])
-        if len(kept) < len(postings):
-            changed.append((repo_id, name, chunk, kept))
-    upsert(connection, chunks, [row for row in changed if row[3]])
-    for _, name, chunk, kept in changed:
-        if not kept:
-            mine = sa.and_(chunks.c.repo_id == repo_id, chunks.c.list == name, chunks.c.chunk == chunk)
-            connection.execute(sa.delete(chunks).where(mine))
+        if _posted(name, change):
+            tail = read_postings(known[name].tail)
+            here = np.isin(numbers_of(tail), list(numbers))
+            tails[name] = tail[~here].tobytes()
+            for number in set(numbers) - set(numbers_of(tail[here]).tolist()):
+                deep.setdefault(number, set()).add(name)
+    for number, names in deep.items():
+        _take_out(connection, repo_id, names, number, change.since[number])
     return tails
 
 
-def _filtered(postings: bytes, numbers: Collection[int]) -> bytes:
-    entries = read_postings(postings)
-    return entries[~np.isin(numbers_of(entries), list(numbers))].tobytes()
+def _take_out(connection: sa.Connection, repo_id: int, names: Collection[int], number: int, since: int) -> None:
+    """Take an issue out of chunks. A posting is in the first chunk that was made after it was added."""
+    first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
+    first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, names), chunks.c.chunk >= since)
+    holding = first.group_by(chunks.c.list).subquery()
+    query = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings).join(
+        holding, sa.and_(chunks.c.list == holding.c.list, chunks.c.chunk == holding.c.chunk)
+    )
+    for name, chunk, blob in connection.execute(query.where(chunks.c.repo_id == repo_id)).all():
+        postings = read_postings(blob)
+        kept = postings[numbers_of(postings) != number]
+        if len(kept):
+            upsert(connection, chunks, [(repo_id, name, chunk, kept.tobytes())])
+        else:
+            mine = sa.and_(chunks.c.repo_id == repo_id, chunks.c.list == name, chunks.c.chunk == chunk)
+            connection.execute(sa.delete(chunks).where(mine))

@@ -1,7 +1,6 @@
-"""What a process keeps of a repository: how frequent each term is, and the signs of the vectors.
+"""What a process keeps of a repository: how frequent each term is, and the vectors.
 
-Both are small (4 bytes a term, 96 bytes an issue at 256 dimensions), are read once, and then follow the changes by
-their sequence numbers, whichever process made them.
+Both are read once, and then follow the changes by their sequence numbers, whichever process made them.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import lists, vectors
-from bot.index.packing import Integers, unpack_terms
+from bot.index import lists
+from bot.index.neighbours import Neighbours
+from bot.index.packing import unpack_terms
 from bot.index.state import State
-from bot.index.vectors import Kind
-from bot.store.index_tables import index_lists, indexed_terms, indexed_vectors
+from bot.store.index_tables import index_lists, indexed_terms
 
 #: Of all repositories together; the least recently used are forgotten first.
 MOST_BYTES = 128 << 20
@@ -31,12 +30,12 @@ class Memory:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._frequencies: dict[int, tuple[int, NDArray[np.int32]]] = {}
-        self._signs = Signs(State())
+        self._neighbours = Neighbours(State())
 
     @property
     def size(self) -> int:
         """Bytes."""
-        return self._signs.size + sum(counts.nbytes for _, counts in self._frequencies.values())
+        return self._neighbours.size + sum(counts.nbytes for _, counts in self._frequencies.values())
 
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: State) -> NDArray[np.int32]:
         """In how many issues each term occurs in a field, by the term's number.
@@ -56,62 +55,14 @@ class Memory:
                 self._frequencies[field] = (state.sequence, counts)
             return counts
 
-    def signs(self, connection: sa.Connection, repo_id: int, state: State) -> Signs:
-        """The signs of all vectors, as they are now."""
+    def neighbours(self, connection: sa.Connection, repo_id: int, state: State) -> Neighbours:
+        """The vectors, as they are now."""
         with self._lock:
-            if not self._signs.follows(state):
-                self._signs = Signs(state)
-            if self._signs.sequence < state.sequence:
-                self._signs = self._signs.refreshed(connection, repo_id, state.sequence)
-            return self._signs
-
-
-class Signs:
-    """A bit for each dimension of each vector, around the repository's centre. Not changed once made."""
-
-    def __init__(self, state: State) -> None:
-        self.model, self.centre = state.model, state.centre
-        self.sequence = -1
-        self.numbers: Integers = np.zeros(0, dtype=np.int64)
-        self._bits: NDArray[np.uint64] = np.zeros((len(Kind), 0, 0), dtype=np.uint64)
-
-    @property
-    def size(self) -> int:
-        return self.numbers.nbytes + self._bits.nbytes
-
-    def follows(self, state: State) -> bool:
-        """Whether these are of the same model, around the same centre."""
-        return self.model == state.model and np.array_equal(self.centre, state.centre)
-
-    def refreshed(self, connection: sa.Connection, repo_id: int, sequence: int) -> Signs:
-        """With the vectors that have changed since."""
-        query = sa.select(indexed_vectors.c.number, indexed_vectors.c.vectors)
-        changed = query.where(indexed_vectors.c.repo_id == repo_id, indexed_vectors.c.changed > self.sequence)
-        numbers: list[Integers] = []
-        bits: list[NDArray[np.uint64]] = []
-        for rows in connection.execution_options(yield_per=_ROWS).execute(changed).partitions():
-            numbers.append(np.array([row[0] for row in rows], dtype=np.int64))
-            around = vectors.centred(vectors.unpack([row[1] for row in rows]), self.centre)
-            bits.append(_bits(around.transpose(1, 0, 2)))
-        made = Signs.__new__(Signs)
-        made.model, made.centre, made.sequence = self.model, self.centre, sequence
-        made.numbers, made._bits = self.numbers, self._bits
-        if numbers:
-            new = np.concatenate(numbers)
-            kept = ~np.isin(self.numbers, new)
-            made.numbers = np.concatenate([self.numbers[kept], new])
-            made._bits = np.concatenate([*([self._bits[:, kept]] if len(self.numbers) else []), *bits], axis=1)
-        return made
-
-    def closest(self, vector: vectors.Vectors, kind: Kind, k: int, below: int | None = None) -> Integers:
-        """The numbers of the k issues whose signs differ least from the vector's, in no order."""
-        if not len(self.numbers):
-            return self.numbers
-        apart = np.bitwise_count(self._bits[kind] ^ _bits(vector[None])[0]).sum(axis=1, dtype=np.uint16)
-        if below is not None:
-            apart[self.numbers >= below] = np.iinfo(np.uint16).max
-        picked = np.argpartition(apart, k)[:k] if len(apart) > k else np.arange(len(apart))
-        return np.asarray(self.numbers[picked[apart[picked] < np.iinfo(np.uint16).max]], dtype=np.int64)
+            if not self._neighbours.follows(state):
+                self._neighbours = Neighbours(state)
+            if self._neighbours.sequence < state.sequence:
+                self._neighbours.refresh(connection, repo_id, state)
+            return self._neighbours
 
 
 class Memories:
@@ -136,15 +87,6 @@ class Memories:
             self._kept.pop(repo_id, None)
 
 
-def _bits(values: vectors.Vectors) -> NDArray[np.uint64]:
-    """The signs along the last axis, 64 in a word."""
-    packed = np.packbits(values > 0, axis=-1)
-    words = -(-packed.shape[-1] // 8)
-    padded = np.zeros((*packed.shape[:-1], 8 * words), dtype=np.uint8)
-    padded[..., : packed.shape[-1]] = packed
-    return padded.view(np.uint64)
-
-
 def _count_all(connection: sa.Connection, repo_id: int, field: int, counts: NDArray[np.int32]) -> None:
     table = index_lists
     first, last = lists.key(field, 0), lists.key(field + 1, 0)
@@ -163,4 +105,4 @@ def _count_changed(
     table = indexed_terms
     query = sa.select(table.c.terms).where(table.c.repo_id == repo_id, table.c.changed > after, table.c.changed <= upto)
     for blobs in connection.execution_options(yield_per=_ROWS).execute(query).scalars().partitions():
-        np.add.at(counts, unpack_terms(blobs, field).terms, 1)
+        np.add.at(counts, unpack_terms(blobs, [field])[0].terms, 1)

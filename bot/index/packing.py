@@ -6,8 +6,7 @@ often the term occurs in it (16). With the length in it, a list can be scored wi
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +20,10 @@ Floats = NDArray[np.float64]
 #: Larger counts and lengths are cut: no score tells them apart.
 MOST_COUNTED = 255
 LONGEST_FIELD = 65_535
+#: Packed terms have room for so many fields; those that are not used yet are empty in all issues.
+MOST_FIELDS = 12
+#: The packed terms of an issue that has none.
+NO_TERMS = bytes(2 * MOST_FIELDS)
 
 _NUMBER, _LENGTH = np.uint64(32), np.uint64(16)
 _LOW = np.uint64(0xFFFF)
@@ -67,30 +70,27 @@ class Bags:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
 
-def pack_terms(fields: Iterable[tuple[NDArray[Any], NDArray[Any]]]) -> bytes:
-    """The terms (ascending) and counts of each field: sizes first, then the fields one after the other."""
-    sizes: list[int] = []
-    parts: list[bytes] = []
+def pack_terms(fields: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> bytes:
+    """The terms (ascending) and counts of each field: how many there are, then the fields one after the other."""
+    sizes = np.zeros(MOST_FIELDS, dtype="<u2")
+    sizes[: len(fields)] = [len(terms) for terms, _ in fields]
+    parts = [sizes.tobytes()]
     for terms, counts in fields:
-        sizes.append(len(terms))
         parts.append(terms.astype("<u4").tobytes())
         parts.append(np.minimum(counts, MOST_COUNTED).astype(np.uint8).tobytes())
-    return b"".join([struct.pack(f"<B{len(sizes)}H", len(sizes), *sizes), *parts])
+    return b"".join(parts)
 
 
-def unpack_terms(blobs: Sequence[bytes], field: int) -> Bags:
-    """One field of each issue; a blob that was written when there were fewer fields has nothing in the later ones."""
-    terms: list[bytes] = []
-    counts: list[bytes] = []
-    starts = np.zeros(len(blobs) + 1, dtype=np.int64)
-    for row, blob in enumerate(blobs, 1):
-        sizes = struct.unpack_from(f"<{blob[0]}H", blob, 1)
-        if field >= len(sizes):
-            continue
-        start = 1 + 2 * len(sizes) + 5 * sum(sizes[:field])
-        middle = start + 4 * sizes[field]
-        terms.append(blob[start:middle])
-        counts.append(blob[middle : middle + sizes[field]])
-        starts[row] = sizes[field]
-    np.cumsum(starts, out=starts)
-    return Bags(starts, np.frombuffer(b"".join(terms), dtype="<u4"), np.frombuffer(b"".join(counts), dtype=np.uint8))
+def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
+    """Some fields of each issue."""
+    heads = np.frombuffer(b"".join([blob[: len(NO_TERMS)] for blob in blobs]), dtype="<u2").astype(np.int64)
+    sizes = heads.reshape(len(blobs), MOST_FIELDS)
+    ends = len(NO_TERMS) + 5 * np.cumsum(sizes, axis=1)
+    bags = []
+    for field in fields:
+        size, end = sizes[:, field], ends[:, field]
+        spans = list(zip(blobs, (end - 5 * size).tolist(), (end - size).tolist(), end.tolist(), strict=True))
+        terms = np.frombuffer(b"".join([blob[first:middle] for blob, first, middle, _ in spans]), dtype="<u4")
+        counts = np.frombuffer(b"".join([blob[middle:last] for blob, _, middle, last in spans]), dtype=np.uint8)
+        bags.append(Bags(np.concatenate([[0], np.cumsum(size)]), terms, counts))
+    return bags

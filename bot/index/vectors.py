@@ -28,11 +28,16 @@ class Kind(IntEnum):
     BOTH = 2
 
 
+def rounded(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Vectors as bytes, and the scale of each."""
+    scales = np.maximum(np.abs(vectors).max(axis=-1), 1e-12).astype(np.float32) / np.float32(127)
+    return np.rint(vectors / scales[..., None]).astype(np.int8), scales
+
+
 def pack(vectors: Vectors) -> list[bytes]:
     """(issues, 2, dimensions) to a blob for each issue: the two scales, then the bytes."""
-    scales = np.maximum(np.abs(vectors).max(axis=2), 1e-12).astype("<f4") / np.float32(127)
-    rounded = np.rint(vectors / scales[:, :, None]).astype(np.int8)
-    return [scale.tobytes() + values.tobytes() for scale, values in zip(scales, rounded, strict=True)]
+    values, scales = rounded(vectors)
+    return [scale.astype("<f4").tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
 
 
 def unpack(blobs: Sequence[bytes]) -> Vectors:
@@ -45,13 +50,25 @@ def unpack(blobs: Sequence[bytes]) -> Vectors:
     return np.asarray(values.astype(np.float32) * scales[:, :, None], dtype=np.float32)
 
 
-def centred(vectors: Vectors, centre: NDArray[np.float64]) -> Vectors:
-    """(issues, 2, dimensions) to (issues, 3, dimensions), by `Kind`: unit vectors without what all have in common.
+def around(vectors: Vectors, centre: NDArray[np.float64]) -> Vectors:
+    """Unit vectors without what all have in common.
 
     The texts of one repository point into one direction mostly; the cosines of what is left tell more.
     """
-    moved = unit(vectors - centre.astype(np.float32)) if centre.size else vectors
-    return np.concatenate([moved, unit(moved.sum(axis=1, keepdims=True))], axis=1)
+    return unit(vectors - centre.astype(np.float32)) if centre.size else vectors
+
+
+def with_both(vectors: Vectors) -> Vectors:
+    """(issues, 2, dimensions) to (issues, 3, dimensions), by `Kind`."""
+    return np.concatenate([vectors, unit(vectors.sum(axis=1, keepdims=True))], axis=1)
+
+
+def cosines(vectors: Vectors, text: Vectors) -> NDArray[np.float64]:
+    """(kinds, issues): the cosines of issues, (issues, 2, dimensions), with a text, (3, dimensions), kind by kind."""
+    title, whole = vectors[:, 0], vectors[:, 1]
+    lengths = np.linalg.norm(title + whole, axis=1)
+    both = (title + whole) @ text[Kind.BOTH] / np.where(lengths > 1e-6, lengths, np.inf)
+    return np.stack([title @ text[Kind.TITLE], whole @ text[Kind.TEXT], both]).astype(np.float64)
 
 
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:

@@ -15,7 +15,9 @@ from bot.index.database import fetch
 from bot.index.issues import IndexedIssue
 from bot.index.lists import List
 from bot.index.memory import Memory
+from bot.index.neighbours import Neighbours
 from bot.index.packing import (
+    NO_TERMS,
     Bags,
     Floats,
     Integers,
@@ -34,8 +36,7 @@ from bot.store.index_tables import indexed_terms
 BUDGET = 60_000
 
 # Signs tell neighbours apart only roughly: so many times more are compared exactly.
-_OVERSAMPLING = 3
-_NO_TERMS = b"\0"
+_OVERSAMPLING, _MORE = 2, 50
 # The key of a list that there is not.
 _NOWHERE = -1
 
@@ -148,6 +149,8 @@ class View:
                 continue
             budget -= row.issues
             chosen.append((key, row, weight))
+        if not chosen:
+            return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), complete)
         long = [key for key, row, _ in chosen if 8 * row.issues > len(row.tail)]
         chunks = lists.chunks_of(self._connection, self._repo_id, long) if long else {}
         blobs = [b"".join([*chunks.get(key, ()), row.tail]) for key, row, _ in chosen]
@@ -159,44 +162,44 @@ class View:
             postings, weight, numbers = postings[early], weight[early], numbers[early]
         return add_up(numbers, weight * scoring(counts_of(postings), lengths_of(postings)), complete)
 
-    def nearest(self, pair: Vectors, kind: Kind, k: int, *, below: int | None = None) -> Scores:
-        """The k issues whose vectors have the highest cosines with those of a text, best first.
+    def nearest(self, pair: Vectors, wanted: Mapping[Kind, int], *, below: int | None = None) -> dict[Kind, Scores]:
+        """For each kind the issues whose vectors have the highest cosines with those of a text, as many as `wanted`;
+        none where there are no vectors.
 
-        `pair` is (2, dimensions), of its title and of the whole text. Compared are
-        those whose signs agree most.
+        `pair` is (2, dimensions), of its title and of the whole text. Compared are those whose signs agree most.
         """
-        signs = self._memory.signs(self._connection, self._repo_id, self._state)
+        if not self.vector_count:
+            return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
+        neighbours = self._neighbours()
         around = self.centred(pair)
-        close = signs.closest(around[kind], kind, _OVERSAMPLING * k + 50, below)
-        cosines: Floats = (self.vectors(close)[:, kind] @ around[kind]).astype(np.float64)
-        return Scores(close, cosines).best(k)
+        close = {
+            kind: neighbours.closest(around[kind], kind, _OVERSAMPLING * k + _MORE, below) for kind, k in wanted.items()
+        }
+        numbers = np.unique(np.concatenate(list(close.values())))
+        cosines = vectors.cosines(self._stored(numbers), around)
+        return {
+            kind: Scores(found, cosines[kind, np.searchsorted(numbers, found)]).best(wanted[kind])
+            for kind, found in close.items()
+        }
 
     def centred(self, pair: Vectors) -> Vectors:
         """A text's own vectors as those of issues are: (3, dimensions), by `Kind`."""
-        around: Vectors = vectors.centred(pair[None], self._state.centre)[0]
+        around: Vectors = vectors.with_both(vectors.around(pair[None], self._state.centre))[0]
         return around
 
     def vectors(self, numbers: Integers) -> Vectors:
         """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""
-        wanted = numbers.tolist()
-        new = [number for number in wanted if number not in self._vectors]
-        if new:
-            self._vectors |= vectors.read(self._connection, self._repo_id, new)
-        found = [(row, self._vectors[number]) for row, number in enumerate(wanted) if number in self._vectors]
-        dimensions = self._state.vector_sum.shape[1]
-        result = np.zeros((len(wanted), len(Kind), dimensions), dtype=np.float32)
-        if found:
-            stored = vectors.unpack([blob for _, blob in found])
-            result[[row for row, _ in found]] = vectors.centred(stored, self._state.centre)
-        return result
+        return vectors.with_both(self._stored(numbers))
 
-    def terms(self, numbers: Integers, field: str) -> Bags:
-        """The terms of one field of issues, in the order of `numbers`."""
+    def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
+        """The terms of issues, in the order of `numbers`: a bag for each of the fields."""
         wanted = numbers.tolist()
         new = [number for number in wanted if number not in self._terms]
         if new:
-            self._terms |= read_terms(self._connection, self._repo_id, new)
-        return unpack_terms([self._terms.get(number, _NO_TERMS) for number in wanted], self._position[field])
+            columns = (indexed_terms.c.number, indexed_terms.c.terms)
+            self._terms |= dict(fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, new))
+        blobs = [self._terms.get(number, NO_TERMS) for number in wanted]
+        return unpack_terms(blobs, [self._position[field] for field in fields])
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not there (any more) are left out."""
@@ -206,6 +209,23 @@ class View:
         """Titles and bodies by number."""
         return issues.texts(self._connection, self._repo_id, numbers)
 
+    def _neighbours(self) -> Neighbours:
+        return self._memory.neighbours(self._connection, self._repo_id, self._state)
+
+    def _stored(self, numbers: Integers) -> Vectors:
+        in_memory = self._neighbours().stored(numbers)
+        if in_memory is not None:
+            return in_memory
+        wanted = numbers.tolist()
+        new = [number for number in wanted if number not in self._vectors]
+        self._vectors |= vectors.read(self._connection, self._repo_id, new)
+        rows = [row for row, number in enumerate(wanted) if number in self._vectors]
+        stored = vectors.unpack([self._vectors[wanted[row]] for row in rows])
+        result = np.zeros((len(wanted), 2, self._state.vector_sum.shape[1]), dtype=np.float32)
+        if rows:
+            result[rows] = vectors.around(stored, self._state.centre)
+        return result
+
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]
         return [lists.key(position, term) if term > 0 else _NOWHERE for term in terms.tolist()]
@@ -214,9 +234,3 @@ class View:
         new = [key for key in keys if key >= 0 and key not in self._lists]
         if new:
             self._lists |= dict.fromkeys(new) | lists.look_up(self._connection, self._repo_id, new)
-
-
-def read_terms(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
-    """The packed terms of issues by number."""
-    table = indexed_terms
-    return dict(fetch(connection, repo_id, (table.c.number, table.c.terms), table.c.number, numbers))

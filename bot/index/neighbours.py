@@ -1,0 +1,138 @@
+"""A repository's vectors in memory, to find those that point where a text's do.
+
+Of each vector there is one bit a dimension, its sign: 96 bytes an issue at 256 dimensions. The number of bits in which
+two differ estimates the angle between them (Charikar, "Similarity estimation techniques from rounding algorithms",
+2002); comparing 200,000 issues takes a millisecond. Those that are close by that are compared exactly. The vectors for
+it are in memory too where the repository is small, else they are read from the database.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from bot.index import vectors
+from bot.index.packing import Integers
+from bot.index.state import State
+from bot.index.vectors import Kind, Vectors
+from bot.store.index_tables import indexed_vectors as table
+
+#: Vectors of a repository are in memory up to so many bytes: 98,000 issues at 256 dimensions.
+MOST_KEPT = 48 << 20
+
+_GONE = np.iinfo(np.int64).max
+_FAR = np.iinfo(np.uint16).max
+_ROWS = 5_000
+
+
+class Neighbours:
+    """What is known up to `sequence`. Issues have rows in the order in which they came.
+
+    Arrays grow by copying, so whoever reads goes on with those that he has taken.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._model, self._centre = state.model, state.centre
+        self.sequence = 0
+        self._count = 0
+        self._dimensions = state.vector_sum.shape[1]
+        self._numbers: Integers = np.zeros(0, dtype=np.int64)
+        self._row_of: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
+        # By kind, then by word and not by issue: adding up the words is then fast.
+        self._bits: NDArray[np.uint64] = np.zeros((len(Kind), -(-self._dimensions // 64), 0), dtype=np.uint64)
+        self._values: NDArray[np.int8] | None = np.zeros((0, 2, self._dimensions), dtype=np.int8)
+        self._scales: NDArray[np.float32] = np.zeros((0, 2), dtype=np.float32)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        arrays = (self._numbers, self._row_of, self._bits, self._scales, self._values)
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def follows(self, state: State) -> bool:
+        """Whether these are of the same model, around the same centre."""
+        return self._model == state.model and np.array_equal(self._centre, state.centre)
+
+    def refresh(self, connection: sa.Connection, repo_id: int, state: State) -> None:
+        """Take in what has changed since."""
+        changed = sa.select(table.c.number, table.c.vectors).where(
+            table.c.repo_id == repo_id, table.c.changed > self.sequence
+        )
+        for rows in connection.execute(changed, execution_options={"yield_per": _ROWS}).partitions():
+            self._add(np.array([row[0] for row in rows]), vectors.unpack([row[1] for row in rows]))
+        if np.count_nonzero(self._numbers[: self._count] != _GONE) > state.vectors:
+            there = connection.execute(sa.select(table.c.number).where(table.c.repo_id == repo_id)).scalars().all()
+            self._keep_only(np.array(there, dtype=np.int64))
+        self.sequence = state.sequence
+
+    def closest(self, vector: Vectors, kind: Kind, k: int, below: int | None = None) -> Integers:
+        """The numbers of the k issues whose signs differ least from those of a vector, in no order."""
+        numbers, bits = self._numbers[: self._count], self._bits[kind, :, : self._count]
+        apart = np.zeros(len(numbers), dtype=np.uint16)
+        for words, word in zip(bits, _bits(vector), strict=True):
+            apart += np.bitwise_count(words ^ word)
+        apart[numbers >= (_GONE if below is None else below)] = _FAR
+        picked = np.argpartition(apart, k)[:k] if len(apart) > k else np.arange(len(apart))
+        return np.asarray(numbers[picked[apart[picked] < _FAR]], dtype=np.int64)
+
+    def stored(self, numbers: Integers) -> Vectors | None:
+        """(issues, 2, dimensions) around the centre, zero for unknown issues; None where they are not in memory."""
+        row_of, values, scales = self._row_of, self._values, self._scales
+        if values is None:
+            return None
+        if not len(row_of):
+            return np.zeros((len(numbers), 2, self._dimensions), dtype=np.float32)
+        rows = np.where(numbers < len(row_of), row_of[np.minimum(numbers, len(row_of) - 1)], -1)
+        found = values[rows].astype(np.float32) * scales[rows][:, :, None]
+        found[rows < 0] = 0
+        return found
+
+    def _add(self, numbers: Integers, pairs: Vectors) -> None:
+        around = vectors.with_both(vectors.around(pairs, self._centre))
+        self._row_of = _grown(self._row_of, int(numbers.max()) + 1, 0, fill=-1)
+        rows = self._row_of[numbers]
+        new = rows < 0
+        rows[new] = np.arange(self._count, self._count + np.count_nonzero(new))
+        count = self._count + int(np.count_nonzero(new))
+        self._numbers = _grown(self._numbers, count, 0)
+        self._bits = _grown(self._bits, count, 2)
+        self._numbers[rows] = numbers
+        self._bits[:, :, rows] = _bits(around).transpose(1, 2, 0)
+        if self._values is not None and count * 2 * self._dimensions > MOST_KEPT:
+            self._values, self._scales = None, self._scales[:0]
+        if self._values is not None:
+            self._values, self._scales = _grown(self._values, count, 0), _grown(self._scales, count, 0)
+            self._values[rows], self._scales[rows] = vectors.rounded(around[:, :2])
+        self._row_of[numbers] = rows
+        self._count = count
+
+    def _keep_only(self, numbers: Integers) -> None:
+        """Forget issues that have been taken out. Their rows stay, and are never found again."""
+        mine = self._numbers[: self._count]
+        gone = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
+        self._row_of[mine[gone]] = -1
+        self._bits[:, :, gone] = 0
+        if self._values is not None:
+            self._values[gone] = 0
+        self._numbers[gone] = _GONE
+
+
+def _grown(array: NDArray[Any], length: int, axis: int, fill: int = 0) -> NDArray[Any]:
+    """The array, or a copy that is half as long again along an axis, where it is too short."""
+    have = array.shape[axis]
+    if length <= have:
+        return array
+    shape = list(array.shape)
+    shape[axis] = max(length, have + have // 2) - have
+    return np.concatenate([array, np.full(shape, fill, dtype=array.dtype)], axis=axis)
+
+
+def _bits(values: Vectors) -> NDArray[np.uint64]:
+    """The signs along the last axis, 64 in a word."""
+    packed = np.packbits(values > 0, axis=-1)
+    padded = np.zeros((*packed.shape[:-1], 8 * -(-packed.shape[-1] // 8)), dtype=np.uint8)
+    padded[..., : packed.shape[-1]] = packed
+    return padded.view(np.uint64)

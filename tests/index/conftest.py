@@ -1,0 +1,58 @@
+"""Fixtures for the index: each test that asks for `index` runs on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from bot.index import Index, TextAnalyser
+from bot.index.embedding.protocol import unit
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+
+
+class HashingModel:
+    """A model that needs no files: each word has a direction of its own."""
+
+    remote = False
+
+    def __init__(self, name: str = "hashing", dimensions: int = 64) -> None:
+        self.name = name
+        self.dimensions = dimensions
+        self.texts = 0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.texts += len(texts)
+        rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.lower().split():
+                row += np.random.default_rng(zlib.crc32(f"{self.name} {word}".encode())).normal(size=self.dimensions)
+        return unit(rows)
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[sa.Engine]:
+    engine = make_engine(database_url, patience=10)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def model() -> HashingModel:
+    return HashingModel()
+
+
+@pytest.fixture
+def other_model() -> HashingModel:
+    return HashingModel("other", dimensions=96)
+
+
+@pytest.fixture
+def index(engine: sa.Engine, model: HashingModel) -> Index:
+    return Index(engine, TextAnalyser(), model)

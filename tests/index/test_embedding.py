@@ -1,0 +1,103 @@
+"""The models behind the one protocol."""
+
+from __future__ import annotations
+
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import requests
+import responses
+
+from bot.index.embedding import EmbeddingError, choose_embedder
+from bot.index.embedding.remote import RemoteModel
+from bot.index.embedding.wordllama import WordLlama
+
+URL = "https://models.example/v1"
+TEXTS = ["panic: index out of range", "the window flickers", "", "エラー", "index out of range panic " * 200]
+
+
+class TestWordLlama:
+    def test_vectors_are_those_of_the_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        # Importing the package configures the process's logging, which other tests look at.
+        monkeypatch.setattr("logging.basicConfig", lambda **_: None)
+        import wordllama
+
+        package = wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+        texts = [text for text in TEXTS if text]
+        assert np.abs(package.embed(texts, norm=True) - WordLlama().embed(texts)).max() < 1e-3
+
+    def test_texts_without_tokens_are_zero_and_others_of_length_one(self) -> None:
+        vectors = WordLlama().embed(TEXTS)
+        assert vectors.dtype == np.float32
+        assert np.linalg.norm(vectors, axis=1).round(3).tolist() == [1, 1, 0, 1, 1]
+        assert WordLlama().embed([]).shape == (0, 256)
+
+    def test_a_text_has_the_same_vector_in_any_company_and_thread(self) -> None:
+        model = WordLlama()
+        alone = [model.embed([text])[0] for text in TEXTS]
+        with ThreadPoolExecutor(4) as pool:
+            for vectors in pool.map(lambda _: model.embed(TEXTS * 20), range(4)):
+                assert np.abs(vectors - np.array(alone * 20)).max() < 1e-5
+
+    def test_a_missing_package_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+        with pytest.raises(EmbeddingError, match="wordllama is not installed"):
+            WordLlama().embed(["x"])
+
+
+class TestRemote:
+    @responses.activate
+    def test_texts_are_sent_in_parts_and_vectors_put_in_order(self) -> None:
+        def answer(request: requests.PreparedRequest) -> tuple[int, dict[str, str], str]:
+            question = json.loads(request.body or "")
+            assert request.headers["Authorization"] == "Bearer sesame"
+            assert question["model"] == "m"
+            data = [{"index": i, "embedding": [len(text), 1.0]} for i, text in enumerate(question["input"])]
+            return 200, {}, json.dumps({"data": data[::-1]})
+
+        responses.add_callback(responses.POST, f"{URL}/embeddings", answer)
+        vectors = RemoteModel(URL + "/", "m", "sesame").embed(["x" * n for n in range(100)])
+        assert len(responses.calls) == 2
+        assert vectors[:, 0].tolist() == sorted(vectors[:, 0].tolist())
+        assert not vectors[0].any()
+        assert np.linalg.norm(vectors[1:], axis=1) == pytest.approx(1)
+
+    @pytest.mark.parametrize(
+        ("answer", "said", "after"),
+        [
+            ({"status": 429, "headers": {"retry-after": "7"}}, "HTTP 429", 7.0),
+            ({"status": 500, "body": "secret text"}, "HTTP 500", None),
+            ({"json": {"data": [{"index": 0}]}}, "not of the form", None),
+            ({"json": {"data": [{"index": 1, "embedding": [1.0]}]}}, "not of the form", None),
+            ({"body": "no JSON"}, "not of the form|JSON", None),
+            ({"body": requests.ConnectionError("refused: sesame")}, "ConnectionError", None),
+        ],
+    )
+    @responses.activate
+    def test_failures_are_one_kind_of_error_that_tells_no_secrets(
+        self, answer: dict[str, Any], said: str, after: float | None
+    ) -> None:
+        responses.post(f"{URL}/embeddings", **answer)
+        with pytest.raises(EmbeddingError, match=said) as raised:
+            RemoteModel(URL, "m", "sesame").embed(["x"])
+        assert raised.value.after == after
+        assert "sesame" not in str(raised.value)
+        assert "secret" not in str(raised.value)
+
+
+def test_the_setting_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert choose_embedder("none") is None
+    default, remote, named = choose_embedder(), choose_embedder("m", URL), choose_embedder("all-MiniLM-L6-v2")
+    assert default is not None
+    assert remote is not None
+    assert named is not None
+    assert [one.remote for one in (default, remote, named)] == [False, True, False]
+    assert len({one.name for one in (default, remote, named)}) == 3
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(EmbeddingError, match="not installed"):
+        named.embed(["x"])

@@ -1,0 +1,206 @@
+"""What the index promises, on SQLite and on PostgreSQL alike."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from bot.index import Analysis, Index, IndexedIssue, TextAnalyser, View, bm25, idf, lists
+from bot.model import Actor, Issue, RepoRef
+from bot.store import Store
+from bot.store.schema import metadata
+
+
+def issue(number: int, title: str, body: str = "", **more: Any) -> IndexedIssue:
+    return IndexedIssue(number, title, body, **more)
+
+
+def rows(engine: sa.Engine, repo_id: int) -> dict[str, int]:
+    with engine.connect() as connection:
+        return {
+            table.name: connection.execute(
+                sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id)
+            ).scalar_one()
+            for table in metadata.sorted_tables
+            if table.info.get("index")
+        }
+
+
+def found(view: View, analysis: Analysis, field: str = "words", **more: Any) -> list[int]:
+    known = view.look_up(analysis)[field]
+    weights = idf(view.count, known.issues)
+    return view.search(field, known.terms, weights, bm25(view.average_length(field)), **more).best(10).numbers.tolist()
+
+
+def ask(index: Index, text: str, field: str = "words", repo_id: int = 1, **more: Any) -> list[int]:
+    with index.view(repo_id) as view:
+        return found(view, index.analyse(repo_id, text, ""), field, **more)
+
+
+def many(count: int, first: int = 1) -> list[IndexedIssue]:
+    """Issues that share `common`, in fives a word, and have one word each to themselves."""
+    return [issue(n, f"common group{n // 5}x own{n}x", f"body common {n * 7}") for n in range(first, first + count)]
+
+
+class TestFinding:
+    def test_issues_with_rarer_shared_words_come_first(self, index: Index) -> None:
+        index.put(1, [*many(30), issue(40, "common thing", "about own7x")])
+        assert ask(index, "common own7x")[:2] == [7, 40]
+
+    def test_a_field_is_searched_by_itself(self, index: Index) -> None:
+        index.put(1, [issue(1, "crash", "socket"), issue(2, "socket", "crash"), issue(3, "other")])
+        assert ask(index, "socket", "title") == [2]
+        assert ask(index, "socket", "words") == [2, 1]
+
+    def test_repositories_know_nothing_of_each_other(self, index: Index) -> None:
+        index.put(1, many(10))
+        index.put(2, many(3))
+        assert index.count(1) == 10
+        assert ask(index, "own7x", repo_id=2) == []
+        with index.view(2) as view:
+            known = view.look_up(index.analyse(2, "common own7x", ""))["words"]
+            assert known.issues.tolist() == [3, 0]
+
+    def test_below_leaves_out_later_issues(self, index: Index) -> None:
+        index.put(1, many(30))
+        assert ask(index, "common", below=4) == [1, 2, 3]
+
+    def test_what_does_not_fit_the_budget_is_left_out_and_said(self, index: Index) -> None:
+        index.put(1, many(30))
+        with index.view(1) as view:
+            known = view.look_up(index.analyse(1, "common own7x group2x", ""))["words"]
+            weights = idf(view.count, known.issues)
+            scores = view.search("words", known.terms, weights, bm25(1.0), budget=10)
+            assert scores.numbers.tolist() == [7, 10, 11, 12, 13, 14]
+            assert not scores.complete
+            assert view.search("words", known.terms, weights, bm25(1.0)).complete
+
+    def test_nothing_is_found_where_nothing_is(self, index: Index) -> None:
+        assert ask(index, "common") == []
+        index.put(1, [issue(1, "")])
+        assert ask(index, "") == []
+        with index.view(1) as view:
+            assert view.count == 1
+            assert view.terms(np.array([1, 99]), "words")[0].terms.tolist() == []
+
+    def test_text_that_a_form_supplies_is_no_evidence(self, index: Index) -> None:
+        form = "Please describe the kangaroo"
+        index.put(1, [issue(n, f"number{n}x", f"{form}\nown{n}x") for n in range(1, 9)])
+        assert ask(index, "kangaroo") == [1, 2, 3, 4, 5], "the first five could not know"
+        assert "kangaroo" not in index.analyse(1, "", form).terms["words"]
+
+    def test_frequencies_are_those_of_the_lists_and_follow_changes(self, engine: sa.Engine, index: Index) -> None:
+        other = Index(engine, TextAnalyser())
+        for first in (1, 40, 41):
+            index.put(1, many(first % 40 and 12, first))
+            for reader in (index, other):
+                with reader.view(1) as view:
+                    known = view.look_up(reader.analyse(1, "common group1x own8x own45x", ""))["words"]
+                    there = known.terms > 0
+                    assert view.frequencies("words")[known.terms[there]].tolist() == known.issues[there].tolist()
+
+
+class TestIssues:
+    def test_an_issue_comes_back_as_it_went_in(self, index: Index) -> None:
+        at = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
+        repo = RepoRef("acme", "app")
+        one = Issue(
+            repo=repo,
+            id=77,
+            node_id="",
+            number=5,
+            title="Crash ✓",
+            body="",
+            state="closed",
+            state_reason="completed",
+            author=Actor("ann[bot]", is_bot=True),
+            labels=("bug", "näh"),
+            created_at=at,
+            updated_at=at,
+            closed_at=at,
+            url="https://github.com/acme/app/issues/5",
+            comments=3,
+            thumbs_up=2,
+            thumbs_down=1,
+        )
+        index.put(1, [IndexedIssue.of(one, duplicate_of=2)])
+        with index.view(1) as view:
+            stored = view.issues([5, 6])
+            assert list(stored) == [5]
+            assert stored[5].duplicate_of == 2
+            assert stored[5].issue(repo, one.url) == one
+
+    def test_what_no_database_can_hold_is_replaced(self, index: Index) -> None:
+        index.put(1, [issue(1, "a\0b", "half \ud83d pair " + "x" * 9_000, author="\ud83d", labels=("\0",))])
+        with index.view(1) as view:
+            title, body = view.texts([1])[1]
+            assert title == "a\ufffdb"
+            assert len(body) == 8_000
+
+    def test_an_older_state_does_not_overwrite_a_newer_one(self, index: Index) -> None:
+        index.put(1, [issue(1, "new words", state="closed", updated_at=20.0)])
+        index.put(1, [issue(1, "old words", state="open", updated_at=10.0)])
+        assert ask(index, "old") == []
+        with index.view(1) as view:
+            assert view.issues([1])[1].state == "closed"
+
+    def test_an_issue_that_says_the_same_is_not_read_again(self, index: Index, model: Any) -> None:
+        index.put(1, many(3))
+        embedded = model.texts
+        index.put(1, [one._replace(state="closed") for one in many(3)])
+        assert model.texts == embedded
+        with index.view(1) as view:
+            assert {one.state for one in view.issues([1, 2, 3]).values()} == {"closed"}
+
+
+class TestChanging:
+    @pytest.fixture(autouse=True)
+    def short_tails(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """So that a handful of issues fills chunks."""
+        monkeypatch.setattr(lists, "TAIL", 16)
+
+    def test_an_edited_issue_is_found_by_its_new_words_only(self, index: Index) -> None:
+        for one in many(12):
+            index.put(1, [one])
+        index.put(1, [issue(3, "entirely different")])
+        assert ask(index, "own3x") == []
+        assert ask(index, "different") == [3]
+        assert 3 not in ask(index, "common", budget=11)
+        assert index.count(1) == 12
+
+    def test_removing_takes_back_everything(self, engine: sa.Engine, index: Index) -> None:
+        index.put(1, many(12))
+        before = rows(engine, 1)
+        index.put(1, many(30, first=20))
+        index.remove(1, range(20, 50))
+        index.remove(1, [99])
+        assert rows(engine, 1) == before
+        index.remove(1, range(1, 13))
+        assert {name: count for name, count in rows(engine, 1).items() if count} == {"index_states": 1}
+        assert index.count(1) == 0
+        assert ask(index, "common") == []
+
+    def test_c6a_forget_erases_one_repository(self, engine: sa.Engine, index: Index) -> None:
+        for repo_id in (1, 2, 3):
+            index.put(repo_id, many(12))
+        index.forget(1)
+        Store(engine).forget(3)
+        assert not any(rows(engine, 1).values())
+        assert not any(rows(engine, 3).values())
+        assert ask(index, "own7x", repo_id=2) == [7]
+        index.put(1, many(3))
+        assert ask(index, "common", repo_id=1) == [1, 2, 3]
+
+    def test_writers_at_once_lose_nothing(self, engine: sa.Engine, index: Index) -> None:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda n: index.put(1, many(3, first=n)), range(1, 25, 3)))
+        assert index.count(1) == 24
+        alone = Index(engine, TextAnalyser())
+        alone.put(2, many(24), embed=False)
+        for text in ("common", "group2x own7x"):
+            assert ask(index, text) == ask(alone, text, repo_id=2)

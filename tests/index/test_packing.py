@@ -1,0 +1,62 @@
+"""What is packed comes out again."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.index.packing import (
+    MOST_FIELDS,
+    NO_TERMS,
+    counts_of,
+    lengths_of,
+    numbers_of,
+    pack_postings,
+    pack_terms,
+    read_postings,
+    unpack_terms,
+)
+from bot.index.vectors import pack, unpack
+
+postings = st.lists(st.tuples(st.integers(1, 2**31 - 1), st.integers(0, 10**6), st.integers(1, 10**4)))
+bag = st.dictionaries(st.integers(1, 2**32 - 1), st.integers(1, 400), max_size=5)
+documents = st.lists(st.lists(bag, max_size=MOST_FIELDS), max_size=4)
+
+
+@given(postings)
+def test_postings(entries: list[tuple[int, int, int]]) -> None:
+    numbers, lengths, counts = (np.array([one[i] for one in entries], dtype=np.int64) for i in range(3))
+    packed = pack_postings(numbers, lengths, counts)
+    half = len(entries) // 2
+    again = read_postings(packed[:half].tobytes(), packed[half:].tobytes())
+    assert numbers_of(again).tolist() == numbers.tolist()
+    assert lengths_of(again).tolist() == np.minimum(lengths, 65_535).tolist()
+    assert counts_of(again).tolist() == np.minimum(counts, 255).tolist()
+
+
+@given(documents)
+def test_terms(documents: list[list[dict[int, int]]]) -> None:
+    blobs = [
+        pack_terms([(np.array(sorted(bag)), np.array([bag[term] for term in sorted(bag)])) for bag in fields])
+        for fields in documents
+    ]
+    bags = unpack_terms([*blobs, NO_TERMS], range(MOST_FIELDS))
+    for position, unpacked in enumerate(bags):
+        assert len(unpacked) == len(documents) + 1
+        for row, fields in enumerate([*documents, []]):
+            expected = fields[position] if position < len(fields) else {}
+            start, end = unpacked.starts[row : row + 2]
+            found = zip(unpacked.terms[start:end].tolist(), unpacked.counts[start:end].tolist(), strict=True)
+            assert list(found) == [(term, min(expected[term], 255)) for term in sorted(expected)]
+        assert unpacked.rows.tolist() == sorted(unpacked.rows.tolist())
+
+
+def test_vectors_lose_less_than_a_hundredth() -> None:
+    vectors = np.random.default_rng(1).normal(size=(50, 2, 256)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
+    vectors[3, 1] = 0
+    again = unpack(pack(vectors))
+    assert np.abs(np.einsum("nkd,mkd->nmk", again - vectors, vectors)).max() < 0.01
+    assert not again[3, 1].any()
+    assert unpack([]).shape == (0, 2, 0)

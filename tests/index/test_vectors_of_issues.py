@@ -1,0 +1,117 @@
+"""Finding by meaning: cosines, the centre, models that change, several processes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from bot.index import Index, IndexedIssue, Kind, TextAnalyser, neighbours
+from bot.index import index as index_module
+from bot.index.embedding import Embedder
+
+TITLES = [
+    "window flickers on resize",
+    "resize makes the window flicker",
+    "login fails with two factors",
+    "cannot log in",
+    "window does not close",
+    "export writes an empty file",
+]
+
+
+def put(index: Index, repo_id: int = 1) -> None:
+    index.put(repo_id, [IndexedIssue(n, title, f"text of {title}") for n, title in enumerate(TITLES, 1)])
+
+
+def nearest(index: Index, text: str, kind: Kind = Kind.BOTH, k: int = 10, below: int | None = None) -> list[int]:
+    pair = index.embed(index.analyse(1, text, ""))
+    assert pair is not None
+    with index.view(1) as view:
+        return view.nearest(pair, {kind: k}, below=below)[kind].numbers.tolist()
+
+
+def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
+@pytest.fixture(params=["in memory", "in the database"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "in the database":
+        monkeypatch.setattr(neighbours, "MOST_KEPT", 0)
+
+
+@pytest.mark.usefixtures("place")
+def test_cosines_are_those_of_the_model_around_the_centre(
+    index: Index, model: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "FIRST_CENTRE", 6)
+    put(index)
+    analyses = [index.analyse(1, title, f"text of {title}") for title in TITLES]
+    raw = np.stack([model.embed([a.title for a in analyses]), model.embed([a.text for a in analyses])], axis=1)
+    around = unit(raw.astype(np.float64) - raw.mean(axis=0))
+    expected = np.concatenate([around, unit(around.sum(axis=1, keepdims=True))], axis=1)
+    with index.view(1) as view:
+        stored = view.vectors(np.arange(1, 7))
+        assert np.abs(np.einsum("nkd,nkd->nk", stored, expected) - 1).max() < 5e-3
+        found = view.nearest(raw[0], dict.fromkeys(Kind, 6))
+        for kind in Kind:
+            cosines = expected[:, kind] @ expected[0, kind]
+            assert found[kind].numbers[0] == 1
+            assert np.abs(found[kind].scores - cosines[found[kind].numbers - 1]).max() < 0.02
+            assert sorted(found[kind].numbers.tolist()) == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.usefixtures("place")
+def test_what_is_taken_out_or_changed_is_seen_by_every_process(engine: sa.Engine, model: Embedder) -> None:
+    one, other = Index(engine, TextAnalyser(), model), Index(engine, TextAnalyser(), model)
+    put(one)
+    text = "window flickers on resize"
+    assert nearest(other, text, Kind.TITLE)[0] == 1
+    one.remove(1, [1])
+    assert nearest(other, text, Kind.TITLE)[0] == 2
+    one.put(1, [IndexedIssue(6, text), IndexedIssue(70_000, text)])
+    for reader in (one, other):
+        assert nearest(reader, text, Kind.TITLE)[:2] == [6, 70_000]
+        assert nearest(reader, text, Kind.TITLE, below=6)[0] == 2
+        with reader.view(1) as view:
+            assert not view.vectors(np.array([1, 99_999])).any()
+    one.forget(1)
+    assert nearest(other, text) == []
+
+
+def test_another_model_embeds_anew_in_steps(engine: sa.Engine, index: Index, other_model: Embedder) -> None:
+    put(index)
+    assert index.missing_vectors(1) == []
+    changed = Index(engine, TextAnalyser(), other_model)
+    assert changed.missing_vectors(1) == [6, 5, 4, 3, 2, 1]
+    assert changed.embed_missing(1, limit=2) == [6, 5]
+    assert sorted(nearest(changed, "window")) == [5, 6]
+    assert changed.missing_vectors(1, below=3) == [2, 1]
+    while changed.embed_missing(1, limit=2):
+        pass
+    assert nearest(changed, "cannot log in")[0] == 4
+    with changed.view(1) as view:
+        assert view.vector_count == view.count == 6
+
+
+def test_vectors_can_be_left_for_later_and_go_with_an_edit(index: Index) -> None:
+    put(index)
+    index.put(1, [IndexedIssue(3, "entirely different")], embed=False)
+    assert index.missing_vectors(1) == [3]
+    assert 3 not in nearest(index, "entirely different")
+    index.embed_missing(1)
+    assert nearest(index, "entirely different", Kind.TITLE)[0] == 3
+
+
+def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
+    index = Index(engine, TextAnalyser())
+    put(index)
+    assert index.embed(index.analyse(1, "window", "")) is None
+    assert index.missing_vectors(1) == []
+    assert index.embed_missing(1) == []
+    with index.view(1) as view:
+        assert view.vector_count == 0
+        assert view.nearest(np.ones((2, 64), dtype=np.float32), {Kind.BOTH: 3})[Kind.BOTH].numbers.tolist() == []
+        assert view.vectors(np.array([1])).shape == (1, 3, 0)
