@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from bot.index import lists
 from bot.index.analysis import Analysis, Field, hashed
-from bot.index.packing import Integers, Postings, pack_postings, pack_terms, unpack_terms
+from bot.index.packing import MOST_COUNTED, Integers, Postings, pack_postings, pack_terms, unpack_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,13 @@ class Batch:
     def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
-        positions: dict[tuple[str, str], int] = {}
-        self._columns = [_column(field, analyses.values(), positions) for field in fields]
-        self.hashes = [hashed(space, word) for space, word in positions]
+        spaces: dict[str, dict[str, int]] = {field.space: {} for field in fields}
+        number = itertools.count().__next__
+        self._columns = [_column(field.name, spaces[field.space], number, analyses.values()) for field in fields]
+        self.hashes: list[int] = [0] * sum(map(len, spaces.values()))
+        for space, positions in spaces.items():
+            for word, position in positions.items():
+                self.hashes[position] = hashed(space, word)
         self.lengths = [np.bincount(c.rows, c.counts, len(self.numbers)).astype(np.int64) for c in self._columns]
 
     def entries(self, known: Mapping[int, int]) -> tuple[Integers, Postings, list[bytes]]:
@@ -61,16 +66,20 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
     return np.concatenate(keys), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
 
 
-def _column(field: Field, analyses: Any, positions: dict[tuple[str, str], int]) -> _Column:
-    rows: list[int] = []
+def _column(name: str, positions: dict[str, int], number: Callable[[], int], analyses: Iterable[Analysis]) -> _Column:
+    """One field of all issues; words that have no position in the batch yet get one from `number`."""
+    sizes: list[int] = []
     terms: list[int] = []
     counts: list[int] = []
-    for row, analysis in enumerate(analyses):
-        found = analysis.terms.get(field.name, {})
-        rows += [row] * len(found)
+    for analysis in analyses:
+        found = analysis.terms.get(name, {})
+        sizes.append(len(found))
         counts += found.values()
         for word in found:
-            terms.append(positions.setdefault((field.space, word), len(positions)))
-    # Counts are cut where they are packed, so that lengths can be taken back when the issue leaves.
-    cut = np.minimum(np.array(counts, dtype=np.int64), 255)
-    return _Column(np.array(rows, dtype=np.int64), np.array(terms, dtype=np.int64), cut)
+            position = positions.get(word)
+            if position is None:
+                position = positions[word] = number()
+            terms.append(position)
+    rows = np.repeat(np.arange(len(sizes)), sizes)
+    # Counts are cut here, since those that are stored are taken back when an issue leaves.
+    return _Column(rows, np.array(terms, dtype=np.int64), np.minimum(np.array(counts, dtype=np.int64), MOST_COUNTED))

@@ -90,7 +90,12 @@ indexed_vectors = _table(
 
 # The number that a term has in a repository, by a hash of the term.
 index_vocabulary = _table(
-    "index_vocabulary", _key("repo_id"), _key("hash"), _column("term", sa.BigInteger()), narrow=True
+    "index_vocabulary",
+    _key("repo_id"),
+    _key("hash"),
+    _column("term", sa.BigInteger()),
+    sa.Index("ix_index_vocabulary_term", "repo_id", "term"),
+    narrow=True,
 )
 
 # In how many issues a term occurs in a field (`list` is both in one number), and the last few of them.

@@ -80,6 +80,7 @@ def upgrade() -> None:
     _create("indexed_vectors", issue, _count("changed"), _bytes("vectors"))
     op.create_index("ix_indexed_vectors_changed", "indexed_vectors", ["repo_id", "changed"])
     _create("index_vocabulary", ("repo_id", "hash"), _count("term"), narrow=True)
+    op.create_index("ix_index_vocabulary_term", "index_vocabulary", ["repo_id", "term"])
     _create("index_lists", ("repo_id", "list"), _count("issues"), _bytes("tail"), narrow=True)
     _create("index_chunks", ("repo_id", "list", "chunk"), _bytes("postings"))
     _create(

