@@ -146,7 +146,7 @@ def test_f4_hostile_text_asks_nothing_else(find: Find, sim: Simulator) -> None:
     assert report.outcome is Outcome.FOUND
     for run in report.queries:
         assert run.hits is not None
-        assert run.query.startswith("repo:acme/app is:issue is:open in:title")
+        assert run.query.startswith("repo:acme/app is:issue is:open in:")
         assert run.query.count(":") == 4
         assert not set(run.query) & set('"-\u202e\0')
 
@@ -260,12 +260,12 @@ def test_any_issue_can_be_compared(client: RepoClient) -> None:
     "body", ["x" * 65_536, "ab_ " * 16_384, "\u0301" * 65_536, "<!--" * 16_384, "日本" * 32_768, "'\"" * 32_768]
 )
 def test_a_body_of_65536_characters_costs_less_than_a_second(find: Find, sim: Simulator, body: str) -> None:
-    sim.open_issue("acme/app", "mallory", "Crash on login", body)
+    sim.open_issue("acme/app", "trent", "Crash on login", body)
     sim.open_issue("acme/app", "mallory", "Crash on login again", body)
     started = time.process_time()
     report = find(7)
     assert time.process_time() - started < 1
-    assert report.candidates[0].number == 6
+    assert 6 in {candidate.number for candidate in report.candidates}
 
 
 @pytest.mark.parametrize(
