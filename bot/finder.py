@@ -88,7 +88,7 @@ class Finder:
         self._words = CountedWords() if words is None else words
         self._settings = settings or FinderSettings()
         self._default = default
-        self._model = model or shipped_model()
+        self._given_model = model
 
     def find_duplicates(
         self,
@@ -192,6 +192,11 @@ class Finder:
         """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""
         judged, rarity = judge(target, [other], self._words, self._model, relevance=DEFAULT_RELEVANCE, threshold=0.0)
         return self._present(target, judged, {}, rarity)[0]
+
+    @property
+    def _model(self) -> Model:
+        # Read on first use: training looks for candidates without any.
+        return self._given_model or shipped_model()
 
     def notice(self, issue: Issue) -> None:
         """Count the words of an issue that arrived: after its find, for which its own words are no evidence."""

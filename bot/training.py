@@ -1,149 +1,188 @@
 """Makes `ranking/weights.json` from files of issues with known duplicates.
 
+    .venv/bin/python -m bot.training FILE... --out bot/ranking/weights.json
+
 Every file is replayed as it happened (`bot/replay/`). For each duplicate, and for a seeded sample of the other issues,
-the candidates that the searches bring up are weighed (`ranking/features.py`) and marked as the same issue or not; the
-model is a logistic regression on them. Each issue is weighed twice, with the word statistics of everything before it
-and with those of the last 200 issues, so that the model holds on the day of installation too.
+the candidates that the searches bring up are weighed and marked as the same issue or not. Two logistic regressions are
+fitted, one after the other: what orders the candidates of one issue (`ranking/features.py`), and from its scores how
+likely each of the first few is the same issue (`ranking/confidence.py`). Half of the issues are weighed with the word
+statistics of everything before them, half with those of the last 200 issues, so that the model holds on the day of
+installation too. For the probability, smaller repositories are made of large ones by leaving out most candidates, but
+no true one: in a repository of two hundred issues the same likeness says more. The other issues weigh as many as they
+stand for: nearly all new issues are no duplicates, and a probability that forgets it is wrong.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.finder import MOST_COMPARED, Finder, FinderSettings
-from bot.ranking.features import NAMES
-from bot.ranking.judging import weigh
+from bot.ranking import confidence, features
+from bot.ranking.confidence import standings
+from bot.ranking.judging import COVERAGES, weigh, weigh_closely
 from bot.ranking.rarity import CountedWords
 from bot.ranking.scoring import score_candidates
 from bot.replay import ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
+from bot.replay.labels import Labels, read_labels, to_learn_from
 from bot.sources.vocabulary import FIRST_CONTACT, count_words
 
-WARM = 0.2
-OTHERS = 3_000
+OTHERS = 1_500
 L2 = 1.0
+# Candidates of one issue from which the probability is learned: those that a comment shows.
+SHOWN = 5
+# What is left of a repository's issues when a smaller one is made of it.
+SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Examples:
-    """Weighed candidates: `features` has a row for each, `same` its truth, `weight` how many others it stands for."""
+class Arrival:
+    """One issue with its candidates weighed: a row for each in `ranking` and `close`, and whether it is the `same`.
 
-    features: Floats
+    `earlier` is how many issues there were before it, `stands_for` how many issues of its kind it is a sample of.
+    """
+
+    earlier: int
+    ranking: Floats
+    close: Floats
     same: Floats
-    weight: Floats
-    duplicates: int
-    others: int
+    stands_for: float
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """What a file says of duplicates. `group` joins issues that report the same thing; `unclear` ones are left out."""
+class Fitted:
+    """Weights by feature, and the intercept."""
 
-    group: Mapping[int | str, int | str]
-    marked: frozenset[int | str]
-    unclear: frozenset[int | str]
+    weights: Mapping[str, float]
+    intercept: float
 
-
-def read_labels(path: Path) -> Labels:
-    """The union of all `duplicate_of` links of a file, and the issues whose truth is not known."""
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        rows: list[dict[str, Any]] = [json.loads(line) for line in lines if line.strip()]
-    parent: dict[int | str, int | str] = {row["id"]: row["id"] for row in rows}
-
-    def root(node: int | str) -> int | str:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    marked = [row for row in rows if row.get("duplicate_of") in parent]
-    for row in marked:
-        parent[root(row["id"])] = root(row["duplicate_of"])
-    doubts = ("maybe_related", "body_mentions_master", "dup_unknown_master")
-    return Labels(
-        {row["id"]: root(row["id"]) for row in rows},
-        frozenset(row["id"] for row in marked),
-        frozenset(row["id"] for row in rows if any(row.get(doubt) for doubt in doubts)),
-    )
+    def scores(self, rows: Floats) -> Floats:
+        """The log-odds of each row."""
+        scores: Floats = rows @ np.array(list(self.weights.values())) + self.intercept
+        return scores
 
 
-def collect(
-    path: Path, *, others: int = OTHERS, seed: int = 0, progress: Callable[[int, int], None] = lambda done, of: None
-) -> Examples:
-    """The examples of one file. `progress` is told how many of its issues have arrived."""
+def collect(path: Path, *, others: int = OTHERS, seed: int = 0) -> list[Arrival]:
+    """What one file has to teach."""
     issues, labels = read_archive(path), read_labels(path)
-    first_of = _first_of(issues, labels)
-    late = range(int(len(issues) * WARM), len(issues))
-    clear = [n for n in late if issues[n].id not in labels.unclear]
-    repeated = [n for n in clear if issues[n].id in labels.marked and first_of[labels.group[issues[n].id]] < n]
-    fresh = [n for n in clear if first_of[labels.group[issues[n].id]] == n]
-    sample = random.Random(seed).sample(fresh, min(others, len(fresh)))  # noqa: S311 - a sample, no secret
-    stands_for = len(fresh) / max(len(sample), 1)
-    chosen = dict.fromkeys(repeated, 1.0) | dict.fromkeys(sample, stands_for)
-    features, same, weight = [], [], []
-    for position, rows, numbers in _weighed(issues, chosen, progress):
-        group = labels.group[issues[position].id]
-        features += rows
-        same += [float(labels.group[issues[number - 1].id] == group) for number in numbers]
-        weight += [chosen[position]] * len(rows)
-    return Examples(np.array(features), np.array(same), np.array(weight), len(repeated), len(sample))
+    return list(_weighed(issues, labels, to_learn_from(issues, labels, others, seed)))
 
 
-def _first_of(issues: Sequence[PastIssue], labels: Labels) -> dict[int | str, int]:
-    first: dict[int | str, int] = {}
-    for position, issue in enumerate(issues):
-        first.setdefault(labels.group[issue.id], position)
-    return first
-
-
-def _weighed(
-    issues: Sequence[PastIssue], chosen: Mapping[int, float], progress: Callable[[int, int], None]
-) -> Iterator[tuple[int, list[tuple[float, ...]], list[int]]]:
-    """(position, features of its candidates, their numbers), once for each kind of word statistics."""
+def _weighed(issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int, float]) -> Iterator[Arrival]:
+    """The chosen issues in order; those without candidates teach nothing."""
     github, everything = ReplayGitHub(), CountedWords()
     finder = Finder(github, words=everything, settings=FinderSettings(hybrid=False))
     for position, past in enumerate(issues):
         issue = github.arrive(past)
-        progress(position + 1, len(issues))
         if position in chosen:
             hits = finder.gather(issue).hits[: MOST_COMPARED + 1]
             candidates = [hit.issue for hit in hits if hit.issue.number < issue.number]
             scored = score_candidates(issue.title, candidates, 0.0, None)
-            recent = CountedWords()
-            count_words(recent, github.recent_issues(issue.repo, FIRST_CONTACT + 1)[1:])
-            for stats in (everything, recent):
+            ranked = [one.candidate for one in scored]
+            group = labels.group[past.id]
+            same = np.array([float(labels.group[issues[other.number - 1].id] == group) for other in ranked])
+            stats = everything
+            if position % 2:
+                stats = CountedWords()
+                count_words(stats, github.recent_issues(issue.repo, FIRST_CONTACT + 1)[1:])
+            if scored:
                 rows, _ = weigh(issue, scored, stats)
-                yield position, rows, [one.candidate.number for one in scored]
+                close = weigh_closely(issue, ranked, stats)
+                yield Arrival(position, np.array(rows), np.array(close), same, chosen[position])
         finder.notice(issue)
 
 
-def fit(parts: Sequence[Examples]) -> tuple[dict[str, float], float]:
-    """Weights by feature, and the intercept, that make the examples most probable: Newton's method, L2 on weights."""
-    features = np.vstack([part.features for part in parts])
-    same, weight = (np.concatenate([getattr(part, name) for part in parts]) for name in ("same", "weight"))
-    mean, scale = features.mean(axis=0), features.std(axis=0) + 1e-9
-    rows = np.hstack([(features - mean) / scale, np.ones((len(features), 1))])
-    penalty = np.diag([L2] * len(NAMES) + [0.0])
-    beta = np.zeros(rows.shape[1])
+def fit_ranking(arrivals: Sequence[Arrival]) -> Fitted:
+    """What orders candidates."""
+    rows = np.vstack([one.ranking for one in arrivals])
+    same = np.concatenate([one.same for one in arrivals])
+    weight = np.concatenate([np.full(len(one.same), one.stands_for) for one in arrivals])
+    return fit(features.NAMES, rows, same, weight)
+
+
+def fit_confidence(arrivals: Sequence[Arrival], ranking: Fitted, seed: int = 0) -> Fitted:
+    """How likely the first few are, given how the first model orders them, in repositories of any size."""
+    rng = np.random.default_rng(seed)
+    rows, same, weight = [], [], []
+    for share in SHARES:
+        for one in (thinned(arrival, share, rng) for arrival in arrivals):
+            scores = ranking.scores(one.ranking)
+            order = np.argsort(-scores, kind="stable")
+            for place, standing in zip(order[:SHOWN], standings(scores[order].tolist(), one.earlier), strict=False):
+                rows.append([*standing, *one.ranking[place][COVERAGES], *one.close[place]])
+                same.append(one.same[place])
+                weight.append(one.stands_for)
+    return fit(confidence.NAMES, np.array(rows), np.array(same), np.array(weight))
+
+
+def thinned(arrival: Arrival, share: float, rng: np.random.Generator) -> Arrival:
+    """The same arrival where only this share of the other issues is there; what it repeats always is."""
+    kept = (rng.random(len(arrival.same)) < share) | (arrival.same > 0)
+    return Arrival(
+        int(arrival.earlier * share),
+        arrival.ranking[kept],
+        arrival.close[kept],
+        arrival.same[kept],
+        arrival.stands_for,
+    )
+
+
+def fit(names: Sequence[str], rows: Floats, same: Floats, weight: Floats) -> Fitted:
+    """The weights and the intercept that make the examples most probable: Newton's method, L2 on the weights.
+
+    Features are standardised for the fit, so that the penalty treats all alike; the weights are for features as they
+    are. The intercept is not penalised: it carries how rare duplicates are.
+    """
+    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    inputs = np.hstack([(rows - mean) / scale, np.ones((len(rows), 1))])
+    penalty = np.diag([L2] * len(names) + [0.0])
+    beta = np.zeros(inputs.shape[1])
     for _ in range(50):
-        probability = 1 / (1 + np.exp(-np.clip(rows @ beta, -30, 30)))
-        slope = rows.T @ (weight * (probability - same)) + penalty @ beta
-        curvature = (rows * (weight * probability * (1 - probability))[:, None]).T @ rows + penalty
+        probability = 1 / (1 + np.exp(-np.clip(inputs @ beta, -30, 30)))
+        slope = inputs.T @ (weight * (probability - same)) + penalty @ beta
+        curvature = (inputs * (weight * probability * (1 - probability))[:, None]).T @ inputs + penalty
         step = np.linalg.solve(curvature, slope)
         beta -= step
         if float(np.abs(step).max()) < 1e-7:
             break
     weights = beta[:-1] / scale
-    intercept = float(beta[-1] - weights @ mean)
-    return {name: round(float(value), 5) for name, value in zip(NAMES, weights, strict=True)}, round(intercept, 5)
+    rounded = {name: round(float(value), 5) for name, value in zip(names, weights, strict=True)}
+    return Fitted(rounded, round(float(beta[-1] - weights @ mean), 5))
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where the weights go.")
+@click.option("--others", default=OTHERS, show_default=True, help="How many issues that are no duplicates, a file.")
+@click.option("--seed", default=0, show_default=True, help="Which of them.")
+def main(files: tuple[Path, ...], out: Path, others: int, seed: int) -> None:
+    """Learn the weights from FILES, JSON Lines with known duplicates (`duplicate_of`)."""
+    with ProcessPoolExecutor() as pool:
+        parts = [pool.submit(collect, path, others=others, seed=seed) for path in files]
+        arrivals = [arrival for part in parts for arrival in part.result()]
+    ranking = fit_ranking(arrivals)
+    made = {
+        "made_from": [path.name for path in files],
+        "made_by": f"python -m bot.training FILES --others {others} --seed {seed}",
+        "arrivals": len(arrivals),
+        "ranking": {"intercept": ranking.intercept, "weights": dict(ranking.weights)},
+    }
+    judged = fit_confidence(arrivals, ranking, seed)
+    made["confidence"] = {"intercept": judged.intercept, "weights": dict(judged.weights)}
+    out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    click.echo(f"{out}: from {len(arrivals)} issues", err=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from bot.errors import UserError
 from bot.finder import Finder, FinderSettings
 from bot.ranking.judging import DEFAULT_RELEVANCE, Relevance
+from bot.ranking.model import Model
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.replay import ReplayGitHub, choose, read_archive
 from bot.replay import replay as run
@@ -71,6 +72,11 @@ def _sources(_context: click.Context, _option: click.Parameter, value: str) -> t
     show_default=True,
     help="Searches by words an issue.",
 )
+@click.option(
+    "--weights",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Weights to rank with, made by `python -m bot.training` [default: those that Doppel comes with].",
+)
 def replay(
     issues: Path,
     out: Path,
@@ -82,6 +88,7 @@ def replay(
     relevance: str,
     threshold: float,
     budget: int,
+    weights: Path | None,
 ) -> None:
     """Run the issues of a file through the finder, in order of arrival.
 
@@ -92,7 +99,8 @@ def replay(
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
     github = ReplayGitHub()
-    finder = Finder(github, settings=FinderSettings(budget=budget, hybrid="github-hybrid" in sources))
+    settings = FinderSettings(budget=budget, hybrid="github-hybrid" in sources)
+    finder = Finder(github, settings=settings, model=_model(weights))
     ask = partial(
         Finder.find, threshold=threshold, max_candidates=top, relevance=relevance, state="all", earlier_only=True
     )
@@ -112,3 +120,13 @@ def replay(
     except OSError as problem:
         raise UserError(f"{out}: {problem.strerror}") from None
     console.print(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", highlight=False)
+
+
+def _model(weights: Path | None) -> Model | None:
+    """The model in a file; None stands for the one that comes with this version."""
+    if weights is None:
+        return None
+    try:
+        return Model.parse(weights.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError) as problem:
+        raise UserError(f"--weights: {weights} holds no weights for this version ({problem})") from None

@@ -62,7 +62,7 @@ class RepoConfig:
     """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file."""
 
     mode: Mode = "comment"
-    min_confidence: float = 0.5
+    min_confidence: float = 0.2
     max_candidates: int = 5
     include_closed: bool = True
     search: SearchConfig = SearchConfig()

@@ -12,9 +12,6 @@ from bot.simulator.operations.loading import read_jsonl
 from bot.simulator.state.issues import BODY_MAX, TITLE_MAX
 
 ARRIVALS = 4
-# What the repository of a file has as its doppel.yml. On golang/go this bar gives a comment to one in ten of the new
-# issues that nobody reported before (a replay of 400 arrivals, judged by the file's own duplicates).
-SETTINGS = "min_confidence: 0.012\n"
 # Shorter texts say too little to tell whether the bot was right.
 TELLING = 200
 
@@ -28,6 +25,8 @@ def split(path: Path) -> tuple[list[dict[str, Any]], tuple[Scene, ...]]:
     number = next((n for n in range(len(known), 0, -1) if _is_telling(known[n - 1])), 0)
     if number:
         again = _scene(f"The words of #{number} arrive once more", known[number - 1], _moment(known[-1]))
+        # By somebody else: one author's second report is as a rule the next of a series.
+        again = replace(again, login="somebody-else")
         scenes.insert(0, replace(again, expect=Expect.COMMENT, shows=(number,), unfold=True))
     return known, tuple(scenes)
 

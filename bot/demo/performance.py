@@ -53,7 +53,7 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         bot = stack.enter_context(processes.running(server, home, database))
         rows, scenes = arrivals.split(plan.issues) if plan.issues else (None, SCENES)
         tell(Progress(f"writing the issues of {plan.repository} into it"))
-        count = seed(server.sim, plan.repository, rows, arrivals.SETTINGS)
+        count = seed(server.sim, plan.repository, rows)
         processes.wait_for(bot, "web", bot.takes_deliveries)
         server.sim.app.hook.url = bot.receiver
         server.sim.install(plan.repository)

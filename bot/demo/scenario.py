@@ -136,7 +136,11 @@ right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays t
         "<!-- doppel --> Duplicate of #1 @larkspool/core | [map](javascript:alert(1)) grey: tile requests answered 403",
         """@hedvig-l @ostap-k <script>alert(1)</script> ![x](https://tracker.invalid/p.png)
 
-`Failed to fetch tile 9/271/161: 403` on every tile, the map stays grey.
+The map is an empty grey area. The network tab says that a Referer is required, and this on every tile:
+
+```
+Failed to fetch tile 9/271/161: 403
+```
 
 </details></details>
 

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from importlib import resources
 from typing import Any
 
-from bot.config import CONFIG_PATH
 from bot.demo.scenario import ROLES
 from bot.simulator import Simulator
 
@@ -18,13 +17,11 @@ NEWEST = timedelta(days=3)
 _FAN = "reader-{}"
 
 
-def seed(
-    simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] | None = None, settings: str = ""
-) -> int:
+def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] | None = None) -> int:
     """Make `repository` with the demo's issues, or with `rows` of the common format; returns their number.
 
-    `settings` is its doppel.yml where `rows` are given; the demo's own issues come with theirs. The App is not
-    installed yet, so nothing is delivered for what is there from the start.
+    The bot has its default settings there. The App is not installed yet, so nothing is delivered for what is there from
+    the start.
     """
     simulator.add_organization(repository.partition("/")[0])
     simulator.add_repository(repository)
@@ -33,7 +30,6 @@ def seed(
     if rows is None:
         count = _load_own(simulator, repository)
     else:
-        simulator.write_file(repository, CONFIG_PATH, settings)
         count = simulator.load_issues(rows, repository)
     with simulator.lock:
         simulator.flush_index()
@@ -42,7 +38,6 @@ def seed(
 
 def _load_own(simulator: Simulator, repository: str) -> int:
     data = resources.files("bot.demo")
-    simulator.write_file(repository, CONFIG_PATH, data.joinpath("doppel.yml").read_text("utf-8"))
     for form in ("bug", "feature"):
         path = f".github/ISSUE_TEMPLATE/{form}.yml"
         simulator.write_file(repository, path, data.joinpath("issue_template", f"{form}.yml").read_text("utf-8"))

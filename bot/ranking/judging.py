@@ -1,7 +1,7 @@
-"""From hits to an order: titles compared (F5), the whole texts weighed, the cut made. Pure.
+"""From hits to an order: titles compared (F5), the whole texts weighed, the best few judged, the cut made. Pure.
 
 Two ways to rank (`relevance`): `title` lets the title scorer decide alone (F6); `learned`, the default, sorts by the
-probability that the model gives. `threshold` is a filter on title similarity in both.
+learned evidence, copies first. `threshold` is a filter on title similarity in both.
 """
 
 from __future__ import annotations
@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.model import Issue
-from bot.ranking.features import Comparison, Subject
+from bot.ranking.confidence import LEADERS, CloseComparison, Leader, least_confidence, standings
+from bot.ranking.features import NAMES, Comparison, Subject
+from bot.ranking.messages import error_messages
 from bot.ranking.model import Model
 from bot.ranking.rarity import Rarity, WordStats
 from bot.ranking.scoring import ScoredTitle, score_candidates
 from bot.ranking.text import read
+
+COVERAGES = slice(NAMES.index("title_coverage"), NAMES.index("reverse_coverage") + 1)
+_SECONDS_A_DAY = 86_400
 
 
 class Relevance(StrEnum):
@@ -30,7 +35,7 @@ DEFAULT_RELEVANCE = Relevance.LEARNED
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A candidate with its scores; all are in [0, 1]. `relevance` is what it was sorted by."""
+    """A candidate with its scores, all in [0, 1]. `relevance` is what it was sorted by."""
 
     issue: Issue
     similarity: float
@@ -50,17 +55,30 @@ def judge(
 ) -> tuple[list[Judged], Rarity]:
     """The candidates at or over the title threshold, best first, and the rarity of the words that were weighed.
 
-    Of equals the one with the more similar title comes first, then the older.
+    Of equals the one with the more similar title comes first, then the older. A list is judged as a whole before the
+    threshold cuts it, so that a candidate's probability does not depend on who else is shown.
     """
-    scored = score_candidates(target.title, candidates, threshold, None, target_number=target.number)
+    scored = score_candidates(target.title, candidates, 0.0, None, target_number=target.number)
     features, rarity = weigh(target, scored, stats)
+    scores = [model.ranking.score(values) for values in features]
+    # They come sorted by similarity and age, and sorting is stable.
+    order = sorted(range(len(scored)), key=lambda place: -scores[place])
+    leaders = order[:LEADERS]
+    close = weigh_closely(target, [scored[place].candidate for place in leaders], stats)
+    standing = standings([scores[place] for place in order], target.number - 1)
+    rows = [(*standing[rank], *features[place][COVERAGES], *close[rank]) for rank, place in enumerate(leaders)]
+    likely = dict(zip(leaders, map(model.confidence.probability, rows), strict=True))
+    copies = {place: least for place, values in zip(leaders, close, strict=True) if (least := least_confidence(values))}
     judged = []
-    for one, values in zip(scored, features, strict=True):
-        probability = model.probability(values)
+    # Who ranks lower is never called likelier, nor is who ranks below the leaders likelier than the last of them.
+    probability = 1.0
+    for place in sorted(order, key=lambda place: -copies.get(place, 0.0)):
+        probability = min(probability, max(likely.get(place, 1.0), copies.get(place, 0.0)))
+        one = scored[place]
         by = one.similarity if relevance is Relevance.TITLE else probability
         judged.append(Judged(one.candidate, one.similarity, one.title_ratio, by, probability))
-    # They come sorted by similarity and age, and sorting is stable.
-    return sorted(judged, key=lambda one: -one.relevance), rarity
+    kept = [one for one in judged if one.similarity >= threshold]
+    return sorted(kept, key=lambda one: -one.relevance), rarity
 
 
 def weigh(
@@ -77,5 +95,22 @@ def weigh(
     return features, rarity
 
 
+def weigh_closely(target: Issue, candidates: Sequence[Issue], stats: WordStats) -> list[tuple[float, ...]]:
+    """The features of `CloseComparison` for each candidate. It looks up all their words: for the best few only."""
+    mine, theirs = _leader(target), [_leader(issue) for issue in candidates]
+    rarity = Rarity.of(stats, set(mine.evidence.all).union(*(leader.evidence.all for leader in theirs)))
+    comparison = CloseComparison(mine, rarity)
+    return [comparison.features(leader, _days(target, issue)) for leader, issue in zip(theirs, candidates, strict=True)]
+
+
 def _subject(issue: Issue) -> Subject:
     return Subject(read(issue.title, issue.body), issue.created_at)
+
+
+def _leader(issue: Issue) -> Leader:
+    messages = frozenset(error_messages(f"{issue.title}\n{issue.body}"))
+    return Leader(read(issue.title, issue.body), messages, issue.author.login)
+
+
+def _days(one: Issue, other: Issue) -> float:
+    return abs((one.created_at - other.created_at).total_seconds()) / _SECONDS_A_DAY

@@ -1,45 +1,60 @@
-"""The learned half of the ranking: a logistic model whose weights are data, shipped beside this file.
+"""The learned half of the ranking: two logistic models whose weights are data, shipped beside this file.
 
-`weights.json` says what it was made from and by which command; `bot/training.py` makes it. Only weights are in it, no
-text. The model gives the probability that a candidate is the same issue as the target, among all the candidates that
-the searches bring up, at the share of duplicates that the training projects had.
+The first orders candidates (`features.py`), the second says how likely each of the best few is the same issue
+(`confidence.py`). `weights.json` says what they were made from and by which command; `bot/training.py` makes it. Only
+weights are in it, no text.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
-from bot.ranking.features import NAMES
+from bot.ranking import confidence, features
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """Weights of the features, in the order of `features.NAMES`, and the intercept."""
+class Logistic:
+    """A weight for each feature, and the intercept."""
 
     weights: tuple[float, ...]
     intercept: float
 
-    def __post_init__(self) -> None:
-        if len(self.weights) != len(NAMES):
-            raise ValueError(f"weights: {len(self.weights)} for {len(NAMES)} features")
+    def score(self, values: Sequence[float]) -> float:
+        """The log-odds."""
+        return self.intercept + sum(w * x for w, x in zip(self.weights, values, strict=True))
 
-    def probability(self, features: Sequence[float]) -> float:
-        """The probability in (0, 1) that the two are the same issue."""
-        evidence = self.intercept + sum(w * x for w, x in zip(self.weights, features, strict=True))
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, evidence))))
+    def probability(self, values: Sequence[float]) -> float:
+        """The probability in (0, 1)."""
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.score(values)))))
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any], names: Sequence[str]) -> Logistic:
+        """Read one model. Raises ValueError where it was made for other features than this version has."""
+        if set(data["weights"]) != set(names):
+            raise ValueError(f"the weights are for other features: {sorted(set(data['weights']) ^ set(names))}")
+        return cls(tuple(float(data["weights"][name]) for name in names), float(data["intercept"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What orders candidates, and what says how far to trust the order."""
+
+    ranking: Logistic
+    confidence: Logistic
 
     @classmethod
     def parse(cls, text: str) -> Model:
-        """Read `weights.json`. Raises ValueError where it was made for other features than this version has."""
+        """Read `weights.json`."""
         data = json.loads(text)
-        if set(data["weights"]) != set(NAMES):
-            raise ValueError(f"the weights are for other features: {sorted(set(data['weights']) ^ set(NAMES))}")
-        return cls(tuple(float(data["weights"][name]) for name in NAMES), float(data["intercept"]))
+        return cls(
+            Logistic.parse(data["ranking"], features.NAMES), Logistic.parse(data["confidence"], confidence.NAMES)
+        )
 
 
 @cache

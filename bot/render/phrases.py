@@ -38,7 +38,7 @@ class Phrases:
     confidence_very_likely: str = "very likely the same ({percent})"
     confidence_likely: str = "likely the same ({percent})"
     confidence_possible: str = "possibly the same ({percent})"
-    confidence_unlikely: str = "probably only related ({percent})"
+    confidence_unlikely: str = "perhaps the same ({percent})"
     titles_alike: str = "titles {letters} alike by letters, {words} by words"
 
     # The last lines, and what is folded.

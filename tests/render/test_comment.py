@@ -151,9 +151,9 @@ def test_c3_the_state_is_shown(state: str, reason: str | None, expected: str) ->
         (0.85, "Very likely the same (85%)"),
         (0.6, "Likely the same (60%)"),
         (0.3, "Possibly the same (30%)"),
-        (0.29, "Probably only related (29%)"),
-        (0.001, "Probably only related (1%)"),
-        (0.0, "Probably only related (0%)"),
+        (0.29, "Perhaps the same (29%)"),
+        (0.001, "Perhaps the same (1%)"),
+        (0.0, "Perhaps the same (0%)"),
     ],
 )
 def test_c3_confidence_is_shown_in_words_and_per_cent(confidence: float, expected: str) -> None:
