@@ -6,6 +6,7 @@ something outside must then be mended and a loop would only hide it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import logging
 import os
@@ -85,6 +86,9 @@ class Supervisor:
             if len(deaths) >= DEATHS:
                 raise Unavailable(f"{name} died {len(deaths)} times within a minute, last with {child.returncode}")
             log.warning("%s ended with %s; it is started again", name, child.returncode)
+            # Gunicorn's own children outlive it for a while and would keep the port from the next one.
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
             self._start(name)
 
     def run(self) -> None:

@@ -1,4 +1,4 @@
-"""Web and worker are killed in the middle of their work: nothing is lost, and nothing is doubled."""
+"""The bot as its hosts run it: gunicorn, worker and simulator as they are, over real sockets."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import pytest
 
 from bot.demo.processes import Processes, running, wait_for
 from bot.simulator import Server, Simulator, start_simulator
 from tests.e2e.harness import BOT, SPEAKS_EASILY
-
-pytestmark = pytest.mark.processes
 
 TOPICS = (
     "exporting to PDF",
@@ -39,17 +36,19 @@ class Host:
         return self.server.sim
 
     def kill(self, name: str) -> None:
-        """SIGKILL, and the supervisor's restart."""
+        """SIGKILL, and the supervisor's restart. Web is back only when the port is free and it takes deliveries."""
         os.kill(self.processes.pid(name), signal.SIGKILL)
         time.sleep(0.05)
         self.processes.check()
+        if name == "web":
+            self.wait("web's restart", self.processes.takes_deliveries)
 
-    def wait(self, what: str, happened: Callable[[], bool], seconds: float = 60.0) -> None:
+    def wait(self, what: str, happened: Callable[[], bool], seconds: float = 60.0, every: float = 0.05) -> None:
         end = time.monotonic() + seconds
         while not happened():
             assert time.monotonic() < end, f"{what} did not happen in time"
             self.processes.check()
-            time.sleep(0.05)
+            time.sleep(every)
 
     def redeliver(self) -> None:
         """Ask for every delivery again that has not been taken, as GitHub's log shows them, until all are."""
@@ -75,13 +74,19 @@ class Host:
         }
         self.wait("working on all deliveries", lambda: all(map(self.processes.done, queued)))
 
+    def report(self, topic: str) -> int:
+        """Somebody reports a topic again; returns the issue's number."""
+        title, body = f"Crash while {topic}!", f"`Error: {topic} broke`, again."
+        return self.sim.open_issue("acme/app", "bob", title, body).number
+
     def said(self, number: int) -> list[str]:
         return [one.body for one in self.sim.comments("acme/app", number) if one.author.login == BOT]
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[Host]:
-    with start_simulator(webhook_secret="a-secret") as server, running(server, tmp_path) as processes:
+@contextmanager
+def hosted(home: Path) -> Iterator[Host]:
+    """Start everything on an empty data directory, with a repository in which each of TOPICS was reported once."""
+    with start_simulator(webhook_secret="a-secret") as server, running(server, home) as processes:
         server.sim.add_repository("acme/app")
         server.sim.write_file("acme/app", ".github/doppel.yml", SPEAKS_EASILY)
         server.sim.install("acme/app")
@@ -91,32 +96,3 @@ def host(tmp_path: Path) -> Iterator[Host]:
         server.sim.app.hook.url = processes.receiver
         yield Host(server, processes)
         assert server.sim.unknown_requests == []
-
-
-def test_nothing_is_lost_or_doubled_when_web_and_worker_are_killed(host: Host) -> None:
-    for round_, topic in enumerate(TOPICS):
-        issue = host.sim.open_issue("acme/app", "bob", f"Crash while {topic}!", f"`Error: {topic} broke`, again.")
-        host.sim.comment("acme/app", issue.number, "bob", "/duplicates help")
-        # At another moment of the work each time.
-        time.sleep(0.03 * round_)
-        host.kill("worker" if round_ % 2 == 0 else "web")
-    host.finish()
-    for number in range(len(TOPICS) + 1, 2 * len(TOPICS) + 1):
-        kinds = [body.partition(" v1")[0] for body in host.said(number)]
-        assert sorted(kinds) == ["<!-- doppel:advice", "<!-- doppel:reply"], f"#{number}"
-
-
-def test_a_worker_killed_between_posting_and_noting_it_posts_no_second_comment(host: Host) -> None:
-    fault = host.sim.faults.add("POST /repos/*/comments", "timeout_after_write", seconds=8)
-    issue = host.sim.open_issue("acme/app", "bob", f"Crash while {TOPICS[0]}!", f"`Error: {TOPICS[0]} broke`, again.")
-    host.wait("posting", lambda: fault.hits == 1 and len(host.said(issue.number)) == 1)
-    host.kill("worker")
-    host.finish()
-    assert len(host.said(issue.number)) == 1
-
-
-def test_a_delivery_that_is_answered_by_nobody_is_taken_when_it_comes_again(host: Host) -> None:
-    host.kill("web")
-    issue = host.sim.open_issue("acme/app", "bob", f"Crash while {TOPICS[0]}!", f"`Error: {TOPICS[0]} broke`, again.")
-    host.finish()
-    assert len(host.said(issue.number)) == 1

@@ -1,0 +1,58 @@
+"""Web and worker as processes: killed in the middle of work they lose and double nothing; at rest they are fast."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.hosting import TOPICS, Host, hosted
+
+pytestmark = pytest.mark.processes
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    with hosted(tmp_path) as host:
+        yield host
+
+
+def test_nothing_is_lost_or_doubled_when_web_and_worker_are_killed(host: Host) -> None:
+    for round_, topic in enumerate(TOPICS):
+        host.sim.comment("acme/app", host.report(topic), "bob", "/duplicates help")
+        # At another moment of the work each time.
+        time.sleep(0.03 * round_)
+        host.kill("worker" if round_ % 2 == 0 else "web")
+    host.finish()
+    for number in range(len(TOPICS) + 1, 2 * len(TOPICS) + 1):
+        kinds = [body.partition(" v1")[0] for body in host.said(number)]
+        assert sorted(kinds) == ["<!-- doppel:advice", "<!-- doppel:reply"], f"#{number}"
+
+
+def test_a_worker_killed_between_posting_and_noting_it_posts_no_second_comment(host: Host) -> None:
+    fault = host.sim.faults.add("POST /repos/*/comments", "timeout_after_write", seconds=8)
+    number = host.report(TOPICS[0])
+    host.wait("posting", lambda: fault.hits == 1 and len(host.said(number)) == 1)
+    host.kill("worker")
+    host.finish()
+    assert len(host.said(number)) == 1
+
+
+def test_a_delivery_that_is_answered_by_nobody_is_taken_when_it_comes_again(host: Host) -> None:
+    host.kill("web")
+    number = host.report(TOPICS[0])
+    host.finish()
+    assert len(host.said(number)) == 1
+
+
+def test_from_delivery_to_comment_takes_less_than_a_second(host: Host) -> None:
+    times = []
+    for topic in TOPICS[:4]:
+        began = time.monotonic()
+        number = host.report(topic)
+        host.wait("commenting", lambda number=number: bool(host.said(number)), every=0.005)  # type: ignore[misc]
+        times.append(time.monotonic() - began)
+    # Other tests run beside this one, so the best of a few is what a machine at rest would take.
+    assert min(times) < 1.0
