@@ -60,7 +60,9 @@ _TELLING = 0.35
 _LATELY_DAYS = 3.0
 # Set by hand, because labelled files hold next to none: copies by somebody else. At a `same_text` of .6 they held three
 # pairs among 1,600 duplicates and none among 2,998 other issues (docs/finder.md).
-_COPY, _COPY_SUBSTANCE, _COPY_CONFIDENCE = 0.6, math.log1p(2.0), 0.9
+_COPY, _COPY_CONFIDENCE = 0.6, 0.9
+# In `substance`: about two telling words. Such issues are rare in the files, and common in small repositories.
+_LITTLE, _LITTLE_CONFIDENCE = 0.6, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +125,17 @@ class CloseComparison:
         return {term: weight for term, weight in weights if weight > 0}
 
 
-def least_confidence(close: Sequence[float]) -> float:
-    """The probability that a candidate has at least, whatever the model says: .9 for a copy by another author, else 0.
+def bounds(close: Sequence[float]) -> tuple[float, float]:
+    """The least and the most that the probability of a candidate can be, whatever the model says; both set by hand.
 
-    `close` are the features of `CloseComparison`. One author's copy is no such case: people file series of issues from
-    one text, and empty forms.
+    `close` are the features of `CloseComparison`. A copy by another author has at least .9. One author's copy is no
+    such case: people file series of issues from one text, and empty forms. Where one of the two says next to nothing,
+    what they share is next to nothing as well: at most .1.
     """
     same_text, _, _, substance, _, _, same_author, _ = close
-    is_copy = same_text >= _COPY and substance >= _COPY_SUBSTANCE and not same_author
-    return _COPY_CONFIDENCE if is_copy else 0.0
+    if substance < _LITTLE:
+        return 0.0, _LITTLE_CONFIDENCE
+    return (_COPY_CONFIDENCE if same_text >= _COPY and not same_author else 0.0), 1.0
 
 
 def _share(part: float, whole: float) -> float:

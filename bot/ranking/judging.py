@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.model import Issue
-from bot.ranking.confidence import LEADERS, CloseComparison, Leader, least_confidence, standings
+from bot.ranking.confidence import LEADERS, CloseComparison, Leader, bounds, standings
 from bot.ranking.features import NAMES, Comparison, Subject
 from bot.ranking.messages import error_messages
 from bot.ranking.model import Model
@@ -21,6 +21,7 @@ from bot.ranking.text import read
 
 COVERAGES = slice(NAMES.index("title_coverage"), NAMES.index("reverse_coverage") + 1)
 _SECONDS_A_DAY = 86_400
+_UNLIMITED = (0.0, 1.0)
 
 
 class Relevance(StrEnum):
@@ -68,12 +69,13 @@ def judge(
     standing = standings([scores[place] for place in order], target.number - 1)
     rows = [(*standing[rank], *features[place][COVERAGES], *close[rank]) for rank, place in enumerate(leaders)]
     likely = dict(zip(leaders, map(model.confidence.probability, rows), strict=True))
-    copies = {place: least for place, values in zip(leaders, close, strict=True) if (least := least_confidence(values))}
+    limits = dict(zip(leaders, map(bounds, close), strict=True))
     judged = []
     # Who ranks lower is never called likelier, nor is who ranks below the leaders likelier than the last of them.
     probability = 1.0
-    for place in sorted(order, key=lambda place: -copies.get(place, 0.0)):
-        probability = min(probability, max(likely.get(place, 1.0), copies.get(place, 0.0)))
+    for place in sorted(order, key=lambda place: -limits.get(place, _UNLIMITED)[0]):
+        least, most = limits.get(place, _UNLIMITED)
+        probability = min(probability, most, max(least, likely.get(place, 1.0)))
         one = scored[place]
         by = one.similarity if relevance is Relevance.TITLE else probability
         judged.append(Judged(one.candidate, one.similarity, one.title_ratio, by, probability))

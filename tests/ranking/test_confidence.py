@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.confidence import LEADERS, NAMES, CloseComparison, Leader, least_confidence, standings
+from bot.ranking.confidence import LEADERS, NAMES, CloseComparison, Leader, bounds, standings
 from bot.ranking.model import shipped_model
 from bot.ranking.rarity import Rarity
 from bot.ranking.text import read
@@ -76,11 +76,20 @@ def test_a_shared_error_message_is_seen() -> None:
 def test_only_a_copy_by_somebody_else_has_a_least_confidence() -> None:
     text = ("Upload stalls behind the gateway", "The uploader waits for a lease that nobody renews")
     compare = CloseComparison(leader(*text), RARITY).features
-    assert least_confidence(compare(leader(*text, author="bob"), 10)) == 0.9
-    assert least_confidence(compare(leader(*text), 10)) == 0.0
-    assert least_confidence(compare(leader("Docs: a typo", "in the gateway page", author="bob"), 10)) == 0.0
-    empty = CloseComparison(leader("the crash", ""), RARITY).features(leader("the crash", "", author="bob"), 10)
-    assert least_confidence(empty) == 0.0
+    assert bounds(compare(leader(*text, author="bob"), 10)) == (0.9, 1.0)
+    assert bounds(compare(leader(*text), 10)) == (0.0, 1.0)
+    assert bounds(compare(leader("Docs: a typo", "in the gateway page, second paragraph", author="bob"), 10)) == (
+        0.0,
+        1.0,
+    )
+
+
+@pytest.mark.parametrize("text", ["", "the crash", "version"])
+def test_who_says_next_to_nothing_is_never_likely(text: str) -> None:
+    full = leader("Upload stalls behind the gateway", "The uploader waits for a lease that nobody renews", "bob")
+    assert bounds(CloseComparison(leader(text, ""), RARITY).features(full, 10)) == (0.0, 0.1)
+    assert bounds(CloseComparison(full, RARITY).features(leader(text, ""), 10)) == (0.0, 0.1)
+    assert bounds(CloseComparison(leader(text, ""), RARITY).features(leader(text, "", "bob"), 10)) == (0.0, 0.1)
 
 
 def test_the_shipped_model_trusts_who_stands_out() -> None:
