@@ -24,7 +24,7 @@ from bot.sources import Answer, GitHubHybrid, GitHubLexical, Hit, Question, Sear
 from bot.sources.vocabulary import RecentReader, count_words, make_acquaintance
 
 #: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
-MOST_COMPARED = 400
+MOST_COMPARED = 200
 
 
 class WorkflowAnswer(Protocol):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import pairwise
+
 from rapidfuzz import fuzz
 
 from bot.ranking.words import split_words
 
 
-def bigrams(text: str) -> frozenset[str]:
+@lru_cache(maxsize=256)
+def bigrams(text: str) -> frozenset[tuple[str, str]]:
     """The set of character pairs of the trimmed, lower-cased text; empty for fewer than 2 characters."""
     folded = text.strip().lower()
-    return frozenset(folded[i : i + 2] for i in range(len(folded) - 1))
+    return frozenset(pairwise(folded))
 
 
 def dice_sorensen(a: str, b: str) -> float:

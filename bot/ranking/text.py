@@ -61,8 +61,9 @@ class Evidence:
         return frozenset(list(dict.fromkeys((*self.title, *self.all)))[:MOST_COUNTED])
 
 
+@lru_cache(maxsize=512)
 def read(title: str, body: str) -> Evidence:
-    """The evidence of an issue."""
+    """The evidence of an issue. The last few hundred are remembered: one find reads some issues more than once."""
     title = title[:TITLE_READ]
     in_title = Counter(terms(title))
     everything = Counter(terms(without_noise(body)))

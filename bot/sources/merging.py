@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.model import Issue, IssueRef
+from bot.model import Issue
 from bot.ranking.fusion import (
     RankedSourceList,
     SourceType,
@@ -32,16 +32,18 @@ def merge(answers: Iterable[Answer], now: datetime) -> list[Hit]:
     lists = []
     for answer in answers:
         for found in answer.lists:
+            chunks = []
             for issue in found:
-                key = str(IssueRef(issue.repo, issue.number)).lower()
+                # GitHub compares names without case; nothing but this makes two issues one (H3).
+                key = f"{issue.repo.owner}/{issue.repo.name}#{issue.number}".lower()
                 issues.setdefault(key, issue)
                 sources.setdefault(key, {})[answer.source] = None
-            lists.append(RankedSourceList(SourceType.ISSUE, [_chunk(issue) for issue in found]))
+                chunks.append(_chunk(key, issue))
+            lists.append(RankedSourceList(SourceType.ISSUE, chunks))
     return [Hit(issues[chunk.id], tuple(sources[chunk.id])) for chunk in cross_corpus_rrf(lists, now=now)]
 
 
-def _chunk(issue: Issue) -> UnifiedRetrievalChunk:
-    key = str(IssueRef(issue.repo, issue.number)).lower()
+def _chunk(key: str, issue: Issue) -> UnifiedRetrievalChunk:
     label = source_label(SourceType.ISSUE, f"#{issue.number}")
     return UnifiedRetrievalChunk(key, issue.title, SourceType.ISSUE, label, issue.url, created_at=issue.created_at)
 
