@@ -63,6 +63,12 @@ _LATELY_DAYS = 3.0
 _COPY, _COPY_CONFIDENCE = 0.6, 0.9
 # In `substance`: about two telling words. Such issues are rare in the files, and common in small repositories.
 _LITTLE, _LITTLE_CONFIDENCE = 0.6, 0.1
+# The rarity of a word that was seen once, in a repository of six hundred issues or more. In smaller ones no word can be
+# as rare, so what an issue says is weighed against the rarest that there can be.
+_ONCE = 0.85
+# A repository with fewer issues than this has no background to stand out from. Whoever shares less than this part of
+# their words there shares a common one.
+_SMALL, _NO_MORE_THAN_A_WORD = 50, 0.12
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,7 @@ class CloseComparison:
         self._rarity = rarity
         self._terms = self._telling(target.evidence)
         self._sum = sum(self._terms.values())
+        self._scale = min(1.0, (rarity.of_count(1) - _TELLING) / (_ONCE - _TELLING))
 
     def features(self, candidate: Leader, days: float) -> tuple[float, ...]:
         """The features from `same_text` on. `days` is the time between the two."""
@@ -113,7 +120,7 @@ class CloseComparison:
             _share(both, self._sum + total - both),
             _share(both, self._sum),
             _share(both, total),
-            math.log1p(min(self._sum, total)),
+            math.log1p(min(self._sum, total) / self._scale),
             float(bool(self._target.messages & candidate.messages)),
             sum(shared[:5]),
             float(same_author),
@@ -125,15 +132,17 @@ class CloseComparison:
         return {term: weight for term, weight in weights if weight > 0}
 
 
-def bounds(close: Sequence[float]) -> tuple[float, float]:
+def bounds(close: Sequence[float], counted: int) -> tuple[float, float]:
     """The least and the most that the probability of a candidate can be, whatever the model says; both set by hand.
 
-    `close` are the features of `CloseComparison`. A copy by another author has at least .9. One author's copy is no
-    such case: people file series of issues from one text, and empty forms. Where one of the two says next to nothing,
-    what they share is next to nothing as well: at most .1.
+    `close` are the features of `CloseComparison`, `counted` the issues that the rarities come from. A copy by another
+    author has at least .9. One author's copy is no such case: people file series of issues from one text, and empty
+    forms. Where one of the two says next to nothing, what they share is next to nothing as well: at most .1. The same
+    holds for a common word that two issues of a small repository share.
     """
-    same_text, _, _, substance, _, _, same_author, _ = close
-    if substance < _LITTLE:
+    same_text, of_target, of_candidate, substance, _, _, same_author, _ = close
+    shares_little = counted < _SMALL and max(of_target, of_candidate) < _NO_MORE_THAN_A_WORD
+    if substance < _LITTLE or shares_little:
         return 0.0, _LITTLE_CONFIDENCE
     return (_COPY_CONFIDENCE if same_text >= _COPY and not same_author else 0.0), 1.0
 

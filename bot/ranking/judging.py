@@ -69,7 +69,7 @@ def judge(
     standing = standings([scores[place] for place in order], target.number - 1)
     rows = [(*standing[rank], *features[place][COVERAGES], *close[rank]) for rank, place in enumerate(leaders)]
     likely = dict(zip(leaders, map(model.confidence.probability, rows), strict=True))
-    limits = dict(zip(leaders, map(bounds, close), strict=True))
+    limits = {place: bounds(values, rarity.total) for place, values in zip(leaders, close, strict=True)}
     judged = []
     # Who ranks lower is never called likelier, nor is who ranks below the leaders likelier than the last of them.
     probability = 1.0

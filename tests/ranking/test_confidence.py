@@ -76,20 +76,25 @@ def test_a_shared_error_message_is_seen() -> None:
 def test_only_a_copy_by_somebody_else_has_a_least_confidence() -> None:
     text = ("Upload stalls behind the gateway", "The uploader waits for a lease that nobody renews")
     compare = CloseComparison(leader(*text), RARITY).features
-    assert bounds(compare(leader(*text, author="bob"), 10)) == (0.9, 1.0)
-    assert bounds(compare(leader(*text), 10)) == (0.0, 1.0)
-    assert bounds(compare(leader("Docs: a typo", "in the gateway page, second paragraph", author="bob"), 10)) == (
-        0.0,
-        1.0,
-    )
+    assert bounds(compare(leader(*text, author="bob"), 10), RARITY.total) == (0.9, 1.0)
+    assert bounds(compare(leader(*text), 10), RARITY.total) == (0.0, 1.0)
+    typo = leader("Docs: a typo", "in the gateway page, second paragraph", author="bob")
+    assert bounds(compare(typo, 10), RARITY.total) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("text", ["", "the crash", "version"])
 def test_who_says_next_to_nothing_is_never_likely(text: str) -> None:
     full = leader("Upload stalls behind the gateway", "The uploader waits for a lease that nobody renews", "bob")
-    assert bounds(CloseComparison(leader(text, ""), RARITY).features(full, 10)) == (0.0, 0.1)
-    assert bounds(CloseComparison(full, RARITY).features(leader(text, ""), 10)) == (0.0, 0.1)
-    assert bounds(CloseComparison(leader(text, ""), RARITY).features(leader(text, "", "bob"), 10)) == (0.0, 0.1)
+    assert bounds(CloseComparison(leader(text, ""), RARITY).features(full, 10), 1_000) == (0.0, 0.1)
+    assert bounds(CloseComparison(full, RARITY).features(leader(text, ""), 10), 1_000) == (0.0, 0.1)
+    assert bounds(CloseComparison(leader(text, ""), RARITY).features(leader(text, "", "bob"), 10), 1_000) == (0.0, 0.1)
+
+
+def test_a_small_repository_weighs_words_by_the_rarest_that_it_can_have() -> None:
+    one, other = leader("Export to PDF crashes", ""), leader("Crash while exporting PDF", "", "bob")
+    tiny, unrelated = Rarity(3, dict.fromkeys(other.evidence.all, 1)), leader("Dark mode for the settings", "", "bob")
+    assert bounds(CloseComparison(one, tiny).features(other, 10), 3)[1] == 1.0
+    assert bounds(CloseComparison(one, tiny).features(unrelated, 10), 3) == (0.0, 0.1)
 
 
 def test_the_shipped_model_trusts_who_stands_out() -> None:
