@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from bot.index.database import among, fetch, upsert
+from bot.index.database import fetch, upsert
 from bot.model import Actor, Issue, RepoRef, State
 from bot.store.index_tables import indexed_bodies as bodies
 from bot.store.index_tables import indexed_issues as table
@@ -101,11 +101,9 @@ def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> d
 
 def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
     """Titles and bodies by number."""
-    query = sa.select(table.c.number, table.c.title, bodies.c.body).join(
-        bodies, sa.and_(bodies.c.repo_id == table.c.repo_id, bodies.c.number == table.c.number)
-    )
-    mine = query.where(table.c.repo_id == repo_id, among(connection, table.c.number, numbers))
-    return {number: (title, body) for number, title, body in connection.execute(mine)}
+    titles = fetch(connection, repo_id, (table.c.number, table.c.title), table.c.number, numbers)
+    found = dict(fetch(connection, repo_id, (bodies.c.number, bodies.c.body), bodies.c.number, numbers))
+    return {number: (title, found.get(number, "")) for number, title in titles}
 
 
 def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:

@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index.database import upsert
+from bot.index.database import fetch, upsert
 from bot.store.index_tables import index_states as table
 
 NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
@@ -39,7 +39,8 @@ class State:
 
 def load(connection: sa.Connection, repo_id: int) -> State:
     """The present state; an empty one for a repository that is not indexed."""
-    return _read(connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first())
+    rows = fetch(connection, repo_id, tuple(table.columns), table.c.repo_id, [repo_id])
+    return _read(rows[0]) if rows else State()
 
 
 def lock(connection: sa.Connection, repo_id: int) -> State:
@@ -74,12 +75,10 @@ def save(connection: sa.Connection, repo_id: int, state: State) -> None:
     )
 
 
-def _read(row: sa.Row[Any] | None) -> State:
-    if row is None:
-        return State()
-    lengths = {int(position): length for position, length in json.loads(row.lengths).items()}
-    total, centre = _matrix(row.vector_sum), _matrix(row.centre)
-    return State(row.sequence, row.issues, row.next_term, lengths, row.model, row.vectors, total, centre)
+def _read(row: tuple[Any, ...]) -> State:
+    _, sequence, issues, next_term, lengths, model, vectors, vector_sum, centre = row
+    by_position = {int(position): length for position, length in json.loads(lengths).items()}
+    return State(sequence, issues, next_term, by_position, model, vectors, _matrix(vector_sum), _matrix(centre))
 
 
 def _matrix(blob: bytes) -> NDArray[np.float64]:

@@ -36,7 +36,7 @@ from bot.store.index_tables import indexed_terms
 BUDGET = 60_000
 
 # Signs tell neighbours apart only roughly: so many times more are compared exactly.
-_OVERSAMPLING, _MORE = 2, 50
+_OVERSAMPLING, _MORE = 3, 50
 # The key of a list that there is not.
 _NOWHERE = -1
 
