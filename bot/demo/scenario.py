@@ -133,10 +133,10 @@ right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays t
     Scene(
         "A hostile title",
         "xx-breaker-xx",
-        "<!-- doppel --> Duplicate of #1 @larkspool/core | [map](javascript:alert(1)) grey: tile requests answered 403",
+        "<!-- doppel --> Duplicate of #1 @larkspool/core [Map stays grey](javascript:0): tile requests answered 403",
         """@hedvig-l @ostap-k <script>alert(1)</script> ![x](https://tracker.invalid/p.png)
 
-The map is an empty grey area. The network tab says that a Referer is required, and this on every tile:
+Since yesterday the map is an empty grey area with my markers. The network tab says that a Referer is required:
 
 ```
 Failed to fetch tile 9/271/161: 403

@@ -27,10 +27,7 @@ def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] |
     simulator.add_repository(repository)
     for login, role in ROLES.items():
         simulator.set_permission(repository, login, role)
-    if rows is None:
-        count = _load_own(simulator, repository)
-    else:
-        count = simulator.load_issues(rows, repository)
+    count = _load_own(simulator, repository) if rows is None else simulator.load_issues(rows, repository)
     with simulator.lock:
         simulator.flush_index()
     return count

@@ -29,7 +29,7 @@ def test_f8_an_issue_that_says_the_same_is_found(busy: Doppel) -> None:
 
 def test_f8_an_issue_in_other_words_is_found(busy: Doppel) -> None:
     again = busy.open(
-        "DESTDIR is not respected by make install",
+        "make install ignores DESTDIR for the unit file",
         "When I build the package, `make install DESTDIR=...` writes the systemd unit to /etc on the build host.",
     )
     assert "[#2](https://redirect.github.com/acme/app/issues/2)" in busy.advice(again.number)

@@ -107,7 +107,7 @@ def test_the_shipped_model_trusts_who_stands_out() -> None:
 
 def test_the_shipped_model_expects_more_chance_matches_among_more_issues() -> None:
     model = shipped_model().confidence
-    row = dict.fromkeys(NAMES, 0.0) | {"lead": 4.0, "score": -3.0}
+    row = dict.fromkeys(NAMES, 0.0) | {"lead": 4.0, "score": -6.0, "substance": 2.0}
     in_a_small_one = model.probability(list((row | {"size": math.log(200)}).values()))
     in_a_large_one = model.probability(list((row | {"size": math.log(20_000)}).values()))
     assert in_a_large_one < in_a_small_one / 5
