@@ -63,12 +63,10 @@ _LATELY_DAYS = 3.0
 _COPY, _COPY_CONFIDENCE = 0.6, 0.9
 # In `substance`: about two telling words. Such issues are rare in the files, and common in small repositories.
 _LITTLE, _LITTLE_CONFIDENCE = 0.6, 0.1
-# The rarity of a word that was seen once, in a repository of six hundred issues or more. In smaller ones no word can be
-# as rare, so what an issue says is weighed against the rarest that there can be.
-_ONCE = 0.85
-# A repository with fewer issues than this has no background to stand out from. Whoever shares less than this part of
-# their words there shares a common one.
-_SMALL, _NO_MORE_THAN_A_WORD = 50, 0.12
+# A repository with fewer issues than this has no background to stand out from: whoever shares less than this part of
+# their words there shares a common one. Nor can a word be rare there, so what an issue says is weighed against the
+# rarest that there can be; elsewhere a word that was seen once has about this rarity.
+_SMALL, _NO_MORE_THAN_A_WORD, _ONCE = 50, 0.12, 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ class CloseComparison:
         self._rarity = rarity
         self._terms = self._telling(target.evidence)
         self._sum = sum(self._terms.values())
-        self._scale = min(1.0, (rarity.of_count(1) - _TELLING) / (_ONCE - _TELLING))
+        self._scale = (rarity.of_count(1) - _TELLING) / (_ONCE - _TELLING) if rarity.total < _SMALL else 1.0
 
     def features(self, candidate: Leader, days: float) -> tuple[float, ...]:
         """The features from `same_text` on. `days` is the time between the two."""

@@ -37,9 +37,6 @@ SECRET = "a-secret-of-the-tests"
 BOT = "doppel[bot]"
 LEASE = 0.3
 
-# A repository of three issues has no rare words, which make the bot sure. How sure it is, is tested elsewhere.
-SPEAKS_EASILY = "min_confidence: 0.004\n"
-
 _UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
 _REPORTED = re.compile(r"reported [0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -155,7 +152,7 @@ def start_world(home: Path) -> Iterator[World]:
 class Doppel:
     """One test's repository `acme/app` (under another owner each time, which what is shown leaves out)."""
 
-    def __init__(self, world: World, settings: str = SPEAKS_EASILY) -> None:
+    def __init__(self, world: World, settings: str = "mode: comment\n") -> None:
         self.world = world
         self.sim = world.sim
         self.owner = f"acme-{next(_owners)}"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bot.demo.processes import Processes, running, wait_for
 from bot.simulator import Server, Simulator, start_simulator
-from tests.e2e.harness import BOT, SPEAKS_EASILY
+from tests.e2e.harness import BOT
 
 TOPICS = (
     "exporting to PDF",
@@ -88,7 +88,6 @@ def hosted(home: Path) -> Iterator[Host]:
     """Start everything on an empty data directory, with a repository in which each of TOPICS was reported once."""
     with start_simulator(webhook_secret="a-secret") as server, running(server, home) as processes:
         server.sim.add_repository("acme/app")
-        server.sim.write_file("acme/app", ".github/doppel.yml", SPEAKS_EASILY)
         server.sim.install("acme/app")
         for topic in TOPICS:
             server.sim.open_issue("acme/app", "ann", f"Crash while {topic}", f"It says `Error: {topic} broke`.")

@@ -13,7 +13,7 @@ OTHER = ("Dark mode for the settings page", "Please add it.")
 
 @pytest.fixture
 def first(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
 
 
 @pytest.mark.usefixtures("first")
@@ -46,7 +46,7 @@ def test_c1_reopened_is_looked_at_if_it_was_not_answered_before(doppel: Doppel) 
     doppel.configure("mode: off")
     doppel.open(*AGAIN)
     doppel.sim.close_issue(doppel.repo, 2, "triage-person")
-    doppel.configure("min_confidence: 0.004")
+    doppel.configure("mode: comment")
     doppel.sim.reopen_issue(doppel.repo, 2, "reporter")
     doppel.settle()
     assert "Crash while exporting to PDF" in doppel.advice(2)
@@ -128,7 +128,7 @@ def test_c1_what_is_known_of_a_deleted_issue_is_forgotten(doppel: Doppel) -> Non
 
 @pytest.mark.usefixtures("first")
 def test_c1_labels_matter_where_the_settings_say_so(doppel: Doppel) -> None:
-    doppel.configure("min_confidence: 0.004\nonly_labels: [Bug]\n")
+    doppel.configure("only_labels: [Bug]\n")
     doppel.open(*AGAIN)
     assert doppel.said(2) == []
     doppel.sim.add_labels(doppel.repo, 2, "question", actor="triage-person")
@@ -141,7 +141,7 @@ def test_c1_labels_matter_where_the_settings_say_so(doppel: Doppel) -> None:
 
 @pytest.mark.usefixtures("first")
 def test_c1_taking_an_ignored_label_off_lets_the_bot_look(doppel: Doppel) -> None:
-    doppel.configure("min_confidence: 0.004\nignore:\n  labels: [question]\n")
+    doppel.configure("ignore:\n  labels: [question]\n")
     doppel.open(*AGAIN, labels=["question"])
     assert doppel.said(2) == []
     doppel.sim.remove_label(doppel.repo, 2, "question", "triage-person")

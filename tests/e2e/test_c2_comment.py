@@ -49,7 +49,7 @@ def without_queries(comment: str) -> str:
 
 
 def test_c2_an_issue_that_was_reported_before_gets_one_comment(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open("Dark mode for the settings page")
     doppel.open(*AGAIN)
     assert doppel.said(1) == doppel.said(2) == []
@@ -58,13 +58,13 @@ def test_c2_an_issue_that_was_reported_before_gets_one_comment(doppel: Doppel) -
 
 
 def test_c2_nothing_found_on_opening_means_no_comment(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open("Dark mode for the settings page", "Please add it.")
     assert doppel.said(2) == []
 
 
 def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert "Login fails" in doppel.advice(2)
     doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode for the settings page", body="Please add it.")
@@ -75,7 +75,7 @@ def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
 
 
 def test_c2_a_recheck_edits_the_comment_and_answers_with_it_alone(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     (before,) = doppel.sim.comments(doppel.repo, 2)
     doppel.sim.close_issue(doppel.repo, 1, "triage-person", "completed")
@@ -93,13 +93,13 @@ def test_c2_a_recheck_where_the_bot_was_silent_speaks(doppel: Doppel) -> None:
 
 
 def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert doppel.advice(2)
     doppel.sim.add_repository(f"{doppel.owner}/other")
     doppel.sim.install(f"{doppel.owner}/other")
     there = f"{doppel.owner}/other"
-    doppel.sim.write_file(there, ".github/doppel.yml", "min_confidence: 0.004")
+    doppel.sim.write_file(there, ".github/doppel.yml", "mode: comment")
     doppel.sim.open_issue(there, "ann", *FIRST)
     doppel.settle()
     moved = doppel.sim.transfer_issue(doppel.repo, 2, there, "admin-person")

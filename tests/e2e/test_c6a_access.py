@@ -25,8 +25,8 @@ def stored(doppel: Doppel, repo_id: int) -> int:
 
 def use(doppel: Doppel) -> None:
     """Something in most tables."""
-    doppel.open(*FIRST)
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*FIRST, author="reporter")
     doppel.write(2, "/duplicates not #1", "reporter")
     doppel.write(2, "/duplicates mute", "reporter")
     assert len(doppel.said(2)) == 3
@@ -92,12 +92,12 @@ def test_c6a_a_renamed_repository_keeps_what_is_known(doppel: Doppel) -> None:
     assert known is not None
     assert known.ref.name == "renamed"
     assert doppel.services.store.verdicts.rejected(doppel.repository.id, 2) == {1}
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="bob")
     assert "/issues/1" in doppel.advice(3)
 
 
 def test_c6a_what_was_queued_before_a_renaming_is_still_answered(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *FIRST)
         doppel.sim.rename_repository(doppel.repo, "renamed")

@@ -13,7 +13,7 @@ POST = "POST /repos/*/comments"
 
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_c4_of_is_completed_though_a_step_fails(doppel: Doppel, request_: str, f
 
 def test_c4_undo_takes_back_one_decision_though_it_is_started_twice(doppel: Doppel) -> None:
     doppel.open("Dark mode")
-    doppel.open("Light mode")
+    doppel.open("German translation")
     doppel.write(3, "/duplicates not #1\n/duplicates not #2", "reporter")
     doppel.sim.faults.add(POST, 502)
     doppel.write(3, "/duplicates undo", "reporter")

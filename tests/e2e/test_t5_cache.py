@@ -9,7 +9,7 @@ AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when export
 
 
 def test_t5_a_recheck_reuses_the_searches_and_says_so(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert "[Cached result from" not in doppel.said(2)[0]
     before = doppel.searches()
@@ -22,7 +22,7 @@ def test_t5_a_recheck_reuses_the_searches_and_says_so(doppel: Doppel) -> None:
 
 
 def test_t5_the_cache_ends_after_five_minutes(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     before = doppel.searches()
     doppel.sim.clock.advance(301)
@@ -32,7 +32,7 @@ def test_t5_the_cache_ends_after_five_minutes(doppel: Doppel) -> None:
 
 
 def test_t5_one_issues_searches_are_not_anothers(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     before = doppel.searches()
     doppel.open(*AGAIN)
@@ -42,7 +42,7 @@ def test_t5_one_issues_searches_are_not_anothers(doppel: Doppel) -> None:
 
 
 def test_t5_what_is_acted_upon_is_never_remembered(doppel: Doppel) -> None:
-    doppel.open(*FIRST)
+    doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     doppel.sim.close_issue(doppel.repo, 1, "triage-person", "completed")
     doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode", body="Please.")
