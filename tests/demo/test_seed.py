@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.config import CONFIG_PATH, parse_config
 from bot.demo.scenario import REPOSITORY, ROLES
 from bot.demo.seed import seed
 from bot.simulator import Clock, Simulator
@@ -37,6 +36,6 @@ def test_reasons_reactions_comments_people_and_forms_are_there() -> None:
     assert simulator.issue(REPOSITORY, 56).author.type == "Bot"
     assert [comment.author.login for comment in simulator.comments(REPOSITORY, 13)] == ["hedvig-l", "dnovotny"]
     assert {login: simulator.role(repository, simulator.account(login)) for login in ROLES} == ROLES
+    assert ".github/doppel.yml" not in repository.files
     assert b"What happened?" in repository.files[".github/ISSUE_TEMPLATE/bug.yml"]
-    assert parse_config(repository.files[CONFIG_PATH].decode())[1] == ()
     assert simulator.webhooks.log == []
