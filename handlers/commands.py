@@ -56,8 +56,8 @@ def _obey(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> None
     ask = Ask(visit, event, visit.github.issue(visit.repo, visit.number))
     if ask.issue.locked:
         return
-    if not _within_limit(ask, commands):
-        if _first_refusal(ask):
+    if not _within_limit(ask, commands, hashed):
+        if _first_refusal(ask, hashed):
             _reply(ask, [("", Answer(False, replies.rate_limited(LIMIT_SECONDS)))], hashed)
         return
     try:
@@ -92,20 +92,21 @@ def _wanted(event: CommentEvent, services: Services) -> tuple[Parsed, ...]:
     return tuple({one.line: one for one in now}.values())
 
 
-def _within_limit(ask: Ask, commands: Sequence[Parsed]) -> bool:
+def _within_limit(ask: Ask, commands: Sequence[Parsed], hashed: str) -> bool:
     """Whether this person may give commands now (C5). People with triage access are limited only where others are."""
     for_anyone = any(not isinstance(one, Command) or one.row.who is Requirement.ANYONE for one in commands)
-    return (not for_anyone and ask.may(Requirement.TRIAGE)) or _allow(ask, ask.login, COMMANDS_LIMIT)
+    return (not for_anyone and ask.may(Requirement.TRIAGE)) or _allow(ask, ask.login, COMMANDS_LIMIT, hashed)
 
 
-def _first_refusal(ask: Ask) -> bool:
+def _first_refusal(ask: Ask, hashed: str) -> bool:
     """Whether they have not been told yet; answering each of a flood of comments would make a second flood."""
     # No login contains a space, so that this counts apart from the commands.
-    return _allow(ask, f"{ask.login} told", 1)
+    return _allow(ask, f"{ask.login} told", 1, hashed)
 
 
-def _allow(ask: Ask, who: str, limit: int) -> bool:
-    services, use = ask.visit.services, str(ask.command_id)
+def _allow(ask: Ask, who: str, limit: int, hashed: str) -> bool:
+    # A redelivery is the same use; an edit of the commands is another one.
+    services, use = ask.visit.services, f"{ask.command_id} {hashed}"
     return services.store.usage.allow(
         ask.visit.repository.id, who, use, limit=limit, window=LIMIT_SECONDS, now=services.now()
     )

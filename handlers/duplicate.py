@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from bot.commands import Command
 from bot.errors import GitHubError, NotFound
 from bot.github.reads import same_repository
@@ -10,6 +12,8 @@ from bot.render import replies
 from bot.store import Verdict, VerdictKind
 from handlers.ask import Answer, Ask
 from handlers.verdicts import other_issue
+
+logger = logging.getLogger(__name__)
 
 LABEL = "duplicate"
 """GitHub gives this label to every new repository; it is added where it still exists."""
@@ -37,11 +41,15 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
         verdict = _decide(ask, root)
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, root.id)
-        if label := verdict.details["label"]:
-            visit.github.add_labels(visit.repo, visit.number, [label])
     except GitHubError:
         visit.services.store.verdicts.remove(verdict.id)
         raise
+    if label := verdict.details["label"]:
+        try:
+            visit.github.add_labels(visit.repo, visit.number, [label])
+        except GitHubError as refusal:
+            # The issue is closed and tied to the other one, which is what was asked for.
+            logger.warning("no label on %s#%d: %s", visit.repo, visit.number, refusal)
     return Answer(True, replies.closed_for(visit.place, named.number, root.number))
 
 
