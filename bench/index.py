@@ -35,7 +35,7 @@ from bot.store.engine import make_engine
 from bot.store.migrate import migrate
 
 REPO = 1
-BATCH = 500
+BATCH = 5_000
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 FORM = ["What happened", "What did you expect", "Version", "Steps to reproduce"]
 

@@ -27,8 +27,8 @@ from bot.store.engine import write
 from bot.store.index_tables import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors
 from bot.store.schema import metadata
 
-#: Issues that are written in one transaction. More would keep other writers of an SQLite file waiting.
-BATCH = 500
+#: Issues that are written in one transaction at most. The more there are, the fewer pages are written for each.
+BATCH = 5_000
 #: A line that at least so many issues, and so large a part of all, have in common comes from the form.
 SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
 #: Vectors are centred from so many on, and anew whenever there are twice as many.
@@ -109,7 +109,7 @@ class Index:
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
         self._memories.forget(repo_id)
 
-    def missing_vectors(self, repo_id: int, limit: int = BATCH, below: int | None = None) -> list[int]:
+    def missing_vectors(self, repo_id: int, limit: int = 500, below: int | None = None) -> list[int]:
         """Numbers of issues that the present model has not embedded, newest first; `below` continues a walk."""
         if self._embedder is None:
             return []
@@ -124,7 +124,7 @@ class Index:
                 query = query.where(indexed_terms.c.number < below)
             return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
-    def embed_missing(self, repo_id: int, limit: int = BATCH, below: int | None = None) -> list[int]:
+    def embed_missing(self, repo_id: int, limit: int = 500, below: int | None = None) -> list[int]:
         """Embed some of the issues that lack vectors; returns which. To be called until it returns none.
 
         Where the stored vectors are of another model, they are dropped first. Raises EmbeddingError.
@@ -163,7 +163,7 @@ class Index:
         hashes = {hashed(self._fields[position].space, line): line for line in lines}
         known = vocabulary.look_up(connection, repo_id, hashes)
         keys = {lists.key(position, term): hashes[value] for value, term in known.items()}
-        return Counter({keys[key]: row.issues for key, row in lists.look_up(connection, repo_id, keys).items()})
+        return Counter({keys[key]: row[1] for key, row in lists.look_up(connection, repo_id, keys).items()})
 
     def _embed(self, analyses: Sequence[Analysis]) -> Vectors:
         assert self._embedder is not None

@@ -21,13 +21,12 @@ from bot.store.index_tables import index_lists as lists
 
 #: The longest tail in bytes: 96 postings, so that five such rows fit on a page of SQLite's.
 TAIL = 96 * 8
+#: A chunk grows until it has so many bytes, so that a long list is read in few pieces.
+CHUNK = 2_048 * 8
 
 
-class List(NamedTuple):
-    """A list's row: in how many issues the term occurs, and the last postings."""
-
-    issues: int
-    tail: bytes
+#: A list's row: its key, in how many issues the term occurs, and the last postings. A plain tuple: there are many.
+List = tuple[int, int, bytes]
 
 
 class Change(NamedTuple):
@@ -58,7 +57,7 @@ def keys(field: int, terms: NDArray[Any]) -> Integers:
 def look_up(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, List]:
     """The rows of those lists that are not empty, by key."""
     columns = (lists.c.list, lists.c.issues, lists.c.tail)
-    return {row[0]: List(row[1], row[2]) for row in fetch(connection, repo_id, columns, lists.c.list, wanted)}
+    return {row[0]: row for row in fetch(connection, repo_id, columns, lists.c.list, wanted)}
 
 
 def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, list[bytes]]:
@@ -85,27 +84,54 @@ def apply(connection: sa.Connection, repo_id: int, change: Change, sequence: int
     known = look_up(connection, repo_id, list(spans.keys() | leaving.keys()))
     tails = _without(connection, repo_id, known, leaving, change)
     rows: list[tuple[int, int, int, bytes]] = []
-    sealed: list[tuple[int, int, int, bytes]] = []
+    sealed: dict[int, bytes] = {}
     empty: list[int] = []
-    nothing = List(0, b"")
+    nothing = (0, 0, b"")
     for name in sorted(spans.keys() | leaving.keys()):
         start, end = spans.get(name, (0, 0))
-        old = known.get(name, nothing)
-        issues = old.issues + end - start - len(leaving.get(name, ()))
-        tail = tails.get(name, old.tail)
+        _, issues, tail = known.get(name, nothing)
+        issues += end - start - len(leaving.get(name, ()))
+        tail = tails.get(name, tail)
         if start < end and _posted(name, change):
             tail += raw[8 * start : 8 * end]
             if len(tail) > TAIL:
-                sealed.append((repo_id, name, sequence, tail))
+                sealed[name] = tail
                 tail = b""
         if issues > 0:
             rows.append((repo_id, name, issues, tail))
         else:
             empty.append(name)
     upsert(connection, lists, rows)
-    upsert(connection, chunks, sealed)
+    _seal(connection, repo_id, sealed, sequence)
     delete(connection, lists, repo_id, "list", empty)
     return np.array(empty, dtype=np.int64)
+
+
+def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
+    """Move tails into chunks: into the list's last one, where that is short. It is named after its latest postings."""
+    last = sa.select(chunks.c.list, sa.func.max(chunks.c.chunk).label("chunk"))
+    last = last.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, tails)).group_by(chunks.c.list)
+    rows = []
+    for name, chunk, postings in connection.execute(_pieces(repo_id, last)).all() if tails else ():
+        if len(postings) < CHUNK:
+            rows.append((repo_id, name, sequence, postings + tails[name]))
+            _drop(connection, repo_id, name, chunk)
+    grown = {row[1] for row in rows}
+    rows += [(repo_id, name, sequence, tail) for name, tail in tails.items() if name not in grown]
+    upsert(connection, chunks, rows)
+
+
+def _pieces(repo_id: int, chosen: sa.Select[Any]) -> sa.Select[Any]:
+    """The chunks that a query names by `list` and `chunk`."""
+    these = chosen.subquery()
+    named = sa.and_(chunks.c.list == these.c.list, chunks.c.chunk == these.c.chunk)
+    columns = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings)
+    return columns.join(these, named).where(chunks.c.repo_id == repo_id)
+
+
+def _drop(connection: sa.Connection, repo_id: int, name: int, chunk: int) -> None:
+    mine = sa.and_(chunks.c.repo_id == repo_id, chunks.c.list == name, chunks.c.chunk == chunk)
+    connection.execute(sa.delete(chunks).where(mine))
 
 
 def _posted(name: int, change: Change) -> bool:
@@ -124,7 +150,7 @@ def _without(
     deep: dict[int, set[int]] = {}
     for name, numbers in leaving.items():
         if _posted(name, change):
-            tail = read_postings(known[name].tail)
+            tail = read_postings(known[name][2])
             here = np.isin(numbers_of(tail), list(numbers))
             tails[name] = tail[~here].tobytes()
             for number in set(numbers) - set(numbers_of(tail[here]).tolist()):
@@ -138,15 +164,10 @@ def _take_out(connection: sa.Connection, repo_id: int, names: Collection[int], n
     """Take an issue out of chunks. A posting is in the first chunk that was made after it was added."""
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, names), chunks.c.chunk >= since)
-    holding = first.group_by(chunks.c.list).subquery()
-    query = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings).join(
-        holding, sa.and_(chunks.c.list == holding.c.list, chunks.c.chunk == holding.c.chunk)
-    )
-    for name, chunk, blob in connection.execute(query.where(chunks.c.repo_id == repo_id)).all():
+    for name, chunk, blob in connection.execute(_pieces(repo_id, first.group_by(chunks.c.list))).all():
         postings = read_postings(blob)
         kept = postings[numbers_of(postings) != number]
         if len(kept):
             upsert(connection, chunks, [(repo_id, name, chunk, kept.tobytes())])
         else:
-            mine = sa.and_(chunks.c.repo_id == repo_id, chunks.c.list == name, chunks.c.chunk == chunk)
-            connection.execute(sa.delete(chunks).where(mine))
+            _drop(connection, repo_id, name, chunk)

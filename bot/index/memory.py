@@ -16,7 +16,7 @@ from bot.index import lists
 from bot.index.neighbours import Neighbours
 from bot.index.packing import unpack_terms
 from bot.index.state import State
-from bot.store.index_tables import index_lists, indexed_terms
+from bot.store.index_tables import indexed_terms
 
 #: Of all repositories together; the least recently used are forgotten first.
 MOST_BYTES = 128 << 20
@@ -88,15 +88,16 @@ class Memories:
 
 
 def _count_all(connection: sa.Connection, repo_id: int, field: int, counts: NDArray[np.int32]) -> None:
-    table = index_lists
-    first, last = lists.key(field, 0), lists.key(field + 1, 0)
-    query = sa.select(table.c.list, table.c.issues).where(
-        table.c.repo_id == repo_id, table.c.list >= first, table.c.list < last
-    )
-    for rows in connection.execution_options(yield_per=_ROWS).execute(query).partitions():
-        pairs = np.array([tuple(row) for row in rows], dtype=np.int64)
-        known = pairs[pairs[:, 0] - first < len(counts)]
-        counts[known[:, 0] - first] = known[:, 1]
+    """Most terms occur in one issue only, so only those that occur in more are read."""
+    counts[:] = 1
+    first, last = lists.key(field, 0), lists.key(field, len(counts))
+    statement = "SELECT list, issues FROM index_lists WHERE repo_id = %s AND list >= %s AND list < %s AND issues > 1"
+    if connection.dialect.name == "sqlite":
+        statement = statement.replace("%s", "?")
+    cursor = connection.exec_driver_sql(statement, (repo_id, first, last)).cursor
+    while rows := cursor.fetchmany(_ROWS):
+        pairs = np.array(rows, dtype=np.int64)
+        counts[pairs[:, 0] - first] = pairs[:, 1]
 
 
 def _count_changed(

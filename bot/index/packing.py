@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 MOST_COUNTED = 255
 LONGEST_FIELD = 65_535
 #: Packed terms have room for so many fields; those that are not used yet are empty in all issues.
-MOST_FIELDS = 12
+MOST_FIELDS = 16
 #: The packed terms of an issue that has none.
 NO_TERMS = bytes(2 * MOST_FIELDS)
 

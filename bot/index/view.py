@@ -114,7 +114,7 @@ class View:
         keys = self._keys(field, terms)
         self._load(keys)
         found = (self._lists.get(key) for key in keys)
-        return np.array([0 if row is None else row.issues for row in found], dtype=np.float64)
+        return np.array([0 if row is None else row[1] for row in found], dtype=np.float64)
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
         """The same for all terms there are, as an array by the term's number; from memory, a little less exact."""
@@ -138,24 +138,25 @@ class View:
         order = np.argsort(-weights, kind="stable")
         keys = self._keys(field, terms[order])
         self._load(keys)
-        chosen: list[tuple[int, List, float]] = []
+        chosen: list[tuple[List, float]] = []
         complete = True
         for key, weight in zip(keys, weights[order].tolist(), strict=True):
             row = self._lists.get(key)
             if row is None or not weight > 0:
                 continue
-            if row.issues > budget:
+            issues = row[1]
+            if issues > budget:
                 complete = False
                 continue
-            budget -= row.issues
-            chosen.append((key, row, weight))
+            budget -= issues
+            chosen.append((row, weight))
         if not chosen:
             return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), complete)
-        long = [key for key, row, _ in chosen if 8 * row.issues > len(row.tail)]
-        chunks = lists.chunks_of(self._connection, self._repo_id, long) if long else {}
-        blobs = [b"".join([*chunks.get(key, ()), row.tail]) for key, row, _ in chosen]
+        long = [key for (key, issues, tail), _ in chosen if 8 * issues > len(tail)]
+        chunks = lists.chunks_of(self._connection, self._repo_id, long)
+        blobs = [b"".join([*chunks.get(key, ()), tail]) for (key, _, tail), _ in chosen]
         postings = read_postings(*blobs)
-        weight = np.repeat([weight for _, _, weight in chosen], [len(blob) // 8 for blob in blobs])
+        weight = np.repeat([weight for _, weight in chosen], [len(blob) // 8 for blob in blobs])
         numbers = numbers_of(postings)
         if below is not None:
             early = numbers < below

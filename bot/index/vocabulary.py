@@ -20,7 +20,8 @@ def assign(connection: sa.Connection, repo_id: int, hashes: Iterable[int], next_
     wanted = list(dict.fromkeys(hashes))
     known = look_up(connection, repo_id, wanted)
     fresh = {value: next_term + i for i, value in enumerate(value for value in wanted if value not in known)}
-    upsert(connection, table, [(repo_id, value, term) for value, term in fresh.items()])
+    # In the order of the key, so that neighbours are written together.
+    upsert(connection, table, [(repo_id, value, term) for value, term in sorted(fresh.items())])
     return known | fresh
 
 

@@ -163,6 +163,7 @@ class TestChanging:
     def short_tails(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """So that a handful of issues fills chunks."""
         monkeypatch.setattr(lists, "TAIL", 16)
+        monkeypatch.setattr(lists, "CHUNK", 40)
 
     def test_an_edited_issue_is_found_by_its_new_words_only(self, index: Index) -> None:
         for one in many(12):

@@ -62,6 +62,7 @@ def test_lexical_search_equals_the_reference(
     index: Index, monkeypatch: pytest.MonkeyPatch, changes: list[Any], title: str, body: str, tail: int
 ) -> None:
     monkeypatch.setattr(lists, "TAIL", tail)
+    monkeypatch.setattr(lists, "CHUNK", 2 * tail)
     # Other examples' repositories are in the same database, and must make no difference.
     repositories = [Reference(index, next(_ids)) for _ in range(2)]
     ids = {id(one): one._id for one in repositories}
