@@ -24,7 +24,8 @@ class QueryRun:
     """One question that was put to one source.
 
     `hits` is the source's own total count, None where it gave no answer; `problem` says why in words, empty if
-    all went well. `cached` is the time of day at which the answer was first fetched when it came from the cache (T2),
+    all went well. `later` is whether the same question may be answered later: a limit or an outage kept it from being
+    so now. `cached` is the time of day at which the answer was first fetched when it came from the cache (T2),
     empty otherwise.
     """
 
@@ -34,6 +35,7 @@ class QueryRun:
     problem: str = ""
     incomplete: bool = False
     cached: str = ""
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True)

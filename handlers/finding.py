@@ -63,8 +63,8 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
 def find(visit: Visit, issue: Issue, options: Options | None = None, words: tuple[str, ...] = ()) -> Report:
     """Look for earlier issues; `options` and `words` are those of a command.
 
-    Raises Unavailable where not a single question was answered: the queue then tries again, since neither silence nor
-    "nothing found" would be true.
+    Raises Unavailable where nothing was found and a question is open that may be answered later: the queue then tries
+    again, since neither silence nor "nothing found" would be true (F9). What was answered is remembered till then.
     """
     options = options or Options()
     config = visit.config
@@ -78,6 +78,6 @@ def find(visit: Visit, issue: Issue, options: Options | None = None, words: tupl
         rejected=visit.services.store.verdicts.rejected(visit.repository.id, visit.number),
         earlier_only=True,
     )
-    if report.queries and all(query.hits is None for query in report.queries):
-        raise Unavailable(f"no search about {visit.repo}#{visit.number} was answered")
+    if not report.candidates and any(query.later for query in report.queries):
+        raise Unavailable(f"not every search about {visit.repo}#{visit.number} was answered")
     return report

@@ -63,10 +63,10 @@ _LATELY_DAYS = 3.0
 _COPY, _COPY_CONFIDENCE = 0.6, 0.9
 # In `substance`: about two telling words. Such issues are rare in the files, and common in small repositories.
 _LITTLE, _LITTLE_CONFIDENCE = 0.6, 0.1
-# A repository with fewer issues than this has no background to stand out from: whoever shares less than this part of
-# their words there shares a common one. Nor can a word be rare there, so what an issue says is weighed against the
-# rarest that there can be; elsewhere a word that was seen once has about this rarity.
-_SMALL, _NO_MORE_THAN_A_WORD, _ONCE = 50, 0.12, 0.85
+# With fewer issues than this a repository has no background to stand out from: whoever shares less than this part of
+# their words there shares a common one. Nor can it tell which words are rare, so words are weighed as if there were as
+# many issues.
+_SMALL, _NO_MORE_THAN_A_WORD = 50, 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +102,9 @@ class CloseComparison:
 
     def __init__(self, target: Leader, rarity: Rarity) -> None:
         self._target = target
-        self._rarity = rarity
+        self._rarity = Rarity(max(rarity.total, _SMALL), rarity.counts)
         self._terms = self._telling(target.evidence)
         self._sum = sum(self._terms.values())
-        self._scale = (rarity.of_count(1) - _TELLING) / (_ONCE - _TELLING) if rarity.total < _SMALL else 1.0
 
     def features(self, candidate: Leader, days: float) -> tuple[float, ...]:
         """The features from `same_text` on. `days` is the time between the two."""
@@ -118,7 +117,7 @@ class CloseComparison:
             _share(both, self._sum + total - both),
             _share(both, self._sum),
             _share(both, total),
-            math.log1p(min(self._sum, total) / self._scale),
+            math.log1p(min(self._sum, total)),
             float(bool(self._target.messages & candidate.messages)),
             sum(shared[:5]),
             float(same_author),

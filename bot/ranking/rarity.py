@@ -51,11 +51,7 @@ class Rarity:
         It is the inverse document frequency, divided by its largest value so that it means the same in a repository
         of two hundred issues and of two hundred thousand.
         """
-        return self.of_count(self.count(word))
-
-    def of_count(self, seen: int) -> float:
-        """The rarity of a word that was seen in so many issues."""
-        seen = min(seen, self.total)
+        seen = min(self.count(word), self.total)
         return math.log(1 + (self.total + 1) / (seen + 0.5)) / math.log(1 + (self.total + 1) / 0.5)
 
 

@@ -27,7 +27,7 @@ class GitHubHybrid:
         try:
             page = self._github.search(query, hybrid=True, per_page=PER_PAGE)
         except (GitHubError, Retryable) as failure:
-            run = QueryRun(NAME, query, None, problem=str(failure))
+            run = QueryRun(NAME, query, None, problem=str(failure), later=isinstance(failure, Retryable))
             return Answer(NAME, (), (run,), (f"{NAME}: {failure}",))
         note = f"searched by words only: {', '.join(page.fallback_reasons)}" if page.fallback_reasons else ""
         run = QueryRun(NAME, query, page.total_count, problem=note, incomplete=page.incomplete, cached=page.cached_at)

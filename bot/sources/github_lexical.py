@@ -44,7 +44,8 @@ class GitHubLexical:
                 else:
                     problems.append(f"{NAME}: {refused}")
             except (GitHubError, Retryable) as failure:
-                runs.append(QueryRun(NAME, query, None, problem=str(failure)))
+                later = isinstance(failure, Retryable)
+                runs.append(QueryRun(NAME, query, None, problem=str(failure), later=later))
                 problems.append(f"{NAME}: {failure}")
                 break
             else:

@@ -43,7 +43,7 @@ def test_c6_json_holds_problems_and_the_settings_in_force() -> None:
             "hint": "min_confidence",
         }
     ]
-    assert (found["file"], found["settings"]["mode"], found["settings"]["min_confidence"]) == ("-", "off", 0.5)
+    assert (found["file"], found["settings"]["mode"], found["settings"]["max_candidates"]) == ("-", "off", 5)
 
 
 def test_c6_unreadable_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

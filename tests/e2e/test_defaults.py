@@ -38,3 +38,15 @@ def test_f8_an_issue_in_other_words_is_found(busy: Doppel) -> None:
 @pytest.mark.parametrize("title", ["Thank you for this project", "Support the Amiga floppy drive", "help"])
 def test_f8_the_bot_is_quiet_about_what_nobody_reported(busy: Doppel, title: str) -> None:
     assert busy.said(busy.open(title, "That would be lovely.").number) == []
+
+
+def test_f8_in_a_repository_of_a_handful_of_issues(doppel: Doppel) -> None:
+    doppel.configure("# nothing is set")
+    doppel.open("Crash when saving large files", "The app crashes when I save a file of 2 GB.", author="ann")
+    doppel.open("Dark mode for the settings page", "Please add it.", author="bob")
+    doppel.open("App crashes saving big files", "When I save a large file (3 GB), the application crashes.", "cem")
+    doppel.open("Crash when saving large files", "The app crashes when I save a file of 2 GB.", author="dan")
+    doppel.open("Printing hangs", "The print dialog never closes.", author="eve")
+    assert "/issues/1)" in doppel.advice(3)
+    assert "/issues/1)" in doppel.advice(4)
+    assert doppel.said(2) == doppel.said(5) == []

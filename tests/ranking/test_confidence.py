@@ -90,7 +90,7 @@ def test_who_says_next_to_nothing_is_never_likely(text: str) -> None:
     assert bounds(CloseComparison(leader(text, ""), RARITY).features(leader(text, "", "bob"), 10), 1_000) == (0.0, 0.1)
 
 
-def test_a_small_repository_weighs_words_by_the_rarest_that_it_can_have() -> None:
+def test_in_a_small_repository_a_few_reports_do_not_make_their_words_common() -> None:
     one, other = leader("Export to PDF crashes", ""), leader("Crash while exporting PDF", "", "bob")
     tiny, unrelated = Rarity(3, dict.fromkeys(other.evidence.all, 1)), leader("Dark mode for the settings", "", "bob")
     assert bounds(CloseComparison(one, tiny).features(other, 10), 3)[1] == 1.0
