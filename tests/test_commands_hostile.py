@@ -116,7 +116,7 @@ LONG = ["".join("`" * length + " " for length in range(300)), "".join(" " * dept
 def test_c4_no_comment_takes_long(piece: str) -> None:
     """Each of these takes below half a second; the bound leaves room for a busy machine."""
     filler = (piece * (BODY_MAX // len(piece) + 1))[: BODY_MAX - 30]
-    started = time.perf_counter()
+    started = time.process_time()
     parse(f"{filler}\n\n/duplicates\n", REPO)
     parse(f"/duplicates\n\n{filler}", REPO)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

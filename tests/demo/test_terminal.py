@@ -51,7 +51,10 @@ def printed(*shown: Event, terminal: bool = False) -> str:
 
 
 @pytest.mark.parametrize("event", EVERY_EVENT, ids=lambda event: type(event).__name__)
-def test_every_event_fits_into_80_columns_and_is_plain_where_no_terminal_is(event: Event) -> None:
+def test_every_event_fits_into_80_columns_and_is_plain_where_no_terminal_is(
+    event: Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
     text = printed(event)
     assert text.strip() and "\x1b" not in text
     assert max(map(len, text.splitlines())) <= 80

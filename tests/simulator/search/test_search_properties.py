@@ -116,7 +116,8 @@ def test_an_index_that_lived_equals_one_that_was_built_anew(
         documents[new.id] = new
     built = index_of(documents.values())
     for document, _ in steps:
-        # A repository that has lost its last issue is still there to be searched.
+        # A repository without issues is still there to be searched.
+        lived.put_repository(document.repo)
         built.put_repository(document.repo)
     assert len(lived) == len(built)
     question = data.draw(QUESTIONS)
