@@ -21,6 +21,8 @@ from bot.ranking.text import read
 
 COVERAGES = slice(NAMES.index("title_coverage"), NAMES.index("reverse_coverage") + 1)
 _SECONDS_A_DAY = 86_400
+# GitHub's login of everybody whose account is deleted, and a replay's of an author that its file does not name.
+_NOBODY = "ghost"
 _UNLIMITED = (0.0, 1.0)
 
 
@@ -111,7 +113,8 @@ def _subject(issue: Issue) -> Subject:
 
 def _leader(issue: Issue) -> Leader:
     messages = frozenset(error_messages(f"{issue.title}\n{issue.body}"))
-    return Leader(read(issue.title, issue.body), messages, issue.author.login)
+    author = "" if issue.author.login == _NOBODY else issue.author.login
+    return Leader(read(issue.title, issue.body), messages, author)
 
 
 def _days(one: Issue, other: Issue) -> float:
