@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from bot.errors import SettingsError
-from bot.jobs import Inbox, inbox
+from bot.jobs import DeadLetters, inbox
 from bot.jobs.database import queue_engine, workflow_table
 from bot.settings import Settings
 from bot.store import open_store
@@ -228,4 +228,4 @@ def test_logs_hold_no_secret_and_no_private_text(
     assert "d-1" in caplog.text
     assert "private text" not in caplog.text
     assert SECRET not in caplog.text
-    assert Inbox(settings).dead_letters() == []
+    assert DeadLetters(settings).list() == []

@@ -35,7 +35,8 @@ def clean(engine: sa.Engine, now: float) -> int:
         sa.select(inputs.c.workflow_uuid)
         .join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
         .where(
-            workflows.c.status == "SUCCESS",
+            # A dead letter that was retried is CANCELLED.
+            workflows.c.status.in_(["SUCCESS", "CANCELLED"]),
             # The first bound is on an index; a job can have waited long before it was done, hence the second.
             inputs.c.retention_timestamp < _milliseconds(now - KEEP_CONTENT),
             workflows.c.completed_at < _milliseconds(now - KEEP_CONTENT),

@@ -7,11 +7,15 @@ be shared by both. On PostgreSQL it is the same database, where DBOS keeps its t
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
+from dbos import error as dbos_error
 
+from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.engine import PATIENCE, make_engine, write
 
@@ -122,6 +126,16 @@ def prepare(engine: sa.Engine) -> None:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         _own.create_all(connection)
+
+
+@contextmanager
+def named_failures() -> Iterator[None]:
+    """Turn whatever a database can raise into QueueUnavailable."""
+    try:
+        yield
+    except (sa.exc.SQLAlchemyError, dbos_error.DBOSException, OSError) as error:
+        # The driver's message can hold the address of the database, so its kind must do.
+        raise QueueUnavailable(f"the queue's database failed: {type(error).__name__}") from error
 
 
 def _schema(engine: sa.Engine) -> str | None:

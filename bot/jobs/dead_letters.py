@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
-import sqlalchemy as sa
-from dbos import DBOSClient, WorkflowStatus
+from dbos import WorkflowStatus
 
+from bot.events import Event, InstallationEvent, from_json
+from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import Message
+from bot.model import RepoRef
+from bot.settings import Settings
 
 # DBOS's words for a workflow that raised, and for one that was started again too often without an end.
 GIVEN_UP = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
@@ -18,31 +21,54 @@ GIVEN_UP = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A job that nobody will try again by itself. `failed_at` is in seconds since 1970, `tries` 0 if it never ended."""
+    """A delivery that nobody will try again by itself.
 
-    id: str
+    `event` is GitHub's name with the action (`issues.opened`), `repository` None where the event is not about one.
+    `attempts` is 0 if none of them ever ended. `failed_at` is in seconds since 1970. `reason` is the last error as
+    `bot.jobs.retry.describe` puts it: without secrets, and without a word of an issue.
+    """
+
     delivery_id: str
     event: str
-    partition: str
-    tries: int
+    repository: RepoRef | None
+    attempts: int
     failed_at: float
     reason: str
 
 
-def find(client: DBOSClient, limit: int) -> list[DeadLetter]:
-    """The dead letters, those of the latest deliveries first."""
-    rows = client.list_workflows(name=WORKFLOW, status=GIVEN_UP, sort_desc=True, limit=limit)
-    return [_letter(row, message) for row in rows if (message := _message(row)) is not None]
+class DeadLetters:
+    """The list of them, for people who host the bot. All methods raise QueueUnavailable where the database is away."""
 
+    def __init__(self, settings: Settings) -> None:
+        """Does not connect."""
+        self._engine = queue_engine(settings, pool_size=3)
+        self._client = queue_client(self._engine)
 
-def retry(client: DBOSClient, engine: sa.Engine, dead_letter_id: str, now: int) -> bool:
-    """Put a dead letter back into the queue as if it had just arrived; `now` in milliseconds."""
-    rows = client.list_workflows(workflow_ids=[dead_letter_id], name=WORKFLOW, status=GIVEN_UP)
-    message = _message(rows[0]) if rows else None
-    if message is None:
+    def list(self, limit: int = 100) -> list[DeadLetter]:
+        """What has been given up and not been retried since, those of the latest deliveries first."""
+        with named_failures():
+            prepare(self._engine)
+            rows = self._client.list_workflows(name=WORKFLOW, status=GIVEN_UP, sort_desc=True, limit=limit)
+        return [_letter(row, message) for row in rows if (message := _message(row)) is not None]
+
+    def retry(self, delivery_id: str) -> bool:
+        """Put a delivery back into the queue, as if it had just arrived, with all its attempts.
+
+        False if it is no dead letter, or its content has been erased (C6a).
+        """
+        with named_failures():
+            prepare(self._engine)
+            rows = self._client.list_workflows(workflow_id_prefix=delivery_id, name=WORKFLOW, status=GIVEN_UP)
+            for row in rows:
+                message = _message(row)
+                if message is not None and message.delivery_id == delivery_id:
+                    fresh = replace(message.again(0), arrived=time.time_ns() // 1_000_000)
+                    return enqueue(self._client, self._engine, fresh, 0.0, instead_of=row.workflow_id)
         return False
-    fresh = replace(message.again(0), arrived=now)
-    return enqueue(client, engine, fresh, 0.0, instead_of=dead_letter_id)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._engine.dispose()
 
 
 def _message(row: WorkflowStatus) -> Message | None:
@@ -52,14 +78,21 @@ def _message(row: WorkflowStatus) -> Message | None:
 
 
 def _letter(row: WorkflowStatus, message: Message) -> DeadLetter:
-    event = json.loads(message.text)
+    event = _event(message.text)
     ended = row.status == GIVEN_UP[0]
     return DeadLetter(
-        id=row.workflow_id,
         delivery_id=message.delivery_id,
-        event=f"{event['kind']}.{event.get('action', '')}".rstrip("."),
-        partition=message.partition,
-        tries=message.failures + 1 if ended else 0,
+        event=f"{event.name}.{event.action}".rstrip(".") if event else "unknown",
+        repository=None if event is None or isinstance(event, InstallationEvent) else event.repository.ref,
+        attempts=message.failures + 1 if ended else 0,
         failed_at=(row.completed_at or 0) / 1000,
         reason=str(row.error) if ended else "its worker died each time it was tried",
     )
+
+
+def _event(text: str) -> Event | None:
+    """The event; None where this version cannot read it, which is why some letters are dead."""
+    try:
+        return from_json(text)
+    except (ValueError, LookupError, TypeError):
+        return None

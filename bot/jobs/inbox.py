@@ -14,13 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import sqlalchemy as sa
-from dbos import error as dbos_error
 
 from bot.events import Event, IssueEvent, to_json
-from bot.jobs import dead_letters
 from bot.jobs.cleanup import erase
-from bot.jobs.database import prepare, queue_client, queue_engine
-from bot.jobs.dead_letters import DeadLetter
+from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
 from bot.jobs.enqueue import enqueue
 from bot.jobs.job import Message, QueueUnavailable
 from bot.settings import Settings
@@ -72,16 +69,6 @@ class Inbox:
             elif connection.execute(sa.text("SELECT pg_is_in_recovery()")).scalar_one():
                 raise QueueUnavailable("the queue's database is read-only")
 
-    def dead_letters(self, limit: int = 100) -> list[DeadLetter]:
-        """The jobs that have been given up and not been retried since, the latest first."""
-        with self._ready():
-            return dead_letters.find(self._client, limit)
-
-    def retry(self, dead_letter_id: str) -> bool:
-        """Put a dead letter back into the queue with all its tries; False if there is no such dead letter."""
-        with self._ready():
-            return dead_letters.retry(self._client, self._engine, dead_letter_id, time.time_ns() // 1_000_000)
-
     def erase(self, repository_id: int, before: float) -> None:
         """Erase what the queue holds of a repository from before this time (seconds since 1970) and is not at work."""
         with self._ready():
@@ -94,13 +81,9 @@ class Inbox:
     @contextmanager
     def _ready(self) -> Iterator[None]:
         """Take a turn and have the tables there, within a time; what a database can raise becomes QueueUnavailable."""
-        with _held(self._turn, self._patience):
-            try:
-                self._prepare()
-                yield
-            except (sa.exc.SQLAlchemyError, dbos_error.DBOSException, OSError) as error:
-                # The driver's message can hold the address of the database, so its kind must do.
-                raise QueueUnavailable(f"the queue's database failed: {type(error).__name__}") from error
+        with _held(self._turn, self._patience), named_failures():
+            self._prepare()
+            yield
 
     def _prepare(self) -> None:
         if self._prepared:

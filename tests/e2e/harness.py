@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from bot.comments import CommentKeeper
 from bot.github.client import GitHub
-from bot.jobs import Job, Worker
+from bot.jobs import DeadLetters, Job, Worker
 from bot.jobs import retry as retries
 from bot.jobs import worker as worker_module
 from bot.jobs.database import queue_engine, workflow_table
@@ -53,6 +53,7 @@ class World:
     settings: Settings
     services: Services
     queue: sa.Engine
+    dead_letters: DeadLetters
     # While it is cleared, the worker waits before each job.
     gate: threading.Event = dataclasses.field(default_factory=threading.Event)
     searches: int = 0
@@ -124,7 +125,7 @@ def start_world(home: Path) -> Iterator[World]:
 
         server.sim.webhooks.post = post
         server.sim.app.hook.url = "http://receiver.example/webhook"
-        world = World(server, settings, services, queue_engine(settings))
+        world = World(server, settings, services, queue_engine(settings), DeadLetters(settings))
         world.gate.set()
 
         def work(job: Job) -> None:
@@ -144,6 +145,7 @@ def start_world(home: Path) -> Iterator[World]:
         finally:
             worker.stop(2.0)
             world.queue.dispose()
+            world.dead_letters.close()
             services.inbox.close()
             services.store.close()
             github.close()
@@ -256,7 +258,7 @@ class Doppel:
         assert not leftover, "the bot said something that the test does not mention"
         assert self.sim.unknown_requests == []
         assert self.sim.violations == []
-        assert self.services.inbox.dead_letters() == []
+        assert self.world.dead_letters.list() == []
 
     def _own(self, number: int) -> list[Comment]:
         return [comment for comment in self.sim.comments(self.repo, number) if comment.author.login == BOT]

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from bot.errors import InvalidArgument, RateLimited
 from bot.events import IssueEvent, RepositorySummary
-from bot.jobs import Inbox, Job, Worker, debounce, retry
+from bot.jobs import DeadLetters, Inbox, Job, Worker, debounce, retry
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
 from bot.jobs.database import input_table, queue_engine, workflow_table
 from bot.model import Actor, RepoRef
@@ -37,6 +37,7 @@ class Bench:
 
     def __init__(self, settings: Settings) -> None:
         self.inbox = Inbox(settings)
+        self.dead_letters = DeadLetters(settings)
         self.engine = queue_engine(settings)
         self.lock = threading.Lock()
         self.handled: list[tuple[str, int, float]] = []
@@ -98,6 +99,7 @@ def bench(
         assert bench.worker.stop()
     assert bench.overlaps == 0, "two jobs of one partition ran at the same time"
     bench.inbox.close()
+    bench.dead_letters.close()
     bench.engine.dispose()
 
 
@@ -162,7 +164,7 @@ def test_retryable_waits_as_told_and_keeps_the_order_of_its_issue(bench: Bench, 
     calls = bench.calls("limited", "behind", "beside")
     assert [call[:2] for call in calls] == [("limited", 1), ("beside", 1), ("limited", 2), ("behind", 1)]
     assert calls[2][2] - calls[0][2] >= 1.5
-    assert not bench.inbox.dead_letters()
+    assert not bench.dead_letters.list()
 
 
 def test_a_poisonous_job_ends_as_a_dead_letter_that_can_be_retried(
@@ -175,26 +177,28 @@ def test_a_poisonous_job_ends_as_a_dead_letter_that_can_be_retried(
     bench.inbox.put("poison", event(number))
     bench.inbox.put("next", event(number))
     with caplog.at_level(logging.INFO):
-        bench.wait(lambda: bool(bench.inbox.dead_letters()))
+        bench.wait(lambda: bool(bench.dead_letters.list()))
     bench.wait(lambda: bool(bench.calls("next")))
     assert [attempt for _, attempt, _ in bench.calls("poison")] == [1, 2, 3]
-    (letter,) = bench.inbox.dead_letters()
-    assert (letter.delivery_id, letter.tries, letter.event) == ("poison", 3, "issue.opened")
-    assert letter.partition == f"5#{number}"
+    (letter,) = bench.dead_letters.list()
+    assert (letter.delivery_id, letter.attempts, letter.event) == ("poison", 3, "issues.opened")
+    assert letter.repository == RepoRef("acme", "app")
     assert abs(letter.failed_at - time.time()) < 60
     assert "ValueError" in letter.reason
     assert "poison" in caplog.text
     assert "private text" not in caplog.text + letter.reason
 
     del bench.reactions["poison"]
-    assert bench.inbox.retry(letter.id)
-    assert bench.inbox.dead_letters() == []
+    assert bench.dead_letters.retry("poison")
+    assert bench.dead_letters.list() == []
     bench.wait(lambda: len(bench.calls("poison")) == 4)
-    assert bench.calls("poison")[-1][1] == 1, "a retried letter has all its tries again"
-    assert not bench.inbox.retry(letter.id), "once retried it is no dead letter"
+    assert bench.calls("poison")[-1][1] == 1, "a retried letter has all its attempts again"
+    assert not bench.dead_letters.retry("poison"), "once retried it is no dead letter"
+    clean(bench.engine, time.time() + KEEP_CONTENT + 2)
+    assert not bench.has_content("poison~3"), "nor is its content kept twice"
     clean(bench.engine, time.time() + KEEP_FINISHED + 2)
-    assert bench.inbox.dead_letters() == [], "nor when its retry is forgotten"
-    assert not bench.inbox.retry("unknown")
+    assert bench.dead_letters.list() == [], "nor when its retry is forgotten"
+    assert not bench.dead_letters.retry("unknown")
 
 
 def test_a_user_error_ends_the_job(bench: Bench, number: int) -> None:
@@ -205,7 +209,7 @@ def test_a_user_error_ends_the_job(bench: Bench, number: int) -> None:
     bench.inbox.put("refused", event(number))
     bench.wait(lambda: bench.statuses("refused") == ["SUCCESS"])
     assert bench.statuses("refused~2") == []
-    assert not bench.inbox.dead_letters()
+    assert not bench.dead_letters.list()
 
 
 def test_what_took_its_worker_down_too_often_becomes_a_dead_letter(bench: Bench, number: int) -> None:
@@ -214,13 +218,13 @@ def test_what_took_its_worker_down_too_often_becomes_a_dead_letter(bench: Bench,
     workflows = sa.table("workflow_status", sa.column("workflow_uuid"), sa.column("recovery_attempts"), schema=schema)
     with bench.engine.begin() as connection:
         connection.execute(workflows.update().where(workflows.c.workflow_uuid == "deadly").values(recovery_attempts=50))
-    bench.wait(lambda: bool(bench.inbox.dead_letters()))
-    (letter,) = bench.inbox.dead_letters()
-    assert (letter.id, letter.tries) == ("deadly", 0)
+    bench.wait(lambda: bool(bench.dead_letters.list()))
+    (letter,) = bench.dead_letters.list()
+    assert (letter.delivery_id, letter.attempts) == ("deadly", 0)
     assert not bench.calls("deadly")
-    assert bench.inbox.retry("deadly")
+    assert bench.dead_letters.retry("deadly")
     bench.wait(lambda: bool(bench.calls("deadly")))
-    assert not bench.inbox.dead_letters()
+    assert not bench.dead_letters.list()
 
 
 def test_edits_wait_and_later_events_of_the_issue_do_not_wait_for_them(bench: Bench, number: int) -> None:
@@ -261,12 +265,43 @@ def test_dead_letters_are_kept_for_a_month(bench: Bench, number: int) -> None:
 
     bench.reactions["dead"] = fail
     bench.inbox.put("dead", event(number))
-    bench.wait(lambda: bool(bench.inbox.dead_letters()))
+    bench.wait(lambda: bool(bench.dead_letters.list()))
     now = time.time() + 2
     clean(bench.engine, now + KEEP_FINISHED)
-    assert [letter.id for letter in bench.inbox.dead_letters()] == ["dead~3"]
+    assert [letter.delivery_id for letter in bench.dead_letters.list()] == ["dead"]
     clean(bench.engine, now + KEEP_DEAD)
-    assert bench.inbox.dead_letters() == []
+    assert bench.dead_letters.list() == []
+
+
+def test_c6a_erasing_a_repository_takes_the_content_of_its_dead_letters(bench: Bench, number: int) -> None:
+    def fail(job: Job) -> None:
+        raise ValueError
+
+    for delivery, repo_id in (("lost", 78), ("lost-too", 780)):
+        bench.reactions[delivery] = fail
+        bench.inbox.put(delivery, event(number, repo_id=repo_id))
+    bench.wait(lambda: len(bench.dead_letters.list()) == 2)
+    time.sleep(0.01)
+    bench.inbox.erase(78, time.time())
+    assert [letter.delivery_id for letter in bench.dead_letters.list()] == ["lost-too"]
+    assert not any(map(bench.has_content, ("lost", "lost~2", "lost~3")))
+    assert not bench.dead_letters.retry("lost"), "there is nothing left to be retried"
+    del bench.reactions["lost-too"]
+    assert bench.dead_letters.retry("lost-too")
+    bench.wait(lambda: bench.statuses("lost-too~4") == ["SUCCESS"])
+
+
+def test_a_dead_letter_that_this_version_cannot_read_is_listed_all_the_same(bench: Bench, number: int) -> None:
+    bench.inbox.put("foreign", event(number), delay_seconds=1.0)
+    inputs = input_table(bench.engine)
+    foreign = sa.func.replace(inputs.c.inputs, "issue", "riddle")
+    with bench.engine.begin() as connection:
+        connection.execute(inputs.update().where(inputs.c.workflow_uuid == "foreign").values(inputs=foreign))
+    bench.wait(lambda: bool(bench.dead_letters.list()))
+    (letter,) = bench.dead_letters.list()
+    assert (letter.delivery_id, letter.event, letter.repository) == ("foreign", "unknown", None)
+    assert "KeyError" in letter.reason
+    clean(bench.engine, time.time() + KEEP_DEAD + 2)
 
 
 def test_c6a_erasing_a_repository_cancels_what_waits_and_drops_what_it_held(bench: Bench, number: int) -> None:
