@@ -25,6 +25,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.finder import MOST_COMPARED, Finder, FinderSettings
 from bot.ranking import confidence, features
 from bot.ranking.confidence import standings
@@ -33,7 +34,6 @@ from bot.ranking.rarity import CountedWords
 from bot.ranking.scoring import score_candidates
 from bot.replay import ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
-from bot.replay.labels import Labels, read_labels, to_learn_from
 from bot.sources.vocabulary import FIRST_CONTACT, count_words
 
 OTHERS = 1_500

@@ -1,0 +1,93 @@
+"""What a file of past issues says of duplicates. Training and evaluation read it; a replay never does."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bot.replay.archive import PastIssue
+
+WARM = 0.2
+"""The share of issues that only arrive before the first is judged."""
+
+Id = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """`group` joins issues that report the same thing; `marked` ones are called duplicates, of whatever.
+
+    `doubtful` ones may be duplicates of something that is not known, `named` ones name their original in their text.
+    """
+
+    group: Mapping[Id, Id]
+    marked: frozenset[Id]
+    doubtful: frozenset[Id] = frozenset()
+    named: frozenset[Id] = frozenset()
+
+
+def read_labels(path: Path) -> Labels:
+    """The labels of a file that `bot.replay.read_archive` could read."""
+    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        return labels_of([json.loads(line) for line in lines if line.strip()])
+
+
+def labels_of(rows: Sequence[Mapping[str, Any]]) -> Labels:
+    """The labels in rows: `duplicate_of`, and where they apply `maybe_related`, `dup_unknown_master`,
+    `body_mentions_master`. A group is what the links of `duplicate_of` join, whichever way they point.
+    """
+    parent: dict[Id, Id] = {row["id"]: row["id"] for row in rows}
+
+    def root(node: Id) -> Id:
+        while parent[node] != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    for row in rows:
+        if row.get("duplicate_of") in parent:
+            parent[root(row["id"])] = root(row["duplicate_of"])
+    return Labels(
+        {row["id"]: root(row["id"]) for row in rows},
+        frozenset(row["id"] for row in rows if row.get("duplicate_of") is not None),
+        frozenset(row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")),
+        frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
+    )
+
+
+def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[tuple[int, frozenset[Id] | None]]:
+    """What should have been found at each arrival that can be judged: its position and its originals.
+
+    The originals of a duplicate are the members of its group that came before it; None stands for an issue that is
+    nobody's duplicate, about which the bot should stay silent. Nothing is said of arrivals in the first `warm` share,
+    of doubtful ones, of duplicates without a known original and of those that name it themselves.
+    """
+    size = Counter(labels.group[issue.id] for issue in issues)
+    earlier: dict[Id, list[Id]] = {}
+    for position, issue in enumerate(issues):
+        members = earlier.setdefault(labels.group[issue.id], [])
+        originals = frozenset(members)
+        members.append(issue.id)
+        if position < int(len(issues) * warm):
+            continue
+        # Marked, and alone in its group: its original is not in the file.
+        lost = issue.id in labels.marked and size[labels.group[issue.id]] == 1
+        if originals and issue.id in labels.marked and issue.id not in labels.named:
+            yield position, originals
+        if not originals and not lost and issue.id not in labels.doubtful:
+            yield position, None
+
+
+def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed: int) -> dict[int, float]:
+    """Positions of the issues to learn from → how many each stands for: every duplicate, and a sample of the others."""
+    known = dict(truth(issues, labels, WARM))
+    repeated = [n for n, originals in known.items() if originals]
+    fresh = [n for n, originals in known.items() if originals is None]
+    sample = random.Random(seed).sample(fresh, min(others, len(fresh)))  # noqa: S311 - a sample, no secret
+    return dict.fromkeys(repeated, 1.0) | dict.fromkeys(sample, len(fresh) / max(len(sample), 1))
