@@ -11,7 +11,7 @@ from bot.settings import load
 
 _settings = load()
 
-bind = f"0.0.0.0:{_settings.port}"
+bind = _settings.bind
 workers = _settings.web_concurrency
 worker_class = "gthread"
 threads = 8

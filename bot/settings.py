@@ -1,16 +1,19 @@
 """The host's settings: environment (and `.env`) to one frozen object.
 
-A setting that is missing or wrong is a SettingsError that names the variable and how to mend it. What a command does
-not need it does not ask for: `require_app` is called by those that speak to GitHub as the App.
+What is wrong is told at once, each variable with the way to mend it. What a command does not need it does not ask for:
+`require_app` is called by those that speak to GitHub as the App.
 """
 
 from __future__ import annotations
 
+import difflib
+import ipaddress
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 import dotenv
 import platformdirs
@@ -19,6 +22,14 @@ from bot.errors import SettingsError
 from bot.github.keys import read_private_key
 
 GITHUB_COM_API = "https://api.github.com"
+
+# Containers, and hosts such as Heroku, reach the receiver through a network of their own.
+EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
+
+# How alike two names must be for one to be taken for a misspelling of the other (difflib's ratio).
+_ALIKE = 0.8
+
+_T = TypeVar("_T")
 
 
 class Variable(NamedTuple):
@@ -41,7 +52,15 @@ VARIABLES = (
     Variable("GITHUB_API_URL", "The API's address; `https://HOST/api/v3` on Enterprise Server.", GITHUB_COM_API),
     Variable("GITHUB_TOKEN", "A personal token for `doppel find` where no App is set up."),
     Variable("DATABASE_URL", "`postgresql://USER:PASSWORD@HOST/NAME`, or `sqlite:///PATH`.", "SQLite in `DOPPEL_HOME`"),
+    Variable(
+        "WEBHOOK_PROXY_URL", "A channel as of smee.io that deliveries are fetched from, without a public address."
+    ),
     Variable("PORT", "The port that the receiver listens on.", "3000"),
+    Variable(
+        "DOPPEL_HOST",
+        "The address that the receiver listens on; `127.0.0.1` is this machine alone.",
+        "0.0.0.0, every one of the machine's",
+    ),
     Variable("WEB_CONCURRENCY", "How many web processes gunicorn starts.", "2"),
     Variable("LOG_LEVEL", "`DEBUG`, `INFO`, `WARNING` or `ERROR`.", "INFO"),
     Variable("DOPPEL_HOME", "The data directory.", "the platform's user data directory"),
@@ -51,6 +70,11 @@ VARIABLES = (
     Variable("DOPPEL_DEBOUNCE", "How many seconds an edit waits for the next one before it is looked at.", "3"),
     Variable(
         "DOPPEL_SQLITE_SYNC", "`normal` survives a crash of the process, `full` also one of the machine.", "normal"
+    ),
+    Variable(
+        "DOPPEL_WORKFLOW_FIELD",
+        "The project field that is shown as an issue's workflow state.",
+        "`Workflow State`, else `Status`",
     ),
     Variable("DOPPEL_REPOSITORY", "The `OWNER/REPO` that a bare `#N` means on the command line."),
 )
@@ -70,6 +94,8 @@ class Settings:
     github_api_url: str = GITHUB_COM_API
     github_api_version: str = "2026-03-10"
     github_token: str = field(default="", repr=False)
+    webhook_proxy_url: str = field(default="", repr=False)
+    host: str = EVERY_ADDRESS
     port: int = 3000
     web_concurrency: int = 2
     worker_threads: int = 4
@@ -77,8 +103,8 @@ class Settings:
     paused: bool = False
     debounce_seconds: float = 3.0
     sqlite_synchronous: str = "NORMAL"
-    sqlite_sync: str = "normal"
     default_repository: str = ""
+    workflow_field: str | None = None
 
     @property
     def enterprise(self) -> bool:
@@ -87,6 +113,26 @@ class Settings:
         Their APIs are at `https://HOST/api/v3` and `https://api.NAME.ghe.com` ("Getting started with the REST API").
         """
         return self.github_api_url.endswith(("/api/v3", ".ghe.com"))
+
+    @property
+    def simulated(self) -> bool:
+        """Whether GitHub is this machine itself, as only a simulator can be."""
+        name = urlsplit(self.github_api_url).hostname or ""
+        try:
+            return ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return name == "localhost"
+
+    @property
+    def bind(self) -> str:
+        """What the receiver listens on, as gunicorn takes it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def local_url(self) -> str:
+        """Where this machine itself reaches the receiver."""
+        host = {EVERY_ADDRESS: "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
     def require_app(self) -> Settings:
         """The same settings, or a SettingsError that lists every variable the App still needs."""
@@ -104,41 +150,70 @@ class Settings:
         return self
 
 
+class WrongSettings(SettingsError):
+    """Variables that are set to what they cannot be; `problems` has a sentence for each, in the order of reading."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
 def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> Settings:
     """Read the settings from `environ` (default: the process's) over `.env` (default: in the working directory).
 
-    Real environment variables win over `.env`. Raises SettingsError naming the first variable that is wrong.
+    Real environment variables win over `.env`. Raises WrongSettings naming every variable that is wrong.
     """
-    file = dotenv.dotenv_values(dotenv_path or Path(".env"))
-    values = {name: value for name, value in file.items() if value is not None}
-    values.update(os.environ if environ is None else environ)
+    values = _values(os.environ if environ is None else environ, dotenv_path)
     home = Path(values.get("DOPPEL_HOME") or platformdirs.user_data_dir("doppel", appauthor=False))
-    return Settings(
+    read = _Reader(values)
+    settings = Settings(
         home=home,
-        database_url=_database_url(values.get("DATABASE_URL", ""), home),
-        app_id=_integer(values, "APP_ID", 0, 1, 2**53) or None,
-        private_key=read_private_key(values),
-        webhook_secrets=_secrets(values),
-        client_id=values.get("GITHUB_CLIENT_ID", ""),
-        client_secret=values.get("GITHUB_CLIENT_SECRET", ""),
-        github_api_url=_url(values, "GITHUB_API_URL", GITHUB_COM_API),
-        github_api_version=values.get("DOPPEL_GITHUB_API_VERSION") or "2026-03-10",
-        github_token=values.get("GITHUB_TOKEN", ""),
-        port=_integer(values, "PORT", 3000, 0, 65535),
-        web_concurrency=_integer(values, "WEB_CONCURRENCY", 2, 1, 64),
-        worker_threads=_integer(values, "DOPPEL_WORKER_THREADS", 4, 1, 64),
-        log_level=_choice(values, "LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
-        paused=_flag(values, "DOPPEL_PAUSED"),
-        debounce_seconds=_seconds(values, "DOPPEL_DEBOUNCE", 3.0, 0.0, 300.0),
-        sqlite_sync=_choice(values, "DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")).lower(),
-        sqlite_synchronous=_choice(values, "DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")),
-        default_repository=values.get("DOPPEL_REPOSITORY", ""),
+        database_url=read.checked("", lambda: _database_url(values.get("DATABASE_URL", ""), home)),
+        app_id=read.integer("APP_ID", 0, 1, 2**53) or None,
+        private_key=read.checked("", lambda: read_private_key(values)),
+        webhook_secrets=read.all("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"),
+        client_id=read.text("GITHUB_CLIENT_ID"),
+        client_secret=read.text("GITHUB_CLIENT_SECRET"),
+        github_api_url=read.url("GITHUB_API_URL", GITHUB_COM_API),
+        github_api_version=read.text("DOPPEL_GITHUB_API_VERSION", "2026-03-10"),
+        github_token=read.text("GITHUB_TOKEN"),
+        webhook_proxy_url=read.url("WEBHOOK_PROXY_URL", "", "https://smee.io/CHANNEL"),
+        host=read.text("DOPPEL_HOST", EVERY_ADDRESS),
+        port=read.integer("PORT", 3000, 1, 65535),
+        web_concurrency=read.integer("WEB_CONCURRENCY", 2, 1, 64),
+        worker_threads=read.integer("DOPPEL_WORKER_THREADS", 4, 1, 64),
+        log_level=read.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        paused=read.flag("DOPPEL_PAUSED"),
+        debounce_seconds=read.seconds("DOPPEL_DEBOUNCE", 3.0, 0.0, 300.0),
+        sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")),
+        default_repository=read.text("DOPPEL_REPOSITORY"),
+        workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,
     )
+    if read.problems:
+        raise WrongSettings(read.problems)
+    return settings
 
 
-def _secrets(values: Mapping[str, str]) -> tuple[str, ...]:
-    names = ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")
-    return tuple(values[name] for name in names if values.get(name))
+def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:
+    """Names that nothing reads although they look like ours, each with the nearest that is read ("" if none is near).
+
+    Every unknown `DOPPEL_…` counts; of the others those that stand in `.env` and are nearly one of ours, since the
+    environment is full of the names of other programs.
+    """
+    known = [variable.name for variable in VARIABLES]
+    here = dict(os.environ if environ is None else environ)
+    file = set(_values({}, dotenv_path))
+    found = {}
+    for name in sorted({*file, *here} - set(known)):
+        near = difflib.get_close_matches(name, known, 1, _ALIKE)
+        if name.startswith("DOPPEL_") or (name in file and near):
+            found[name] = near[0] if near else ""
+    return found
+
+
+def _values(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
+    file = dotenv.dotenv_values(dotenv_path or Path(".env"))
+    return {name: value for name, value in file.items() if value is not None} | dict(environ)
 
 
 def _database_url(value: str, home: Path) -> str:
@@ -156,42 +231,67 @@ def _database_url(value: str, home: Path) -> str:
     )
 
 
-def _url(values: Mapping[str, str], name: str, default: str) -> str:
-    value = (values.get(name) or default).rstrip("/")
-    if not value.startswith(("https://", "http://")):
-        raise SettingsError(f"{name}: {value!r} is no http(s) address, such as {default}.")
-    return value
+class _Reader:
+    """Takes variables out of `values`; what is wrong is kept in `problems`, so that all of it can be told at once."""
 
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self.problems: list[str] = []
 
-def _integer(values: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
-    text = values.get(name, "").strip()
-    if not text:
+    def checked(self, otherwise: _T, read: Callable[[], _T]) -> _T:
+        """What `read` returns, or `otherwise` where it raises a SettingsError."""
+        try:
+            return read()
+        except SettingsError as problem:
+            self.problems.append(str(problem))
+            return otherwise
+
+    def text(self, name: str, default: str = "") -> str:
+        return self._values.get(name, "").strip() or default
+
+    def all(self, *names: str) -> tuple[str, ...]:
+        # As they are: white space can be part of a secret.
+        return tuple(self._values[name] for name in names if self._values.get(name))
+
+    def url(self, name: str, default: str, example: str = "") -> str:
+        value = self.text(name, default).rstrip("/")
+        try:
+            parts = urlsplit(value)
+            right = not value or (parts.scheme in ("https", "http") and bool(parts.hostname))
+        except ValueError:
+            right = False
+        if not right:
+            # Without the value: whoever knows a channel's address can read it, and others can hold a password.
+            self.problems.append(f"{name}: this is no http(s) address, such as {example or default}.")
+        return value
+
+    def integer(self, name: str, default: int, least: int, most: int) -> int:
+        text = self.text(name)
+        if not text:
+            return default
+        if text.isascii() and text.isdigit() and least <= int(text) <= most:
+            return int(text)
+        self.problems.append(f"{name}: {text!r} is no whole number from {least} to {most}.")
         return default
-    if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-        raise SettingsError(f"{name}: {text!r} is no whole number from {least} to {most}.")
-    return int(text)
 
+    def seconds(self, name: str, default: float, least: float, most: float) -> float:
+        text = self.text(name)
+        try:
+            value = float(text) if text else default
+        except ValueError:
+            value = -1.0
+        if not least <= value <= most:
+            self.problems.append(f"{name}: {text!r} is no number of seconds from {least:g} to {most:g}.")
+        return value
 
-def _seconds(values: Mapping[str, str], name: str, default: float, least: float, most: float) -> float:
-    text = values.get(name, "").strip()
-    try:
-        value = float(text) if text else default
-    except ValueError:
-        value = -1.0
-    if not least <= value <= most:
-        raise SettingsError(f"{name}: {text!r} is no number of seconds from {least:g} to {most:g}.")
-    return value
+    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+        value = self.text(name, default).upper()
+        if value not in choices:
+            self.problems.append(f"{name}: {value!r} is none of {', '.join(choices)}.")
+        return value
 
-
-def _choice(values: Mapping[str, str], name: str, default: str, choices: tuple[str, ...]) -> str:
-    value = (values.get(name) or default).upper()
-    if value not in choices:
-        raise SettingsError(f"{name}: {value!r} is none of {', '.join(choices)}.")
-    return value
-
-
-def _flag(values: Mapping[str, str], name: str) -> bool:
-    value = values.get(name, "").strip().lower()
-    if value not in ("", "0", "1", "no", "yes", "off", "on", "false", "true"):
-        raise SettingsError(f"{name}: {value!r} is neither on nor off.")
-    return value in ("1", "yes", "on", "true")
+    def flag(self, name: str) -> bool:
+        value = self.text(name).lower()
+        if value not in ("", "0", "1", "no", "yes", "off", "on", "false", "true"):
+            self.problems.append(f"{name}: {value!r} is neither on nor off.")
+        return value in ("1", "yes", "on", "true")

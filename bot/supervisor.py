@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_conf", "bot.web:create_app()")
 WORKER = (sys.executable, "-m", "bot", "worker")
+PROXY = (sys.executable, "-m", "bot", "proxy")
 
 RESTART_AFTER_SECONDS = 1.0
 DEATHS, WITHIN_SECONDS = 5, 60.0

@@ -6,11 +6,12 @@ settings, and the tables of docs/config.md, docs/repository-settings.md and docs
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from bot.cli import COMMANDS, cli
+from bot.cli import COMMANDS, EXIT_CODES, cli
 from bot.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
 from bot.render.replies import commands_list
 from bot.settings import VARIABLES
@@ -22,20 +23,29 @@ BEGIN, END = "<!-- made from the code: begin -->", "<!-- made from the code: end
 
 def cli_page() -> str:
     """docs/cli.md: the help of every command, as the terminal shows it."""
-    context = click.Context(cli, info_name="doppel", max_content_width=100, terminal_width=100)
+    context = click.Context(cli, info_name="doppel", terminal_width=100, **cli.context_settings)
     parts = [
         "# The command line\n",
-        "Made from the code by `make docs`. Exit codes: 0 all well, 1 the answer is no, 2 wrong usage or a setting to",
-        "mend, 3 GitHub or the database could not be reached, 70 a fault of Doppel's own.\n",
+        "Made from the code by `make docs`. Where a program might read what a command says, `--json` prints it as",
+        "JSON; errors go to stderr.\n",
+        "| exit code | means |\n|---|---|",
+        "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()) + "\n",
         _block("doppel --help", cli.get_help(context)),
     ]
     for name in COMMANDS:
         command = cli.get_command(context, name)
         assert command is not None
-        inner = click.Context(command, info_name=name, parent=context, max_content_width=100, terminal_width=100)
         parts.append(f"## doppel {name}\n")
-        parts.append(_block(f"doppel {name} --help", command.get_help(inner)))
+        parts += _helps(command, name, context)
     return "\n".join(parts)
+
+
+def _helps(command: click.Command, name: str, parent: click.Context) -> Iterator[str]:
+    """The help of a command, and of those below it."""
+    context = click.Context(command, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
+    yield _block(f"{context.command_path} --help", command.get_help(context))
+    for below in command.commands.values() if isinstance(command, click.Group) else ():
+        yield from _helps(below, str(below.name), context)
 
 
 def config_table() -> str:

@@ -55,7 +55,11 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
         visit.thread(fresh=fresh),
         words=RepositoryWords(visit.services.store.words, visit.repository.id, issue),
         settings=FinderSettings(
-            words_max=search.words_max, budget=search.budget, hybrid=search.hybrid, template_headings=forms
+            words_max=search.words_max,
+            budget=search.budget,
+            hybrid=search.hybrid,
+            template_headings=forms,
+            workflow_field=visit.services.settings.workflow_field,
         ),
     )
 

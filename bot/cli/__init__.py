@@ -1,13 +1,10 @@
-"""The `doppel` command. Each command lives in a file of its own and is imported only when it is used.
-
-Exit codes: 0 all well, 1 the answer is no (a check failed), 2 wrong usage or a setting to mend, 3 GitHub or the
-database could not be reached, 70 a fault of ours.
-"""
+"""The `doppel` command. Each command lives in a file of its own and is imported only when it is used."""
 
 from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from typing import Any
 
 import click
@@ -18,6 +15,7 @@ from bot.errors import GitHubError, Retryable, UserError
 COMMANDS = {
     "serve": "Run web and worker together.",
     "worker": "Run a worker process.",
+    "proxy": "Fetch deliveries from a channel, without a public address.",
     "migrate": "Bring the database schema up to date.",
     "demo": "See Doppel at work on a made-up repository.",
     "find": "Look for earlier reports of an issue.",
@@ -30,6 +28,13 @@ COMMANDS = {
 }
 
 USAGE, UNREACHABLE, FAULT = 2, 3, 70
+EXIT_CODES = {
+    0: "All is well.",
+    1: "The answer is no: a check failed, a delivery was refused, nothing was done.",
+    USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
+    UNREACHABLE: "GitHub or the database could not be reached, or refused; trying again later may help.",
+    FAULT: "A fault of Doppel's own.",
+}
 
 
 class LazyGroup(click.Group):
@@ -57,7 +62,7 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> Any:
-    """The console script: runs a command and turns errors into one line on stderr and an exit code."""
+    """The console script: runs a command and turns errors into a line on stderr and one of EXIT_CODES."""
     try:
         return cli.main(args=args, prog_name="doppel", standalone_mode=True)
     except UserError as problem:
@@ -67,6 +72,14 @@ def main(args: list[str] | None = None) -> Any:
     except BrokenPipeError:
         # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
         sys.stderr.close()
+    except Exception as fault:
+        if type(fault).__module__.startswith("sqlalchemy."):
+            # Only its kind: the message can hold the address with the password.
+            _complain(f"the database of DATABASE_URL failed ({type(fault).__name__}); see `doppel doctor`", UNREACHABLE)
+        traceback.print_exc()
+        _complain(
+            f"a fault of Doppel's own ({type(fault).__name__}); the lines above say where, please report it", FAULT
+        )
 
 
 def _complain(text: str, code: int) -> None:

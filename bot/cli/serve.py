@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
-import ipaddress
+import dataclasses
+import errno
+import os
+import socket
 import time
-from urllib.parse import urlsplit
 
 import click
 import requests
 
-from bot import settings as host
-from bot.errors import Unavailable
+from bot import settings as host_settings
+from bot.errors import SettingsError, Unavailable
 from bot.github.client import GitHub
 from bot.logs import configure_logging
 from bot.settings import Settings
-from bot.supervisor import GUNICORN, WORKER, Supervisor
+from bot.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 
 READY_WITHIN_SECONDS = 30.0
 
 
 @click.command()
+@click.option("--host", help="The address to listen on; 127.0.0.1 is this machine alone [default: DOPPEL_HOST].")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port to listen on [default: PORT].")
 @click.option("--webhook-url", help="Tell GitHub to deliver to this address; done by itself for a local simulator.")
-def serve(webhook_url: str | None) -> None:
-    """Run web and worker together, until SIGTERM or Ctrl-C. What dies is started again."""
+def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
+    """Run web and worker together, until SIGTERM or Ctrl-C. What dies is started again.
+
+    With WEBHOOK_PROXY_URL set, deliveries are fetched from that channel as well. Exit code 2: the port is taken, or a
+    setting is missing. 3: one of the processes keeps ending; its last lines say why.
+    """
     # Building clients and stores takes a second to import, which `doppel --help` need not pay.
     from bot.wiring import build_github, prepare_databases
 
-    settings = host.load().require_app()
+    settings = host_settings.load().require_app()
+    settings = dataclasses.replace(settings, host=host or settings.host, port=port or settings.port)
     configure_logging(settings.log_level)
+    check_address(settings)
     prepare_databases(settings)
-    supervisor = Supervisor({"web": GUNICORN, "worker": WORKER})
+    environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
+    commands = {"web": GUNICORN, "worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {})
+    supervisor = Supervisor(commands, environ)
     supervisor.start()
     try:
-        local = f"http://127.0.0.1:{settings.port}"
-        _wait_until_ready(supervisor, f"{local}/readyz")
-        click.echo(f"Doppel takes deliveries at {local}/webhook", err=True)
-        address = webhook_url or (f"{local}/webhook" if is_local(settings) else None)
+        _wait_until_ready(supervisor, f"{settings.local_url}/readyz")
+        receiver = f"{settings.local_url}/webhook"
+        click.echo(f"Doppel takes deliveries at {receiver}", err=True)
+        address = webhook_url or (receiver if settings.simulated else None)
         if address:
             _deliver_to(build_github(settings), address)
         supervisor.run()
@@ -43,13 +55,20 @@ def serve(webhook_url: str | None) -> None:
         supervisor.stop()
 
 
-def is_local(settings: Settings) -> bool:
-    """Whether GitHub is this machine itself, as only a simulator can be."""
-    name = urlsplit(settings.github_api_url).hostname or ""
+def check_address(settings: Settings) -> None:
+    """Raise SettingsError if the receiver could not listen where it should.
+
+    Gunicorn would try for seconds and end, and whoever listens there might answer in its place.
+    """
     try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return name == "localhost"
+        family, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(address[:2], family=family).close()
+    except OSError as problem:
+        taken = "another program listens there" if problem.errno == errno.EADDRINUSE else problem.strerror
+        raise SettingsError(
+            f"PORT, DOPPEL_HOST: cannot listen on {settings.bind}: {taken}. End that program, or choose another port "
+            "with PORT or --port."
+        ) from problem
 
 
 def _deliver_to(github: GitHub, address: str) -> None:

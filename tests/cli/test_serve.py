@@ -1,0 +1,101 @@
+"""`doppel serve`: refuses what cannot work at once, and runs the whole bot with one command."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.cli import main
+from bot.simulator import Server, start_simulator
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def simulator() -> Iterator[Server]:
+    with start_simulator() as server:
+        server.sim.add_repository("acme/app")
+        server.sim.install("acme/app")
+        yield server
+
+
+@pytest.fixture
+def environ(simulator: Server, tmp_path: Path) -> dict[str, str]:
+    return {
+        "APP_ID": str(simulator.app_id),
+        "PRIVATE_KEY": simulator.private_key_pem,
+        "WEBHOOK_SECRET": simulator.webhook_secret,
+        "GITHUB_API_URL": simulator.url,
+        "DOPPEL_HOME": str(tmp_path / "home"),
+    }
+
+
+def test_a_port_that_is_taken_is_said_before_anything_starts(
+    environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
+        port = taken.getsockname()[1]
+        main(["serve", "--host", "127.0.0.1", "--port", str(port)])
+    assert ended.value.code == 2
+    assert f"cannot listen on 127.0.0.1:{port}: another program listens there" in capsys.readouterr().err
+    assert not (tmp_path / "home").exists()
+
+
+def test_an_address_that_is_not_this_machines_is_said(
+    environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        main(["serve", "--host", "192.0.2.1"])
+    assert ended.value.code == 2
+    assert "PORT, DOPPEL_HOST: cannot listen on 192.0.2.1:3000" in capsys.readouterr().err
+
+
+@pytest.mark.processes
+def test_one_command_serves_and_ends_when_it_is_asked_to(
+    simulator: Server, environ: dict[str, str], tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    # A channel that is away keeps nothing from working.
+    nowhere = "http://127.0.0.1:9/channel"
+    serving = subprocess.Popen(
+        [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", port],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "WEBHOOK_PROXY_URL": nowhere, **environ},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert serving.stderr is not None
+        before = []
+        for line in serving.stderr:
+            before.append(line)
+            if line.startswith("GitHub delivers"):
+                break
+        assert before[-1] == f"GitHub delivers to http://127.0.0.1:{port}/webhook\n"
+        for author in ("ann", "bob"):
+            issue = simulator.sim.open_issue("acme/app", author, "Crash while exporting", "It says `ExportError: 7`.")
+        end = time.monotonic() + 30
+        while not simulator.sim.comments("acme/app", issue.number):
+            assert time.monotonic() < end, "nothing was said about the second report"
+            time.sleep(0.05)
+    finally:
+        serving.send_signal(signal.SIGTERM)
+        _, rest = serving.communicate(timeout=40)
+    assert serving.returncode == 0
+    assert "(issues): queued" in rest
+    assert "the channel does not answer (ConnectionError), again in 1 s" in "".join(before)
