@@ -17,7 +17,7 @@ from graphql import (
 
 from bot.simulator.auth import Anonymous, AppCaller
 from bot.simulator.errors import ApiError, unauthorized
-from bot.simulator.graphql import fields, mutations  # noqa: F401 - importing registers their resolvers
+from bot.simulator.graphql import fields, mutations, timeline  # noqa: F401 - importing registers their resolvers
 from bot.simulator.graphql.errors import formatted
 from bot.simulator.graphql.resolvers import RESOLVERS, Info, default, kind_of
 from bot.simulator.http.context import Context

@@ -15,6 +15,7 @@ from bot.simulator.errors import ApiError
 from bot.simulator.graphql.connections import check, connection, cursor, page_info, position
 from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
 from bot.simulator.http.context import Context
+from bot.simulator.rest.issues import moment
 from bot.simulator.rest.search import find
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
@@ -56,6 +57,8 @@ def kind_of(value: Any) -> str:
             return "PullRequest" if value.is_pull_request else "Issue"
         case Comment():
             return "IssueComment"
+        case {"__typename": str(kind)}:
+            return kind
         case ProjectItem():
             return "ProjectV2Item"
         case Project():
@@ -187,14 +190,18 @@ def issue(source: Repository, info: Info, number: int) -> Issue:
 def issues(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     readable(ctx, source)
-    states = {state.lower() for state in args.get("states") or ()}
-    labels = {label.lower() for label in args.get("labels") or ()}
+    filters = args.get("filterBy") or {}
+    states = {state.lower() for state in (filters.get("states") or args.get("states") or ())}
+    labels = {label.lower() for label in (filters.get("labels") or args.get("labels") or ())}
+    creator, since = (filters.get("createdBy") or "").lower(), moment(filters.get("since"))
     found = [
         entry
         for entry in ctx.sim.issues_of(source)
         if not entry.is_pull_request
         and (not states or entry.state in states)
         and (not labels or labels & {label.name.lower() for label in entry.labels})
+        and (not creator or entry.author.login.lower() == creator)
+        and (since is None or entry.updated_at >= since)
     ]
     order = args.get("orderBy") or {"field": "CREATED_AT", "direction": "ASC"}
     keys: dict[str, Callable[[Issue], Any]] = {

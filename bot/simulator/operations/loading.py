@@ -36,7 +36,8 @@ class LoadingOperations(ProjectOperations):
 
         A line has `id, title, body, created_at, closed_at` and maybe `author`, `duplicate_of` (another line's id) and
         `labels`. Issues get the next numbers in the order of `created_at`; closed is what has a `closed_at`, with the
-        reason `duplicate` where it has a `duplicate_of`. Texts are cut to what GitHub takes. No event is emitted.
+        reason `duplicate` where it has a `duplicate_of`, of which it was then marked a duplicate. Texts are cut to what
+        GitHub takes. No event is emitted.
         """
         if isinstance(repository, str) and repository.lower() not in self.names:
             self.add_repository(repository)
@@ -49,6 +50,9 @@ class LoadingOperations(ProjectOperations):
             original = loaded.get(str(row.get("duplicate_of")))
             if issue.state == "closed" and row.get("duplicate_of") is not None:
                 issue.state_reason, issue.duplicate_of = "duplicate", original
+                if original is not None:
+                    mark = self.record(issue, "marked_as_duplicate", self.administrator(repo.owner), canonical=original)
+                    mark.created_at = issue.closed_at or mark.created_at
         return len(rows)
 
     def _load(self, repo: Repository, row: dict[str, Any]) -> Issue:

@@ -1,0 +1,54 @@
+"""How far the figures may be off because there are only so many duplicates: percentile bootstrap (Efron 1979)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bot.evaluation.metrics import DEPTHS, SHARES, Judged, lowest_cut, split
+
+ROUNDS = 1_000
+LEVEL = 0.95
+
+Interval = tuple[float, float]
+
+
+def retrieval_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[int, Interval]:
+    """For each k the interval that holds RR@k with a probability of LEVEL; empty without duplicates."""
+    queries, _ = split(judged)
+    ranks = [one.rank for one in queries]
+    rng = np.random.default_rng(seed)
+    found = {k: np.array([rank is not None and rank <= k for rank in ranks], dtype=float) for k in DEPTHS}
+    # The mean of a sample of ones and zeros, drawn with replacement, is a binomial variable.
+    return {
+        k: _interval(rng.binomial(len(ranks), float(hits.mean()), ROUNDS) / len(ranks))
+        for k, hits in found.items()
+        if ranks
+    }
+
+
+def caught_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[float, Interval]:
+    """For each share of bothered issues the interval of the share of duplicates caught.
+
+    Both kinds of issues are drawn anew, and the threshold follows from those drawn. Empty where a kind is missing.
+    """
+    queries, silent = split(judged)
+    if not queries or not silent:
+        return {}
+    rng = np.random.default_rng(seed)
+    until = np.array([one.caught_until for one in queries])
+    tops = np.array([one.top for one in silent])
+    caught: dict[float, list[float]] = {share: [] for share in SHARES}
+    for _ in range(ROUNDS):
+        repeated = until[rng.integers(len(until), size=len(until))]
+        fresh = -np.sort(-tops[rng.integers(len(tops), size=len(tops))])
+        for share, values in caught.items():
+            # ndarray is a sequence of floats to us, though not to its type.
+            values.append(float((repeated >= lowest_cut(fresh, share)).mean()))  # type: ignore[arg-type]
+    return {share: _interval(np.array(values)) for share, values in caught.items()}
+
+
+def _interval(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Interval:
+    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return float(low), float(high)

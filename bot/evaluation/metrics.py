@@ -1,0 +1,197 @@
+"""What an answered arrival is worth: finding, speaking, and whether the confidence holds. Pure.
+
+All figures are as the protocol for duplicates counts them: the candidates come best first, a comment shows the first
+five at or over the threshold. An arrival may stand for several (`weight`), where only a sample was asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+Id = int | str
+
+SHOWN = 5
+"""Candidates that a comment shows at most."""
+
+DEPTHS = (1, 5, 10, 20)
+"""The k of RR@k."""
+
+SHARES = (0.01, 0.02, 0.05, 0.10)
+"""Shares of the issues that repeat nothing of which one may be ready to bother the authors."""
+
+BINS = 10
+HIGH = 0.3
+"""From this confidence on a candidate is one that a comment would name."""
+
+# Added to the confidence of the first silent issue that must not be bothered, so that it is not.
+_JUST_ABOVE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One arrival: what should have been found (None: nothing at all), and what was, best first with confidences."""
+
+    id: Id
+    arrived: datetime
+    originals: frozenset[Id] | None
+    found: tuple[tuple[Id, float], ...]
+    weight: float = 1.0
+
+    @property
+    def rank(self) -> int | None:
+        """The place of the first original among what was found, from 1; None where none is."""
+        wanted = self.originals or frozenset()
+        return next((place for place, (id, _) in enumerate(self.found, 1) if id in wanted), None)
+
+    @property
+    def top(self) -> float:
+        """The confidence of the first candidate: a comment appears where the threshold is not above it. 0 if none."""
+        return self.found[0][1] if self.found else 0.0
+
+    @property
+    def caught_until(self) -> float:
+        """The highest threshold at which a comment names an original; -1 where none does."""
+        wanted = self.originals or frozenset()
+        return max((confidence for id, confidence in self.found[:SHOWN] if id in wanted), default=-1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """`rr[k]` is the share of duplicates with an original among the first k; `mrr` the mean of 1/rank."""
+
+    queries: int
+    rr: dict[int, float]
+    mrr: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """First candidates of one tenth of the confidence: their weight, mean confidence, and the share that is right."""
+
+    low: float
+    count: int
+    weight: float
+    confidence: float
+    right: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How well the first candidate's confidence holds.
+
+    `ece` is the expected calibration error over ten equal bins (Naeini et al., AAAI 2015), `ece_high` that from HIGH
+    on, None without answers there. `brier_skill` is 1 - Brier score / that of the base rate: above 0 it beats always
+    saying how many are right on average; None where all or none are right.
+    """
+
+    answers: int
+    answers_high: int
+    ece: float
+    ece_high: float | None
+    brier_skill: float | None
+    bins: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """What happens at one threshold. `comments`, `right` and `bothered` are numbers of issues, weighed.
+
+    `precision` is the share of comments that name an original (None without comments), `caught` the share of
+    duplicates that are told so, `false_alarms` the share of the other issues that get a comment.
+    """
+
+    cut: float
+    comments: float
+    right: float
+    bothered: float
+    precision: float | None
+    caught: float
+    false_alarms: float
+
+
+def split(judged: Iterable[Judged]) -> tuple[list[Judged], list[Judged]]:
+    """The duplicates, and the issues that repeat nothing."""
+    queries: list[Judged] = []
+    silent: list[Judged] = []
+    for one in judged:
+        (silent if one.originals is None else queries).append(one)
+    return queries, silent
+
+
+def retrieval(judged: Iterable[Judged]) -> Retrieval:
+    """How often, and how far up, an original is found."""
+    queries, _ = split(judged)
+    ranks = [one.rank for one in queries]
+    count = max(len(ranks), 1)
+    rr = {k: sum(rank is not None and rank <= k for rank in ranks) / count for k in DEPTHS}
+    return Retrieval(len(ranks), rr, sum(1 / rank for rank in ranks if rank) / count)
+
+
+def calibration(judged: Iterable[Judged]) -> Calibration:
+    """Whether the first candidate is the same issue as often as its confidence says."""
+    tops = [(one.top, one.rank == 1, one.weight) for one in judged if one.found]
+    high = [top for top in tops if top[0] >= HIGH]
+    total = sum(weight for _, _, weight in tops)
+    base = sum(right * weight for _, right, weight in tops) / total if tops else 0.0
+    brier = sum(weight * (confidence - right) ** 2 for confidence, right, weight in tops)
+    flat = sum(weight * (base - right) ** 2 for _, right, weight in tops)
+    return Calibration(
+        answers=len(tops),
+        answers_high=len(high),
+        ece=_error(bins_of(tops)),
+        ece_high=_error(bins_of(high)) if high else None,
+        brier_skill=1 - brier / flat if flat else None,
+        bins=bins_of(tops),
+    )
+
+
+def bins_of(tops: Sequence[tuple[float, bool, float]]) -> tuple[Bin, ...]:
+    """The tenths of the confidence in which there are answers, given as (confidence, right, weight)."""
+    members: list[list[tuple[float, bool, float]]] = [[] for _ in range(BINS)]
+    for top in tops:
+        members[min(BINS - 1, int(top[0] * BINS))].append(top)
+    made = []
+    for place, inside in enumerate(members):
+        if weight := sum(one[2] for one in inside):
+            confidence = sum(one[0] * one[2] for one in inside) / weight
+            right = sum(one[1] * one[2] for one in inside) / weight
+            made.append(Bin(place / BINS, len(inside), weight, confidence, right))
+    return tuple(made)
+
+
+def _error(bins: Sequence[Bin]) -> float:
+    total = sum(one.weight for one in bins)
+    return sum(one.weight * abs(one.confidence - one.right) for one in bins) / total if total else 0.0
+
+
+def speaking(judged: Iterable[Judged], cut: float) -> Speaking:
+    """What happens where every candidate at or over `cut` is shown, five at most."""
+    queries, silent = split(judged)
+    right = sum(one.weight for one in queries if one.caught_until >= cut)
+    spoken = sum(one.weight for one in queries if one.found and one.top >= cut)
+    bothered = sum(one.weight for one in silent if one.found and one.top >= cut)
+    repeated, fresh = (sum(one.weight for one in part) for part in (queries, silent))
+    comments = spoken + bothered
+    return Speaking(
+        cut=cut,
+        comments=comments,
+        right=right,
+        bothered=bothered,
+        precision=right / comments if comments else None,
+        caught=right / repeated if repeated else 0.0,
+        false_alarms=bothered / fresh if fresh else 0.0,
+    )
+
+
+def cut_at(judged: Iterable[Judged], share: float) -> float:
+    """The lowest threshold at which at most `share` of the issues that repeat nothing get a comment."""
+    _, silent = split(judged)
+    return lowest_cut(sorted((one.top for one in silent), reverse=True), share)
+
+
+def lowest_cut(tops: Sequence[float], share: float) -> float:
+    """The same from their highest confidences in falling order."""
+    allowed = int(share * len(tops))
+    return float(tops[allowed]) + _JUST_ABOVE if allowed < len(tops) else 0.0

@@ -1,0 +1,61 @@
+"""What happened to an issue, of which GraphQL alone tells what an issue was marked as a duplicate of.
+
+https://docs.github.com/graphql/reference/objects#markedasduplicateevent
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.simulator.auth import can_see
+from bot.simulator.clock import iso
+from bot.simulator.graphql.connections import connection
+from bot.simulator.graphql.errors import Refusal
+from bot.simulator.graphql.resolvers import Info, field
+from bot.simulator.http.context import Context
+from bot.simulator.rest.issues import moment
+from bot.simulator.state.issues import Comment, Issue, TimelineEvent
+
+_EVENTS = {
+    "ISSUE_COMMENT": "commented",
+    "MARKED_AS_DUPLICATE_EVENT": "marked_as_duplicate",
+    "UNMARKED_AS_DUPLICATE_EVENT": "unmarked_as_duplicate",
+}
+_TYPES = {"marked_as_duplicate": "MarkedAsDuplicateEvent", "unmarked_as_duplicate": "UnmarkedAsDuplicateEvent"}
+
+
+@field("Issue.timelineItems")
+def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
+    ctx = info.context
+    if not args.get("itemTypes"):
+        # GitHub answers with items of all types, most of which the simulator does not know.
+        what = "timelineItems without itemTypes"
+        ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
+        raise Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
+    wanted = {_EVENTS[name] for name in args["itemTypes"]}
+    since = moment(args.get("since"))
+    items = [
+        _item(ctx, source, entry)
+        for entry in sorted(source.events, key=lambda entry: entry.created_at)
+        if entry.event in wanted and (since is None or entry.created_at >= since)
+    ]
+    page = connection("timelineItems", items, args)
+    counts = {"filteredCount": len(items), "pageCount": len(page["nodes"]), "updatedAt": iso(source.updated_at)}
+    return page | counts
+
+
+def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[str, Any]:
+    """A comment as it is, or the fields of an event."""
+    if entry.event == "commented":
+        comment: Comment = entry.data["comment"]
+        return comment
+    original: Issue = entry.data["canonical"]
+    return {
+        "__typename": _TYPES[entry.event],
+        "id": entry.node_id,
+        "actor": entry.actor,
+        "createdAt": iso(entry.created_at),
+        "canonical": original if can_see(ctx.sim, ctx.caller, original.repository) else None,
+        "duplicate": subject,
+        "isCrossRepository": original.repository is not subject.repository,
+    }
