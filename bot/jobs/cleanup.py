@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.jobs.database import input_table, queue_client, workflow_table
+from bot.jobs.database import belongs_to, input_table, queue_client, workflow_table
 from bot.jobs.dead_letters import GIVEN_UP
 from bot.store.engine import write
 
@@ -59,13 +59,7 @@ def erase(engine: sa.Engine, repository_id: int, before: float) -> None:
     What is at work right now ends by itself; `clean` then drops its content. The ids stay, against redeliveries.
     """
     workflows, inputs = workflow_table(engine), input_table(engine)
-    of_repository = sa.and_(
-        sa.or_(
-            workflows.c.queue_partition_key == f"repository:{repository_id}",
-            workflows.c.queue_partition_key.like(f"{repository_id}#%"),
-        ),
-        workflows.c.created_at < _milliseconds(before),
-    )
+    of_repository = sa.and_(belongs_to(workflows, repository_id), workflows.c.created_at < _milliseconds(before))
     client = queue_client(engine)
     waiting = sa.select(workflows.c.workflow_uuid).where(of_repository, workflows.c.status.in_(["ENQUEUED", "DELAYED"]))
     _in_batches(engine, waiting, lambda ids: client.cancel_workflows(list(ids)))

@@ -103,6 +103,13 @@ def input_table(engine: sa.Engine) -> sa.TableClause:
     return sa.table("workflow_input", *map(sa.column, names), schema=_schema(engine))
 
 
+def belongs_to(workflows: sa.TableClause, repository_id: int) -> sa.ColumnElement[bool]:
+    """Whether a workflow is about a repository or one of its issues: its partition says so (`bot.events`)."""
+    partition = workflows.c.queue_partition_key
+    whole = [f"repository:{repository_id}", f"index:{repository_id}"]
+    return sa.or_(partition.in_(whole), partition.like(f"{repository_id}#%"))
+
+
 def ensure_schema(settings: Settings) -> None:
     """Create or upgrade the queue's tables. Safe to call from several processes at once, and quick when all is there.
 

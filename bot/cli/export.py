@@ -1,0 +1,71 @@
+"""`doppel export OWNER/REPO`: everything that is stored of a repository, as JSON (C6a)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bot import settings as host
+from bot.cli.stored import Meant, stored_repository
+from bot.errors import UserError
+from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from bot.store import Store
+
+
+@click.command()
+@click.argument("repository", metavar="OWNER/REPO")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file, not to the terminal.")
+def export(repository: str, out: Path | None) -> None:
+    """Print everything that is stored of a repository as JSON; GitHub's id may stand for OWNER/REPO.
+
+    GitHub is not asked. The object has the repository's name and id, its rows in each table of the store (bytes in
+    base64, times in seconds since 1970), and what the queue holds of it. FILE can be read by its owner only.
+    """
+    from bot.store import open_store
+
+    settings = host.load()
+    with closing(open_store(settings)) as store:
+        meant = stored_repository(store, repository)
+        pieces = _json(settings, store, meant)
+        if out is None:
+            for piece in pieces:
+                click.echo(piece, nl=False)
+        else:
+            _write(out, pieces)
+            click.echo(f"{meant.name}: written to {out}", err=True)
+
+
+def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
+    """The object piece by piece, since an index can be larger than what should lie in memory."""
+    from bot.jobs.holdings import holdings
+    from bot.store.export import export as tables
+
+    queue = holdings(settings, meant.id)
+    yield f'{{"repository": {json.dumps(meant.name)}, "id": {meant.id}, "tables": {{'
+    for index, (name, rows) in enumerate(tables(store.engine, meant.id)):
+        yield f"{',' if index else ''}\n  {json.dumps(name)}: ["
+        for number, row in enumerate(rows):
+            yield f"{',' if number else ''}\n    {json.dumps(row, ensure_ascii=False)}"
+        yield "]"
+    yield '},\n"queue": ' + json.dumps(queue, ensure_ascii=False, indent=2) + "}\n"
+
+
+def _write(path: Path, pieces: Iterator[str]) -> None:
+    """Write to a new file beside it that only its owner can read, which then takes the name: all of it or nothing."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.writelines(pieces)
+        partial.replace(path)
+    except OSError as problem:
+        raise UserError(f"--out: {path} cannot be written: {problem.strerror}") from problem
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,43 @@
+"""Which of the stored repositories a person means; GitHub is not asked, so that it works when it cannot be."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from bot.errors import UserError
+from bot.model import RepoRef
+from bot.store import Store
+
+_NAMED_AT_MOST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A repository by GitHub's id, with its name where that is stored too."""
+
+    id: int
+    name: str
+
+
+def stored_repository(store: Store, text: str) -> Meant:
+    """The repository that `text`, OWNER/REPO in any case or GitHub's id of it, names in the store.
+
+    A name can be stored for two for a while, when one was renamed and another took its name. Raises UserError that
+    names what there is.
+    """
+    known = {one.id: str(one.ref) for one in store.repositories.list()}
+    if text.isascii() and text.isdigit():
+        # An id may have rows left although its repository is no longer listed.
+        return Meant(int(text), known.get(int(text), f"repository {text}"))
+    name = str(RepoRef.parse(text)).lower()
+    found = [Meant(repo_id, known[repo_id]) for repo_id in known if known[repo_id].lower() == name]
+    if len(found) > 1:
+        ids = ", ".join(str(one.id) for one in found)
+        raise UserError(f"{text} is the name of several stored repositories; give GitHub's id of one of them: {ids}")
+    if not found:
+        near = difflib.get_close_matches(name, sorted(known.values()), _NAMED_AT_MOST)
+        listed = near or sorted(known.values())[:_NAMED_AT_MOST]
+        there = f"; there is {', '.join(listed)}" if listed else "; the store holds no repository at all"
+        raise UserError(f"nothing is stored of {text}{there}")
+    return found[0]

@@ -1,0 +1,77 @@
+"""`doppel jobs`: what was given up is listed with its reason, and put back into the queue when asked."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bot.cli import cli
+from bot.events import IssueEvent, RepositorySummary
+from bot.jobs import DeadLetters, Inbox, Job, Worker, retry
+from bot.model import Actor, RepoRef
+from bot.settings import Settings
+
+
+@pytest.fixture
+def given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
+    """A queue in which two deliveries have been given up."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+    monkeypatch.setattr(retry, "_FIRST_WAIT", 0.0)
+    settings = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'doppel.db'}")
+
+    def fail(job: Job) -> None:
+        raise ZeroDivisionError("a private word")
+
+    worker = Worker(settings, fail)
+    worker.start()
+    inbox, letters = Inbox(settings), DeadLetters(settings)
+    for number in (1, 2):
+        repository = RepositorySummary(5, RepoRef("acme", "app"), private=True)
+        inbox.put(f"delivery-{number}", IssueEvent("opened", 1, repository, number, Actor("ann"), Actor("ann")))
+    wait(lambda: len(letters.list()) == 2)
+    worker.stop(1)
+    inbox.close()
+    letters.close()
+    yield settings
+
+
+def wait(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not happened():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["jobs", *arguments], catch_exceptions=False)
+
+
+def test_what_was_given_up_is_listed_and_tried_again(given_up: Settings) -> None:
+    shown = run()
+    assert shown.exit_code == 0
+    assert "delivery-1  issues.opened acme/app, given up 20" in shown.stdout
+    assert "after 3 attempts: ZeroDivisionError at fail" in shown.stdout and "private word" not in shown.stdout
+    listed = json.loads(run("--json").stdout)
+    assert {one["delivery_id"]: one["repository"] for one in listed} == {
+        "delivery-1": "acme/app",
+        "delivery-2": "acme/app",
+    }
+    assert len(json.loads(run("--json", "--limit", "1").stdout)) == 1
+    again = run("retry", "delivery-1")
+    assert (again.exit_code, again.stdout) == (0, "1 of 1 put back into the queue\n")
+    assert run("retry", "delivery-1").exit_code == 1
+    assert run("retry", "--all").stdout == "1 of 1 put back into the queue\n"
+    assert run().stdout == "Nothing was given up.\n"
+
+
+@pytest.mark.parametrize("arguments", [[], ["delivery-1", "--all"]])
+def test_it_is_said_what_to_retry(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+    refused = run("retry", *arguments)
+    assert refused.exit_code == 2 and "either the ID of a delivery" in refused.stderr

@@ -1,0 +1,158 @@
+"""C6a: `doppel export` shows and `doppel forget` erases everything that is stored of a repository, on both kinds."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner, Result
+
+from bot.cli import cli, main
+from bot.events import Event, RepositorySummary
+from bot.jobs import Inbox
+from bot.jobs.holdings import holdings
+from bot.model import Actor, RepoRef
+from bot.settings import Settings
+from bot.store import Store, open_store
+from bot.store.schema import metadata
+
+MINE, OTHER = 5, 55
+APP = RepoRef("Acme", "App")
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    # Nobody answers there: neither command may ask GitHub.
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    return Settings(home=tmp_path, database_url=database_url)
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[Store]:
+    store = open_store(settings)
+    for repo_id, ref in ((MINE, APP), (OTHER, RepoRef("acme", "other"))):
+        with store.engine.begin() as connection:
+            for table in metadata.sorted_tables:
+                if "repo_id" in table.c:
+                    connection.execute(sa.insert(table).values(_row(table, repo_id)))
+        store.repositories.upsert(RepositorySummary(repo_id, ref, private=True), 7, 1_000.0)
+    inbox = Inbox(settings)
+    for repo_id in (MINE, OTHER):
+        for event in events_of(repo_id):
+            assert inbox.put(f"{event.name}-{repo_id}", event)
+    inbox.close()
+    yield store
+    store.close()
+
+
+def _row(table: sa.Table, repo_id: int) -> dict[str, Any]:
+    """A row with some value in each column, whatever columns there are."""
+    values = {sa.Text: "text ü", sa.LargeBinary: b"\0\xff", sa.Boolean: True}
+    row = {column.name: values.get(type(column.type), 1) for column in table.columns}
+    return row | {"repo_id": repo_id} | ({"id": repo_id} if table.name == "verdicts" else {})
+
+
+def events_of(repo_id: int) -> list[Any]:
+    """An event of each kind that is about a repository, made from the kind's fields, so that none can be left out."""
+    values = {
+        "str": "text",
+        "int": 3,
+        "bool": True,
+        "int | None": 3,
+        "Actor": Actor("ann"),
+        "RepositorySummary": RepositorySummary(repo_id, APP, private=True),
+    }
+    return [
+        kind(**{field.name: values[str(field.type)] for field in dataclasses.fields(kind) if _is_needed(field)})
+        for kind in get_args(Event)
+        if any(field.name == "repository" for field in dataclasses.fields(kind))
+    ]
+
+
+def _is_needed(field: dataclasses.Field[Any]) -> bool:
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
+def rows(store: Store, repo_id: int) -> dict[str, int]:
+    """How many rows there are of a repository in each table that can hold any."""
+    with store.engine.connect() as connection:
+        return {
+            table.name: connection.execute(
+                sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id)
+            ).scalar_one()
+            for table in metadata.sorted_tables
+            if "repo_id" in table.c
+        }
+
+
+def run(*arguments: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(cli, list(arguments), input=stdin, catch_exceptions=False)
+
+
+def test_c6a_export_names_every_table_and_the_queue(store: Store) -> None:
+    exported = json.loads(run("export", "acme/APP").stdout)
+    assert (exported["repository"], exported["id"]) == ("Acme/App", MINE)
+    tables = {table.name for table in metadata.sorted_tables if "repo_id" in table.c}
+    assert len(tables) > 10 and any(name.startswith("index") for name in tables)
+    assert {name: len(found) for name, found in exported["tables"].items()} == dict.fromkeys(tables, 1)
+    for found in exported["tables"].values():
+        assert found[0]["repo_id"] == MINE
+    assert base64.b64decode(exported["tables"]["indexed_vectors"][0]["vectors"]) == b"\0\xff"
+    assert exported["tables"]["texts"][0]["text"] == "text ü"
+    assert [job["id"] for job in exported["queue"]] == [f"{event.name}-{MINE}" for event in events_of(MINE)]
+    assert '"text"' in json.dumps(exported["queue"][1]["content"]).replace("\\", "")
+
+
+def test_c6a_export_writes_a_file_that_only_its_owner_reads(store: Store, tmp_path: Path) -> None:
+    out = tmp_path / "export.json"
+    assert run("export", str(OTHER), "--out", str(out)).exit_code == 0
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert json.loads(out.read_text(encoding="utf-8"))["repository"] == "acme/other"
+    assert [path.name for path in tmp_path.iterdir() if "export" in path.name] == ["export.json"]
+
+
+def test_c6a_forget_leaves_no_row_and_no_content_and_nothing_of_others_goes(store: Store, settings: Settings) -> None:
+    before = rows(store, OTHER)
+    assert all(rows(store, MINE).values())
+    done = run("forget", "acme/app", "--yes", "--json")
+    assert json.loads(done.stdout) == {"repository": "Acme/App", "id": MINE, "rows": len(before)}
+    assert set(rows(store, MINE).values()) == {0}
+    assert holdings(settings, MINE) == []
+    assert rows(store, OTHER) == before
+    assert len(holdings(settings, OTHER)) == len(events_of(OTHER))
+
+
+def test_c6a_forget_asks_first(store: Store) -> None:
+    for answer in ("n\n", ""):
+        asked = run("forget", "acme/app", stdin=answer)
+        assert asked.exit_code == 1 and "Erase everything that is stored of Acme/App for good?" in asked.stderr
+        assert all(rows(store, MINE).values())
+    assert run("forget", "acme/app", stdin="y\n").exit_code == 0
+    assert set(rows(store, MINE).values()) == {0}
+
+
+def test_a_name_that_is_not_stored_is_said_with_the_nearest(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["export", "acme/othr"], ["forget", "acme/othr", "--yes"]):
+        with pytest.raises(SystemExit) as ended:
+            main(command)
+        assert ended.value.code == 2
+        assert "nothing is stored of acme/othr; there is acme/other" in capsys.readouterr().err
+
+
+def test_a_name_that_two_bear_is_not_guessed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    store.repositories.upsert(RepositorySummary(OTHER, APP, private=True), 7, 2_000.0)
+    with pytest.raises(SystemExit) as ended:
+        main(["forget", "acme/app", "--yes"])
+    assert ended.value.code == 2
+    assert f"give GitHub's id of one of them: {MINE}, {OTHER}" in capsys.readouterr().err
+    assert run("forget", str(OTHER), "--yes").exit_code == 0
+    assert all(rows(store, MINE).values())
