@@ -60,7 +60,8 @@ class UnifiedRetrievalChunk:
 
 @dataclass(frozen=True, slots=True)
 class RankedSourceList:
-    """What one source answered, best first."""
+    """What one source answered, best first. `weight` is how much its ranks count beside the others' (H4)."""
 
     source: SourceType
     items: Sequence[UnifiedRetrievalChunk]
+    weight: float = 1.0

@@ -31,10 +31,11 @@ def cross_corpus_rrf(
 ) -> list[UnifiedRetrievalChunk]:
     """One list of all items, best first, as copies with `rrf_score` set; at most `top_k` of them.
 
-    An item's score is the sum over the lists of 1/(k + rank), rank counted from 0 and only the best rank of an id in
-    one list; it is multiplied by 1 + `recency_boost_factor` where the item was created within `recency_boost_days`
-    before `now` (the clock's time if not given; times without a zone are UTC). Equal scores keep the order in which
-    the items were first met. An item found in several lists keeps the labels of all of them (H2).
+    An item's score is the sum over the lists of weight/(k + rank), rank counted from 0 and only the best rank of an id
+    in one list (R2; a list weighs 1 unless it says otherwise). It is multiplied by 1 + `recency_boost_factor` where the
+    item was created within `recency_boost_days` before `now` (the clock's time if not given; times without a zone are
+    UTC). Equal scores keep the order in which the items were first met. An item found in several lists keeps the labels
+    of all of them (H2).
     """
     if k <= 0:
         raise ValueError(f"k: {k} is not above 0")
@@ -51,7 +52,7 @@ def cross_corpus_rrf(
                 _merge(merged[item.id], item)
             if item.id not in seen:
                 seen.add(item.id)
-                scores[item.id] = scores.get(item.id, 0.0) + 1 / (k + rank)
+                scores[item.id] = scores.get(item.id, 0.0) + ranked.weight / (k + rank)
     since = _aware(now or datetime.now(UTC)) - timedelta(days=recency_boost_days)
     for item in merged.values():
         recent = item.created_at is not None and _aware(item.created_at) >= since

@@ -53,6 +53,14 @@ def test_r2_scores_are_summed_over_lists_with_rank_from_zero() -> None:
     assert fused[2].rrf_score == pytest.approx(1 / 61)
 
 
+def test_h4_a_lists_weight_multiplies_what_its_ranks_add() -> None:
+    heavy = RankedSourceList(SourceType.CODE, ranked("a", "b").items, weight=3)
+    fused = cross_corpus_rrf(
+        [heavy, ranked("c", "b"), RankedSourceList(SourceType.WIKI, ranked("d").items, 0)], now=NOW
+    )
+    assert {one.id: one.rrf_score for one in fused} == pytest.approx({"a": 3 / 60, "b": 4 / 61, "c": 1 / 60, "d": 0})
+
+
 def test_r2_only_the_best_rank_of_an_id_counts_in_one_list() -> None:
     fused = cross_corpus_rrf([ranked("a", "a", "b", "a")], k=1, now=NOW)
     assert {one.id: one.rrf_score for one in fused} == {"a": 1.0, "b": pytest.approx(1 / 3)}

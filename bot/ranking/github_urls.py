@@ -1,0 +1,123 @@
+"""What an address on GitHub points at, however it is written: pages, raw files, API and redirecting hosts (H3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+_PAGES = ("github.com", "redirect.github.com")
+_API = "api.github.com"
+_RAW = ("raw.githubusercontent.com", "raw.github.com")
+# Issues, pull requests and discussions of a repository share their numbers, and GitHub redirects between them.
+_THREADS = {"issues", "issue", "pull", "pulls", "discussions"}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """One thing on GitHub. Equal things are one thing.
+
+    `repo` is `owner/name` in lower case. `what` is the number of a thread, or `REF/PATH` of a file or folder. A comment
+    is part of its thread.
+    """
+
+    repo: str
+    kind: Literal["repository", "thread", "file", "folder"]
+    what: str = ""
+
+
+def normalize_url(url: str) -> str:
+    """An address in the one way in which equal ones are written.
+
+    `https`, the host in lower case without `www.`, no default port, user, query, fragment or slash at the end. What is
+    no web address comes back as it is, without the space around it.
+    """
+    parts = _split(url)
+    if parts is None:
+        return url.strip()
+    host = _host(parts)
+    if ":" in host:
+        host = f"[{host}]"
+    port = parts.port
+    # The scheme becomes https, whose own port goes as well as that of the scheme which was written.
+    shown = "" if port in (None, 443, _DEFAULT_PORTS[parts.scheme.lower()]) else f":{port}"
+    return f"https://{host}{shown}{parts.path.rstrip('/')}"
+
+
+def thing_at(url: str) -> Thing | None:
+    """What a GitHub address points at, None where it is none of a repository's things."""
+    parts = _split(url)
+    if parts is None:
+        return None
+    path = [unquote(part) for part in parts.path.split("/") if part]
+    host = _host(parts)
+    if host in _RAW:
+        return _raw(path)
+    if host == _API and path[:1] == ["repos"]:
+        return _api(path[1:], parse_qs(parts.query).get("ref", ["HEAD"])[0])
+    return _page(path) if host in _PAGES else None
+
+
+def is_github_url_match(one: str, other: str) -> bool:
+    """Whether both addresses lead to the same thing on GitHub."""
+    thing = thing_at(one)
+    return thing is not None and thing == thing_at(other)
+
+
+def _page(path: list[str]) -> Thing | None:
+    repo = _repo(path)
+    if repo is None or len(path) == 2:
+        return None if repo is None else Thing(repo, "repository")
+    where, rest = path[2], path[3:]
+    if where in _THREADS:
+        return _thread(repo, rest)
+    if where in ("blob", "raw", "blame") and len(rest) > 1:
+        return _file(repo, rest)
+    return Thing(repo, "folder", "/".join(rest)) if where == "tree" and rest else None
+
+
+def _api(path: list[str], ref: str) -> Thing | None:
+    repo = _repo(path)
+    if repo is None or len(path) == 2:
+        return None if repo is None else Thing(repo, "repository")
+    if path[2] in _THREADS:
+        return _thread(repo, path[3:])
+    return _file(repo, [ref, *path[3:]]) if path[2] == "contents" and path[3:] else None
+
+
+def _raw(path: list[str]) -> Thing | None:
+    repo = _repo(path)
+    return None if repo is None or len(path) < 4 else _file(repo, path[2:])
+
+
+def _repo(path: list[str]) -> str | None:
+    return f"{path[0]}/{path[1].removesuffix('.git')}".lower() if len(path) > 1 else None
+
+
+def _thread(repo: str, rest: list[str]) -> Thing | None:
+    number = rest[0] if rest else ""
+    return Thing(repo, "thread", number.lstrip("0")) if number.isascii() and number.isdigit() else None
+
+
+def _file(repo: str, rest: list[str]) -> Thing:
+    """A branch can be written out as `refs/heads/main`; its name may have slashes, so it stays joined to the path."""
+    branch = rest[2:] if rest[:2] == ["refs", "heads"] else rest
+    return Thing(repo, "file", "/".join(branch))
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url.strip())
+        # Reading the port is what finds a wrong one.
+        usable = parts.scheme.lower() in _DEFAULT_PORTS and parts.hostname and (parts.port or True)
+    except ValueError:
+        return None
+    return parts if usable else None
+
+
+def _host(parts: SplitResult) -> str:
+    host = (parts.hostname or "").lower().rstrip(".")
+    while host.startswith("www.") and "." in host[4:]:
+        host = host[4:]
+    return host

@@ -1,0 +1,83 @@
+"""Candidates that repeat one another are one answer: the group is told by the member that the discussion belongs in.
+
+Pure. Numbers are those of one repository, in which the smaller one is the older issue.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Stated(Protocol):
+    """What must be known of an issue; `bot.model.Issue` and the index's issues have it."""
+
+    @property
+    def state(self) -> str: ...
+    @property
+    def state_reason(self) -> str | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Issues that report one thing. `lead` stands for them, `others` are the rest, oldest first.
+
+    `found` are those of them that were candidates, best first.
+    """
+
+    lead: int
+    others: tuple[int, ...]
+    found: tuple[int, ...]
+
+
+def resolve(
+    ranked: Sequence[int], originals: Mapping[int, int], known: Mapping[int, Stated], may_lead: Collection[int]
+) -> list[Group]:
+    """The groups of candidates, each where its best candidate stood.
+
+    `ranked` are candidates, best first; `originals` says which issue is a duplicate of which; groups are the connected
+    components of that. Only issues in `known` are told, only those in `may_lead` lead; a group without any is left out.
+    The oldest open member leads; where none is open the oldest closed as completed, which may have come back; else the
+    oldest.
+    """
+    of = components(ranked, originals)
+    members: defaultdict[int, set[int]] = defaultdict(set)
+    for number, group in of.items():
+        if number in known:
+            members[group].add(number)
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for number in ranked:
+        found[of[number]].append(number)
+    groups = []
+    for group, candidates in found.items():
+        leaders = members[group] & set(may_lead)
+        if leaders:
+            lead = min(leaders, key=lambda number: (_rank(known[number]), number))
+            groups.append(Group(lead, tuple(sorted(members[group] - {lead})), tuple(candidates)))
+    return groups
+
+
+def components(numbers: Iterable[int], originals: Mapping[int, int]) -> dict[int, int]:
+    """For each of the numbers, and of what they are tied to, one number that stands for its connected component."""
+    parent: dict[int, int] = {}
+
+    def root(number: int) -> int:
+        parent.setdefault(number, number)
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    for number in numbers:
+        root(number)
+    for duplicate, original in originals.items():
+        parent[root(duplicate)] = root(original)
+    return {number: root(number) for number in parent}
+
+
+def _rank(issue: Stated) -> int:
+    if issue.state == "open":
+        return 0
+    return 1 if issue.state_reason == "completed" else 2

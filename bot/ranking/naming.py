@@ -1,0 +1,85 @@
+"""Which issues a text names: who wrote it knows of them already.
+
+`#12`, `owner/repo#12` and addresses count where a reader sees them; what stands in code or in an HTML comment does not.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bot.model import RepoRef
+from bot.ranking.github_urls import thing_at
+from bot.ranking.text import without_comments
+
+#: Characters of a text that are read, GitHub's own limit.
+LONGEST = 65_536
+
+# A fence ends at one of at least its length, or with the text ("GitHub Flavored Markdown Spec", 4.5).
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_INDENTED = re.compile(r"^(?: {4}|\t)[^\n]*$", re.MULTILINE)
+_TICKS = re.compile(r"`+")
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
+_REFERENCE = re.compile(
+    r"(?<![\w/#&.-])(?:(?P<repo>[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100})#|(?<!\w)(?:#|GH-))"
+    r"(?P<number>[1-9][0-9]{0,9})(?!\w)"
+)
+
+
+def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozenset[str]:
+    """The issues that `text`, written in `repo`, names: as `owner/repo#number` in lower case.
+
+    `host` is that of the pages of an Enterprise Server, whose addresses count as those of github.com do.
+    """
+    if "#" not in text and "://" not in text and "GH-" not in text:
+        return frozenset()
+    seen = without_code(without_comments(text[:LONGEST].replace("\r\n", "\n")))
+    here = str(repo).lower()
+    found = set()
+    for address in _ADDRESS.findall(seen):
+        thing = thing_at(address.replace(f"://{host}/", "://github.com/", 1))
+        if thing is not None and thing.kind == "thread":
+            found.add(f"{thing.repo}#{thing.what}")
+    for match in _REFERENCE.finditer(_ADDRESS.sub(" ", seen)):
+        found.add(f"{(match['repo'] or here).lower()}#{match['number']}")
+    return frozenset(found)
+
+
+def without_code(text: str) -> str:
+    """A Markdown text without code blocks and code spans. Linear in its length."""
+    return _without_spans(_INDENTED.sub(" ", _without_fences(text)))
+
+
+def _without_fences(text: str) -> str:
+    kept = []
+    at = 0
+    opened = ""
+    for fence in _FENCE.finditer(text):
+        if not opened:
+            kept.append(text[at : fence.start()])
+            opened = fence[1]
+        elif fence[1].startswith(opened) and fence[0].strip() == fence[1]:
+            opened, at = "", fence.end()
+    # A fence that nothing closes runs to the end.
+    return " ".join([*kept, "" if opened else text[at:]])
+
+
+def _without_spans(text: str) -> str:
+    """A span ends at the next run of as many ticks; a run without its like is text."""
+    runs = [(run.start(), run.end()) for run in _TICKS.finditer(text)]
+    # For each run the next one of its length, found from behind.
+    partner: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for place in range(len(runs) - 1, -1, -1):
+        start, end = runs[place]
+        if end - start in last:
+            partner[place] = last[end - start]
+        last[end - start] = place
+    kept = []
+    at = place = 0
+    while place < len(runs):
+        if place in partner:
+            kept.append(text[at : runs[place][0]])
+            place = partner[place]
+            at = runs[place][1]
+        place += 1
+    return " ".join([*kept, text[at:]])

@@ -1,0 +1,103 @@
+"""H3: one thing that was found twice is one result.
+
+An issue or a pull request is identified by `owner/repo#number` alone: two issues with the same title are two issues,
+and that is what this product is about. What is neither, such as a discussion, is recognised by its address, its text
+or its title.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rapidfuzz import fuzz
+
+from bot.ranking.github_urls import normalize_url, thing_at
+
+ALIKE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A result of a search. `identity` is `owner/repo#number` of an issue or pull request, empty for other things.
+
+    `snippets` are what the searches showed of its text, `sources` the names of those that found it.
+    """
+
+    identity: str
+    url: str
+    title: str
+    snippets: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+
+def content_hash(body: str) -> str:
+    """SHA-256 of a text, as hexadecimal digits: white space, upper and lower case, and Unicode forms do not count."""
+    return hashlib.sha256(_folded(body).encode("utf-8", "replace")).hexdigest()
+
+
+def title_similarity(one: str, other: str) -> float:
+    """Rapidfuzz's ratio of two titles in [0, 1], symmetric; white space and case do not count."""
+    left, right = sorted((_folded(one), _folded(other)))
+    return fuzz.ratio(left, right) / 100
+
+
+def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
+    """Each thing once, in the order given: the first of equals stays and takes over the others' snippets and sources.
+
+    Titles of at least `alike` make one of two things that are neither issues nor pull requests; so do equal texts.
+    Empty texts and titles say nothing.
+    """
+    kept: list[Document] = []
+    by_key: dict[str, int] = {}
+    for document in documents:
+        keys = list(_keys(document))
+        place = next((by_key[key] for key in keys if key in by_key), None)
+        if place is None and not document.identity:
+            place = _same_title(document, kept, alike)
+        if place is None:
+            place = len(kept)
+            kept.append(document)
+        else:
+            kept[place] = _merged(kept[place], document)
+        for key in keys:
+            by_key.setdefault(key, place)
+    return kept
+
+
+def _keys(document: Document) -> Iterator[str]:
+    """What makes another document the same one, if it has it too."""
+    if document.identity:
+        # GitHub compares names without case. The address is that of the number, and nothing else counts.
+        yield f"number {document.identity.lower()}"
+        return
+    if thing := thing_at(document.url):
+        yield f"number {thing.repo}#{thing.what}" if thing.kind == "thread" else f"thing {thing}"
+    elif document.url:
+        yield f"url {normalize_url(document.url)}"
+    text = "\n".join(document.snippets)
+    if text.strip():
+        yield f"text {content_hash(text)}"
+
+
+def _same_title(document: Document, kept: Sequence[Document], alike: float) -> int | None:
+    if not document.title.strip():
+        return None
+    for place, other in enumerate(kept):
+        if not other.identity and title_similarity(document.title, other.title) >= alike:
+            return place
+    return None
+
+
+def _merged(kept: Document, other: Document) -> Document:
+    return replace(
+        kept,
+        snippets=tuple(dict.fromkeys((*kept.snippets, *other.snippets))),
+        sources=tuple(dict.fromkeys((*kept.sources, *other.sources))),
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,102 @@
+"""H3: addresses that lead to one thing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.ranking.github_urls import is_github_url_match, normalize_url, thing_at
+
+
+@pytest.mark.parametrize(
+    ("url", "normal"),
+    [
+        ("http://www.Example.org:80/a/b/?q=1#top", "https://example.org/a/b"),
+        ("HTTPS://example.org:443//", "https://example.org"),
+        ("https://example.org:8443/A/", "https://example.org:8443/A"),
+        ("  https://user:secret@example.org./x  ", "https://example.org/x"),
+        ("http://[2001:DB8::1]:80/x", "https://[2001:db8::1]/x"),
+        ("https://www.com/x", "https://www.com/x"),
+        ("mailto:ann@example.org", "mailto:ann@example.org"),
+        ("https://[::1", "https://[::1"),
+        ("https://example.org:99999/x", "https://example.org:99999/x"),
+    ],
+)
+def test_h3_normalize_url(url: str, normal: str) -> None:
+    assert normalize_url(url) == normal
+
+
+hosts = st.sampled_from(["example.org", "WWW.Example.org", "www.www.a.b", "[::1]", "a.b.", "github.com"])
+urls = st.one_of(
+    st.text(max_size=40),
+    st.builds(
+        "{}://{}{}{}{}".format,
+        st.sampled_from(["http", "https", "HTTP", "ftp"]),
+        hosts,
+        st.sampled_from(["", ":80", ":443", ":8080", ":x"]),
+        st.sampled_from(["", "/", "/a/b//", "/%41", "/a b"]),
+        st.sampled_from(["", "?q=1", "#x", "?q#x"]),
+    ),
+)
+
+
+@given(urls)
+def test_h3_normalizing_twice_changes_nothing_more(url: str) -> None:
+    once = normalize_url(url)
+    assert normalize_url(once) == once
+
+
+THREAD = "https://github.com/acme/app/issues/12"
+FILE = "https://github.com/acme/app/blob/main/src/a.ts"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (THREAD, "http://www.github.com/Acme/APP/issues/12/"),
+        (THREAD, "https://github.com/acme/app/pull/12/files?w=1"),
+        (THREAD, "https://github.com/acme/app/issues/12#issuecomment-99"),
+        (THREAD, "https://redirect.github.com/acme/app/issues/12"),
+        (THREAD, "https://api.github.com/repos/acme/app/issues/12"),
+        (THREAD, "https://api.github.com/repos/acme/app/pulls/12"),
+        (THREAD, "https://github.com/acme/app/discussions/12"),
+        (FILE, "https://github.com/acme/app/raw/main/src/a.ts"),
+        (FILE, "https://raw.githubusercontent.com/ACME/app/main/src/a.ts"),
+        (FILE, "https://raw.githubusercontent.com/acme/app/refs/heads/main/src/a.ts"),
+        (FILE, "https://api.github.com/repos/acme/app/contents/src/a.ts?ref=main"),
+        (FILE, FILE + "#L10-L20"),
+        ("https://github.com/acme/app/tree/main/src", "https://github.com/Acme/App/tree/main/src/"),
+        ("https://github.com/acme/app.git", "https://api.github.com/repos/acme/app"),
+    ],
+)
+def test_h3_addresses_of_one_thing_match_both_ways(one: str, other: str) -> None:
+    assert is_github_url_match(one, other)
+    assert is_github_url_match(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (THREAD, "https://github.com/acme/app/issues/13"),
+        (THREAD, "https://github.com/acme/other/issues/12"),
+        (THREAD, "https://github.com.evil.example/acme/app/issues/12"),
+        (THREAD, "https://github.com/acme/app/issues"),
+        (FILE, "https://github.com/acme/app/blob/next/src/a.ts"),
+        (FILE, "https://github.com/acme/app/blob/main/src/A.ts"),
+        (FILE, "https://github.com/acme/app/tree/main/src/a.ts"),
+        (FILE, "https://api.github.com/repos/acme/app/contents/src/a.ts"),
+        ("https://example.org/a", "https://example.org/a"),
+        ("", ""),
+    ],
+)
+def test_h3_other_addresses_do_not_match(one: str, other: str) -> None:
+    assert not is_github_url_match(one, other)
+    assert not is_github_url_match(other, one)
+
+
+@given(urls)
+def test_h3_an_address_that_leads_anywhere_matches_itself_however_it_is_written(url: str) -> None:
+    assert is_github_url_match(url, url) == (thing_at(url) is not None)
+    if "?ref=" not in url and thing_at(url) is not None:
+        assert is_github_url_match(url, normalize_url(url))
