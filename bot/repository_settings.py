@@ -32,11 +32,16 @@ class FileReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings in force, what is wrong with their file, and where that file lies (empty: the defaults hold)."""
+    """The settings in force, what is wrong with their file, and where that file lies (empty: the defaults hold).
+
+    `private` says that not everybody who reads the repository may read the file: it is in the owner's repository, which
+    is private. What is wrong with it quotes it, and must then not be shown.
+    """
 
     config: RepoConfig
     problems: tuple[ConfigError, ...] = ()
     source: str = ""
+    private: bool = False
 
 
 class RepositorySettings:
@@ -46,18 +51,27 @@ class RepositorySettings:
         self._store = store
         self._clock = clock
 
-    def read(self, github: FileReader, repository: RepositorySummary) -> Loaded:
-        """The settings of one repository. A broken file never raises: what is valid in it counts."""
-        owners = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
-        for name, place in ((_OWN, repository.ref), (_OWNERS, owners)):
+    def read(self, client: Callable[[int], FileReader], repository: RepositorySummary) -> Loaded:
+        """The settings of one repository. A broken file never raises: what is valid in it counts.
+
+        `client` gives, for a repository's id, a client that can read that one (and public ones).
+        """
+        place = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
+        # Where the App is not installed on the owner's repository, it can only be read if it is public.
+        owners = self._store.repositories.by_name(place)
+        hidden = owners is not None and owners.private
+        for name, github, where, private in (
+            (_OWN, client(repository.id), repository.ref, False),
+            (_OWNERS, client(owners.id if owners else repository.id), place, hidden),
+        ):
+            source = f"{where}/{CONFIG_PATH}"
             try:
-                text = self._text(github, repository.id, name, place)
+                text = self._text(github, repository.id, name, where)
             except Invalid:
-                problem = ConfigError(1, 1, _TOO_LARGE)
-                return Loaded(RepoConfig(), (problem,), f"{place}/{CONFIG_PATH}")
+                return Loaded(RepoConfig(), (ConfigError(1, 1, _TOO_LARGE),), source, private)
             if text is not None:
                 config, problems = parse_config(text)
-                return Loaded(config, problems, f"{place}/{CONFIG_PATH}")
+                return Loaded(config, problems, source, private)
         return Loaded(RepoConfig())
 
     def forget(self, repository: RepositorySummary) -> None:

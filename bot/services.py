@@ -19,7 +19,8 @@ from bot.store import Store
 class Services:
     """Built once a process by `bot.wiring`; tests build it with a clock of their own.
 
-    `clock` answers the present time in the host's zone, in which times are shown.
+    `clock` answers the present time in the host's zone, in which times are shown. `arrived` is when the delivery that
+    is being handled was accepted, in seconds since 1970 by the queue's clock; None where no delivery is.
     """
 
     settings: Settings
@@ -30,6 +31,7 @@ class Services:
     comments: CommentKeeper
     inbox: Inbox
     clock: Callable[[], datetime]
+    arrived: float | None = None
 
     def now(self) -> float:
         """Seconds since 1970, as the store keeps times."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from bot import manifest
@@ -72,7 +73,7 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     router = Router(ROUTES)
 
     def handle(job: Job) -> None:
-        router.dispatch(job.event, services)
+        router.dispatch(job.event, replace(services, arrived=job.arrived))
 
     return handle
 

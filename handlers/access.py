@@ -1,43 +1,45 @@
-"""Which repositories are ours to look at: kept as GitHub tells, and erased with all we know when access ends (C6a)."""
+"""Which repositories are ours to look at: kept as GitHub tells, and erased with all we know when access ends (C6a).
+
+Deliveries overtake each other and come late, so that none is believed where GitHub can be asked. What a lost one leaves
+behind is found by `bot.reconciliation`.
+"""
 
 from __future__ import annotations
 
-import logging
-
+from bot.erasing import erase_repository
+from bot.errors import NotFound
 from bot.events import InstallationEvent, RepositoryEvent, RepositorySummary
 from bot.services import Services
-
-logger = logging.getLogger(__name__)
 
 
 def granted(event: InstallationEvent, services: Services) -> None:
     """The App was installed, resumed, or given other permissions."""
-    services.store.repositories.suspend(event.installation, False)
     _add(event, services)
+    suspended(event, services)
 
 
 def suspended(event: InstallationEvent, services: Services) -> None:
     """Access rests and may come back: nothing is erased. GitHub sends no events and refuses tokens meanwhile."""
-    services.store.repositories.suspend(event.installation, True)
+    present = services.github.app().installation(event.installation)
+    services.store.repositories.suspend(event.installation, present.suspended)
 
 
 def ended(event: InstallationEvent, services: Services) -> None:
     """The App was uninstalled: erase all that is stored of the installation's repositories."""
     ids = {repository.id for repository in services.store.repositories.list(event.installation)}
-    for repository in event.added:
-        # The payload names those that the store may have missed; some may be with a later installation by now.
-        known = services.store.repositories.get(repository.id)
-        if known is None or known.installation is None:
-            ids.add(repository.id)
+    # The payload names those that the store may have missed.
+    ids |= {repository.id for repository in event.added if not _is_elsewhere(repository.id, event, services)}
     for repo_id in ids:
-        _forget(repo_id, services)
+        erase_repository(repo_id, services, services.arrived)
 
 
 def list_changed(event: InstallationEvent, services: Services) -> None:
     """Repositories were added to the installation or taken out of it."""
-    _add(event, services)
     for repository in event.removed:
-        _forget(repository.id, services)
+        if not _is_elsewhere(repository.id, event, services):
+            erase_repository(repository.id, services, services.arrived)
+    if event.added:
+        _add(event, services)
 
 
 def repository_changed(event: RepositoryEvent, services: Services) -> None:
@@ -49,24 +51,31 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
     if services.store.repositories.get(event.repository.id) is None:
         # Access has ended since, and nothing must be stored; or the next event of an issue makes it known.
         return
-    services.store.repositories.upsert(event.repository, event.installation, services.now())
+    installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
+    summary = RepositorySummary(present.id, present.ref, present.private, present.archived)
+    services.store.repositories.upsert(summary, installation, services.now())
     # The files may have another place now, and the owner's settings may be those of another owner.
     services.repository_settings.forget(event.repository)
 
 
 def repository_deleted(event: RepositoryEvent, services: Services) -> None:
-    """The repository no longer exists."""
-    _forget(event.repository.id, services)
+    """The repository no longer exists, unless it was restored, with its id, or lives on under another installation."""
+    known = services.store.repositories.get(event.repository.id)
+    try:
+        services.github.app().repository(known.ref if known else event.repository.ref, event.repository.id)
+    except NotFound:
+        erase_repository(event.repository.id, services, services.arrived)
 
 
-def _forget(repo_id: int, services: Services) -> None:
-    """Erase what store and queue hold of a repository. A job that is at work on it cleans up by itself (`visiting`)."""
-    services.store.forget(repo_id)
-    services.inbox.erase(repo_id, services.now())
-    logger.info("everything about repository %d was erased", repo_id)
+def _is_elsewhere(repo_id: int, event: InstallationEvent, services: Services) -> bool:
+    """Whether the repository is with another installation by now: it was moved, or the App was installed anew."""
+    known = services.store.repositories.get(repo_id)
+    return known is not None and known.installation not in (None, event.installation)
 
 
 def _add(event: InstallationEvent, services: Services) -> None:
+    # Raises NotFound where the installation has ended since, and then nothing must be stored.
+    services.github.app().installation(event.installation)
     for repository in event.added:
         # These lists leave out whether a repository is archived; what another event said of it stays.
         known = services.store.repositories.get(repository.id)

@@ -60,31 +60,62 @@ def visiting(event: IssueEvent | CommentEvent, services: Services) -> Iterator[V
 
     That is on a paused host, in an archived repository, and where the settings say `mode: off`.
     """
+    repo_id = event.repository.id
+    visit = None
     try:
-        yield _enter(event, services)
+        visit = _enter(event, services)
+        yield visit
+    except Exception as problem:
+        if visit is None or services.store.repositories.get(repo_id) is not None:
+            raise
+        # Trying again would keep what the delivery says in the queue, perhaps for hours.
+        logger.info("access to %s ended in the middle of this: %s", event.repository.ref, type(problem).__name__)
     finally:
-        if services.store.repositories.get(event.repository.id) is None:
+        if services.store.repositories.get(repo_id) is None:
             # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
-            services.store.forget(event.repository.id)
+            services.store.forget(repo_id)
 
 
 def _enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:
-    known = services.store.repositories.get(event.repository.id)
-    # The event may have waited while the repository was archived.
-    if services.settings.paused or event.repository.archived or (known is not None and known.archived):
-        logger.info("%s is archived, or the host has paused the bot", event.repository.ref)
+    if services.settings.paused:
+        logger.info("the host has paused the bot")
         return None
-    installation = event.installation or services.github.app().installation_of(event.repository.ref)
-    github = services.github.installation(installation)
-    if known is None:
-        # Either the store is new, or access has ended, and then this raises before anything is stored.
-        github.repository(event.repository.ref)
-        services.store.repositories.upsert(event.repository, installation, services.now())
-    settings = services.repository_settings.read(github, event.repository)
+    repository, installation = _whereabouts(event, services)
+    if repository.archived:
+        logger.info("%s is archived", repository.ref)
+        return None
+
+    def client(repo_id: int) -> RepoClient:
+        """What may be seen and done in one repository, and in public ones; other private ones are out of reach."""
+        return services.github.installation(installation, repository_ids=(repo_id,))
+
+    settings = services.repository_settings.read(client, repository)
     if settings.config.mode == "off":
-        logger.info("%s says mode: off", event.repository.ref)
+        logger.info("%s says mode: off", repository.ref)
         return None
-    return Visit(services, github, event.repository, event.number, settings)
+    return Visit(services, client(repository.id), repository, event.number, settings)
+
+
+def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[RepositorySummary, int]:
+    """The event's repository as it is now, and its installation.
+
+    The event may have waited while the repository was renamed, hidden, archived, moved to another installation or taken
+    out of ours, and so may the event that told of it. Where what it says differs from what is stored, GitHub is asked,
+    who raises NotFound before anything is stored (C6a).
+    """
+    repositories = services.store.repositories
+    known = repositories.get(event.repository.id)
+    if (
+        known is not None
+        and known.installation is not None
+        and known.summary == event.repository
+        and event.installation in (None, known.installation)
+    ):
+        return known.summary, known.installation
+    installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
+    summary = RepositorySummary(present.id, present.ref, present.private, present.archived)
+    repositories.upsert(summary, installation, services.now())
+    return summary, installation
 
 
 def why_silent(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: bool) -> str:

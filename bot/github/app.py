@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from githubkit.utils import UNSET
 
+from bot.errors import NotFound
 from bot.github import convert
 from bot.github.api import PAGE, Api
 from bot.model import RepoRef, Repository
@@ -99,6 +100,27 @@ class AppClient:
         """The id of the installation that covers a repository. Raises NotFound where the App is not installed."""
         request = partial(self._api.rest.apps.get_repo_installation, repo.owner, repo.name)
         return self._api.call(f"find the installation for {repo}", request)["id"]
+
+    def repository(self, repo: RepoRef, repo_id: int) -> tuple[int, Repository]:
+        """Where a repository is now, whatever was said of it before: its installation, and its present state.
+
+        Raises NotFound where the App is not installed on it (any more), or where its name is another repository's by
+        now. A public repository can be read by everybody, so that reading it would not tell.
+        """
+        installation_id = self.installation_of(repo)
+        api = self._api_of(installation_id)
+        operation = f"read {repo}"
+        data: Any = api.call(operation, lambda: api.rest.repos.get(repo.owner, repo.name))
+        found = convert.repository(data)
+        if found.id != repo_id:
+            raise NotFound(operation, 404, "the name belongs to another repository now")
+        return installation_id, found
+
+    def installation(self, installation_id: int) -> Installation:
+        """One installation. Raises NotFound where it has ended."""
+        request = partial(self._api.rest.apps.get_installation, installation_id)
+        data: Any = self._api.call(f"read installation {installation_id}", request)
+        return _installation(data)
 
     def installations(self) -> list[Installation]:
         """Every installation of the App."""

@@ -6,6 +6,7 @@ import hashlib
 import random
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,9 @@ API_VERSION = "2026-03-10"
 """https://docs.github.com/rest/about-the-rest-api/api-versions; an Enterprise server may know older ones only."""
 
 _USER_AGENT = "doppel"
+# Clients that are kept with their tokens: one for each repository that is worked on, a few kB each. One that is made
+# anew costs a request for its token.
+_MOST_CLIENTS = 1_000
 
 
 class GitHub:
@@ -68,7 +72,8 @@ class GitHub:
         self._jitter = jitter
         self._connections = open_connections(self._api_url)
         self._transports: dict[str, PacedTransport] = {}
-        self._apis: dict[tuple[int, ...], Api] = {}
+        # The longest unused first.
+        self._apis: OrderedDict[tuple[int, ...], Api] = OrderedDict()
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
@@ -110,6 +115,9 @@ class GitHub:
                 )
                 account = f"installation {key[0]}" if key else "app"
                 self._apis[key] = Api(self._client(credentials, account, tokens), tokens.forget)
+                if len(self._apis) > _MOST_CLIENTS:
+                    self._apis.popitem(last=False)
+            self._apis.move_to_end(key)
             return self._apis[key]
 
     def _client(self, auth: BaseAuthStrategy, account: str, tokens: Tokens | None) -> githubkit.GitHub[Any]:

@@ -69,10 +69,13 @@ class Inbox:
             elif connection.execute(sa.text("SELECT pg_is_in_recovery()")).scalar_one():
                 raise QueueUnavailable("the queue's database is read-only")
 
-    def erase(self, repository_id: int, before: float) -> None:
-        """Erase what the queue holds of a repository from before this time (seconds since 1970) and is not at work."""
+    def erase(self, repository_id: int, before: float | None = None) -> None:
+        """Erase what the queue holds of a repository, dead letters too, unless it is at work just now.
+
+        `before` spares what arrived later (seconds since 1970); without it everything goes that is there.
+        """
         with self._ready():
-            erase(self._engine, repository_id, before)
+            erase(self._engine, repository_id, time.time() if before is None else before)
 
     def close(self) -> None:
         """Close the connections."""

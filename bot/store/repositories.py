@@ -24,6 +24,11 @@ class StoredRepository:
     installation: int | None
     suspended: bool
 
+    @property
+    def summary(self) -> RepositorySummary:
+        """The part that webhooks tell."""
+        return RepositorySummary(self.id, self.ref, self.private, self.archived)
+
 
 class Repositories(Part):
     """Which repositories there are. Erasing one is `Store.forget`, since other tables hold things of it too."""
@@ -54,15 +59,6 @@ class Repositories(Part):
         """The repository that bears this name, in any case; the one heard of last, if an older one still seems to."""
         found = sa.select(repositories).where(repositories.c.lookup == _lookup(ref))
         return self._one(found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1))
-
-    def rename(self, repo_id: int, ref: RepoRef, now: float) -> None:
-        """Give a known repository its new name; what is stored about it stays."""
-        with self._engine.begin() as connection:
-            connection.execute(
-                sa.update(repositories)
-                .where(repositories.c.repo_id == repo_id)
-                .values(owner=ref.owner, name=ref.name, lookup=_lookup(ref), updated_at=now)
-            )
 
     def list(self, installation: int | None = None) -> list[StoredRepository]:
         """All repositories of an installation, or all there are, by name."""

@@ -42,13 +42,6 @@ class Store:
                 if "repo_id" in table.c
             )
 
-    def forget_installation(self, installation: int) -> list[int]:
-        """Erase all repositories of an installation; returns their ids."""
-        ids = [repository.id for repository in self.repositories.list(installation)]
-        for repo_id in ids:
-            self.forget(repo_id)
-        return ids
-
     def forget_issue(self, repo_id: int, number: int) -> None:
         """Erase what is stored of one issue, because it was deleted or has moved elsewhere.
 

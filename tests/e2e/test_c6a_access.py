@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
 import sqlalchemy as sa
 
 from bot.model import RepoRef
@@ -21,6 +24,29 @@ def stored(doppel: Doppel, repo_id: int) -> int:
             for table in metadata.sorted_tables
             if "repo_id" in table.c
         )
+
+
+@contextmanager
+def held_back(doppel: Doppel) -> Iterator[Callable[[], None]]:
+    """What happens inside is delivered only when the function is called that this gives."""
+    webhooks, held = doppel.sim.webhooks, list[tuple[str, bytes, Mapping[str, str]]]()
+    post = webhooks.post
+
+    def hold(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
+        held.append((url, body, headers))
+        return 202, {}, ""
+
+    def deliver() -> None:
+        for delivery in held:
+            assert post(*delivery)[0] == 202
+        doppel.settle()
+
+    webhooks.post = hold
+    try:
+        yield deliver
+        webhooks.join()
+    finally:
+        webhooks.post = post
 
 
 def use(doppel: Doppel) -> None:
@@ -120,3 +146,86 @@ def test_c6a_a_deleted_repository_is_forgotten(doppel: Doppel) -> None:
     doppel.sim.delete_repository(doppel.repo)
     doppel.settle()
     assert stored(doppel, doppel.repository.id) == 0
+
+
+def test_c6a_what_arrives_after_access_ended_leaves_nothing_behind_though_all_can_read_it(doppel: Doppel) -> None:
+    """A public repository can be read without any access."""
+    with held_back(doppel) as deliver_late:
+        doppel.sim.open_issue(doppel.repo, "reporter", *FIRST)
+        doppel.sim.comment(doppel.repo, 1, "reporter", "/duplicates mute")
+    doppel.sim.remove_from_installation(doppel.repo)
+    doppel.settle()
+    deliver_late()
+    assert stored(doppel, doppel.repository.id) == 0
+
+
+def test_c6a_an_installation_that_is_told_of_after_its_end_leaves_nothing_behind(doppel: Doppel) -> None:
+    doppel.sim.uninstall(doppel.owner)
+    doppel.settle()
+    with held_back(doppel) as deliver_late:
+        doppel.sim.install(doppel.repo)
+    doppel.sim.uninstall(doppel.owner)
+    doppel.settle()
+    deliver_late()
+    assert stored(doppel, doppel.repository.id) == 0
+
+
+def test_c6a_a_removal_that_was_overtaken_erases_nothing_of_the_installation_that_has_it_now(doppel: Doppel) -> None:
+    """The repository moves to an account with the App, and what its old account tells comes last."""
+    elsewhere = f"{doppel.owner}-next"
+    doppel.sim.install(elsewhere)
+    doppel.settle()
+    with held_back(doppel) as deliver_late:
+        doppel.sim.remove_from_installation(doppel.repo)
+    doppel.sim.transfer_repository(doppel.repo, elsewhere)
+    doppel.repo = f"{elsewhere}/app"
+    doppel.settle()
+    use(doppel)
+    before = stored(doppel, doppel.repository.id)
+    deliver_late()
+    assert stored(doppel, doppel.repository.id) == before
+
+
+def test_c6a_a_renaming_that_is_told_late_changes_nothing(doppel: Doppel) -> None:
+    with held_back(doppel) as deliver_late:
+        doppel.sim.rename_repository(doppel.repo, "second")
+        doppel.sim.set_private(f"{doppel.owner}/second", False)
+    doppel.sim.rename_repository(f"{doppel.owner}/second", "third")
+    doppel.sim.set_private(f"{doppel.owner}/third", True)
+    doppel.settle()
+    deliver_late()
+    known = doppel.services.store.repositories.get(doppel.repository.id)
+    assert known is not None
+    assert (known.ref.name, known.private) == ("third", True)
+
+
+def test_c6a_what_is_told_of_a_deletion_is_not_believed_of_a_repository_that_is_there(doppel: Doppel) -> None:
+    use(doppel)
+    before = stored(doppel, doppel.repository.id)
+    with held_back(doppel) as deliver_late:
+        doppel.sim.emit("repository", "deleted", doppel.sim.who("admin-person"), repository=doppel.repository)
+    deliver_late()
+    assert stored(doppel, doppel.repository.id) == before
+
+
+def test_c6a_what_arrives_after_a_quick_new_installation_is_worked_on(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    with doppel.worker_away():
+        doppel.sim.uninstall(doppel.owner)
+        doppel.sim.install(doppel.repo)
+        doppel.sim.webhooks.join()
+        doppel.sim.open_issue(doppel.repo, "reporter", *FIRST)
+    doppel.settle()
+    assert "/issues/1" in doppel.advice(2)
+
+
+def test_c6a_work_on_a_repository_sees_no_other_private_one(doppel: Doppel) -> None:
+    doppel.sim.install(doppel.owner)
+    doppel.sim.clock.advance(3600)
+    doppel.settle()
+    doppel.sim.installation_tokens.clear()
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*FIRST)
+    assert doppel.advice(2)
+    tokens = [one for one in doppel.sim.installation_tokens.values() if one.installation.account.login == doppel.owner]
+    assert [one.repositories for one in tokens] == [frozenset({doppel.repository.id})]

@@ -1,0 +1,23 @@
+"""Erasing a repository: everything that store and queue hold of it (C6a)."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.services import Services
+
+logger = logging.getLogger(__name__)
+
+
+def erase_repository(repo_id: int, services: Services, before: float | None = None) -> None:
+    """Erase a repository from the store, and from the queue what arrived `before` (see `Inbox.erase`).
+
+    A job that is at work on it cleans up by itself (`handlers.visit.visiting`).
+    """
+    known = services.store.repositories.get(repo_id)
+    if known is not None:
+        # Copies of an owner's settings lie with each of their repositories.
+        services.repository_settings.forget(known.summary)
+    services.store.forget(repo_id)
+    services.inbox.erase(repo_id, before)
+    logger.info("everything about repository %d was erased", repo_id)
