@@ -91,7 +91,7 @@ class Scattered:
 def find(index: Index, issue: IndexedIssue) -> int:
     """What the index does for one find; returns how many candidates there are."""
     analysis = index.analyse(REPO, issue.title, issue.body)
-    pair = index.embed(analysis)
+    pair = index.embed(REPO, analysis)
     with index.view(REPO) as view:
         found = list(by_words(view, view.look_up(analysis)))
         if pair is not None:

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from bot.github.api import Api
+from collections.abc import Mapping, Sequence
+
+from bot.github.api import PAGE, Api
 from bot.model import IssueRef, RepoRef
 
 _QUERY = """query Original($owner: String!, $name: String!, $number: Int!) {
@@ -27,3 +29,27 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
     if not original:
         return None
     return IssueRef(RepoRef.parse(original["repository"]["nameWithOwner"]), original["number"])
+
+
+def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int]:
+    """Of what in the same repository each of these issues is a duplicate, in one request for a hundred of them.
+
+    Left out are those of which `duplicate_of` says None, and those whose original is in another repository.
+    """
+    found: dict[int, int] = {}
+    for start in range(0, len(numbers), PAGE):
+        asked = numbers[start : start + PAGE]
+        issues = "\n".join(f"i{number}: issue(number: {number}) {{ ...original }}" for number in asked)
+        query = (
+            f"query Originals($owner: String!, $name: String!) {{\n"
+            f"repository(owner: $owner, name: $name) {{\n{issues}\n}}\n}}\n"
+            f"fragment original on Issue {{ duplicateOf {{ number repository {{ nameWithOwner }} }} }}"
+        )
+        variables = {"owner": repo.owner, "name": repo.name}
+        data, _ = api.graphql(f"read the originals of issues in {repo}", query, variables)
+        answers = data.get("repository") or {}
+        for number in asked:
+            original = (answers.get(f"i{number}") or {}).get("duplicateOf")
+            if original and original["repository"]["nameWithOwner"].lower() == str(repo).lower():
+                found[number] = original["number"]
+    return found

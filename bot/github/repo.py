@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bot.calls import Call, ToolCallTracker, equal
-from bot.github import duplicates, search, workflow
+from bot.github import changes, duplicates, search, workflow
 from bot.github.api import PAGE, Api
+from bot.github.changes import ChangesPage
 from bot.github.search import SearchPage
 from bot.github.workflow import WorkflowStates
 from bot.github.writes import Writes
@@ -44,6 +45,20 @@ class RepoClient(Writes):
     def duplicate_of(self, repo: RepoRef, number: int) -> IssueRef | None:
         """The issue that this one is closed as a duplicate of, None where there is none that we can see."""
         return duplicates.duplicate_of(self._api, repo, number)
+
+    def originals(self, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int]:
+        """Of which issues of the same repository these are duplicates, as far as GitHub knows (GraphQL)."""
+        return duplicates.originals(self._api, repo, numbers)
+
+    def changed_issues(
+        self, repo: RepoRef, *, since: str = "", after: str = "", page: int = 1, etag: str = ""
+    ) -> ChangesPage:
+        """A page of the issues that were changed since then, those changed longest ago first; `changes` says more."""
+        return changes.changed_issues(self._api, repo, since=since, after=after, page=page, etag=etag)
+
+    def count_issues(self, repo: RepoRef) -> int | None:
+        """How many issues the repository has, without pull requests; None where that cannot be known."""
+        return changes.count_issues(self._api, repo)
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
         """This client for the work on one issue (`OWNER/REPO#N`): what it read in the last minutes it remembers (T5).

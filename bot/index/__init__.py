@@ -1,5 +1,6 @@
 """The issues of each repository, to be found by words and by meaning; SQLite or PostgreSQL."""
 
+from bot.index.about import About
 from bot.index.analysis import Analyser, Analysis, Field
 from bot.index.index import Index
 from bot.index.issues import IndexedIssue
@@ -10,6 +11,7 @@ from bot.index.vectors import Kind
 from bot.index.view import Terms, View
 
 __all__ = [
+    "About",
     "Analyser",
     "Analysis",
     "Bags",

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from bot.index import issues as issue_rows
 from bot.index import lists, vectors, vocabulary
 from bot.index import state as states
+from bot.index.about import About, Anything
 from bot.index.analysis import Analyser, Analysis, hashed
 from bot.index.batch import Batch, stored_entries
 from bot.index.database import delete, fetch, upsert
@@ -40,14 +41,18 @@ _EMPTY = np.zeros(0, dtype=np.int64)
 class Index:
     """Issues of many repositories, which know nothing of each other. Safe to share between threads and processes.
 
-    Without an `embedder` there are no vectors, and everything else works.
+    Without an `embedder` there are no vectors, and everything else works. The same holds for a repository whose texts
+    must not be given to it.
     """
 
-    def __init__(self, engine: sa.Engine, analyser: Analyser, embedder: Embedder | None = None) -> None:
+    def __init__(
+        self, engine: sa.Engine, analyser: Analyser, embedder: Embedder | None = None, about: About | None = None
+    ) -> None:
         """Use an engine made by `make_engine`, on a database that `migrate` has prepared."""
         self._engine = engine
         self._analyser = analyser
         self._embedder = embedder
+        self._about = about or Anything()
         self._fields = analyser.fields
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
         self._position = {field.name: position for position, field in enumerate(self._fields)}
@@ -65,14 +70,22 @@ class Index:
         with self._engine.connect() as connection:
             return states.load(connection, repo_id).issues
 
+    def vector_count(self, repo_id: int) -> int | None:
+        """How many issues of a repository have vectors of the present model; None where it gets none."""
+        if self._embedder is None or not self._embeds(repo_id):
+            return None
+        with self._engine.connect() as connection:
+            state = states.load(connection, repo_id)
+        return state.vectors if state.model == self._embedder.name else 0
+
     def analyse(self, repo_id: int, title: str, body: str) -> Analysis:
         """Read a text as the repository's issues are read, without what its forms supply; nothing is stored."""
         with self._engine.connect() as connection:
             return self._read(connection, repo_id, {0: _kept(title, body)})[0]
 
-    def embed(self, analysis: Analysis) -> Vectors | None:
-        """The two vectors of a text, (2, dimensions); None without a model. Raises EmbeddingError."""
-        return None if self._embedder is None else self._embed([analysis])[0]
+    def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
+        """The two vectors of a repository's text, (2, dimensions); None without a model. Raises EmbeddingError."""
+        return self._embed([analysis])[0] if self._embeds(repo_id) else None
 
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
         """Add issues, or replace those with the same numbers; what is older than what is stored changes nothing.
@@ -86,7 +99,7 @@ class Index:
                 texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
                 changed = {number: text for number, text in texts.items() if known.get(number) != text}
                 analyses = self._read(connection, repo_id, changed)
-            embedded = self._embed(list(analyses.values())) if embed and self._embedder and analyses else None
+            embedded = self._embed(list(analyses.values())) if embed and analyses and self._embeds(repo_id) else None
             with write(self._engine) as connection:
                 self._write(connection, repo_id, part, changed, analyses, embedded)
 
@@ -111,7 +124,7 @@ class Index:
 
     def missing_vectors(self, repo_id: int, limit: int = 500, below: int | None = None) -> list[int]:
         """Numbers of issues that the present model has not embedded, newest first; `below` continues a walk."""
-        if self._embedder is None:
+        if self._embedder is None or not self._embeds(repo_id):
             return []
         with self._engine.connect() as connection:
             state = states.load(connection, repo_id)
@@ -148,10 +161,11 @@ class Index:
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
         count = states.load(connection, repo_id).issues
         seen = self._lines_seen(connection, repo_id, {line for found in lines.values() for line in found})
+        supplied = {key for line in self._about.form_lines(repo_id) for key in self._analyser.lines_of(line)}
         analyses = {}
         for number, (title, body) in texts.items():
             least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * count)
-            analyses[number] = self._analyser.read(title, body, _at_least(seen, least))
+            analyses[number] = self._analyser.read(title, body, _supplied(supplied, seen, least))
             seen.update(lines[number])
             count += 1
         return analyses
@@ -164,6 +178,9 @@ class Index:
         known = vocabulary.look_up(connection, repo_id, hashes)
         keys = {lists.key(position, term): hashes[value] for value, term in known.items()}
         return Counter({keys[key]: row[1] for key, row in lists.look_up(connection, repo_id, keys).items()})
+
+    def _embeds(self, repo_id: int) -> bool:
+        return self._embedder is not None and self._about.may_embed(repo_id)
 
     def _embed(self, analyses: Sequence[Analysis]) -> Vectors:
         assert self._embedder is not None
@@ -261,5 +278,5 @@ def _kept(title: str, body: str) -> tuple[str, str]:
     return kept_text(title, LONGEST_TITLE), kept_text(body, LONGEST_BODY)
 
 
-def _at_least(seen: Counter[str], least: float) -> Callable[[str], bool]:
-    return lambda line: seen[line] >= least
+def _supplied(known: Collection[str], seen: Counter[str], least: float) -> Callable[[str], bool]:
+    return lambda line: line in known or seen[line] >= least

@@ -26,7 +26,7 @@ def put(index: Index, repo_id: int = 1) -> None:
 
 
 def nearest(index: Index, text: str, kind: Kind = Kind.BOTH, k: int = 10, below: int | None = None) -> list[int]:
-    pair = index.embed(index.analyse(1, text, ""))
+    pair = index.embed(1, index.analyse(1, text, ""))
     assert pair is not None
     with index.view(1) as view:
         return view.nearest(pair, {kind: k}, below=below)[kind].numbers.tolist()
@@ -108,7 +108,7 @@ def test_vectors_can_be_left_for_later_and_go_with_an_edit(index: Index) -> None
 def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
     index = Index(engine, TextAnalyser())
     put(index)
-    assert index.embed(index.analyse(1, "window", "")) is None
+    assert index.embed(1, index.analyse(1, "window", "")) is None
     assert index.missing_vectors(1) == []
     assert index.embed_missing(1) == []
     with index.view(1) as view:

@@ -170,8 +170,12 @@ def _fail_before(fault: Fault, request: Request) -> None:
 
 
 def _conditional(reply: Reply, request: Request) -> Reply:
-    """Add an ETag; 304 without a body where the client has this one already."""
-    tag = f'W/"{hashlib.sha256(json.dumps(reply.body).encode()).hexdigest()}"'
+    """Add an ETag; 304 without a body where the client has this one already.
+
+    Under another token the same answer has another tag, as on GitHub (https://github.com/github/docs/issues/34689).
+    """
+    named = request.headers.get("Authorization", "") + json.dumps(reply.body)
+    tag = f'W/"{hashlib.sha256(named.encode()).hexdigest()}"'
     headers = {**reply.headers, "ETag": tag}
     known = {part.strip().removeprefix("W/") for part in request.headers.get("If-None-Match", "").split(",")}
     if tag.removeprefix("W/") in known:

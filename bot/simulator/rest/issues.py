@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,13 +12,13 @@ from bot.simulator.http.context import Context
 from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import full_issue, issue
-from bot.simulator.rest import suggestions
+from bot.simulator.rest import keyset, suggestions
 from bot.simulator.state.issues import Issue, StateReason
 from bot.simulator.state.repositories import at_least
 
-_SORTS = {
-    "created": lambda entry: (entry.created_at, entry.number),
-    "updated": lambda entry: (entry.updated_at, entry.number),
+_SORTS: dict[str, Callable[[Issue], keyset.Key]] = {
+    "created": lambda entry: (entry.created_at.timestamp(), entry.number),
+    "updated": lambda entry: (entry.updated_at.timestamp(), entry.number),
     "comments": lambda entry: (len(entry.comments), entry.number),
 }
 # What issues of the simulator do not have.
@@ -30,7 +31,7 @@ _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplic
 def list_issues(ctx: Context) -> Reply:
     """The repository's issues and pull requests, newest first unless asked otherwise."""
     repo = ctx.repository()
-    ctx.unsupported(ctx.query, "milestone", "assignee", "mentioned", "type", "issue_field_values")
+    ctx.unsupported(ctx.query, "milestone", "assignee", "mentioned", "type", "issue_field_values", "before")
     state = ctx.word("state", "open", ("open", "closed", "all"))
     sort = ctx.word("sort", "created", tuple(_SORTS))
     direction = ctx.word("direction", "desc", ("asc", "desc"))
@@ -45,8 +46,7 @@ def list_issues(ctx: Context) -> Reply:
         and (since is None or entry.updated_at >= since)
         and (not wanted or wanted <= {label.name.lower() for label in entry.labels})
     ]
-    found.sort(key=_SORTS[sort], reverse=direction == "desc")
-    return ctx.page(found, lambda entry: issue(ctx.sim, entry))
+    return keyset.page(ctx, found, _SORTS[sort], lambda entry: issue(ctx.sim, entry), down=direction == "desc")
 
 
 @route("GET", "/repos/<owner>/<repo>/issues/<int:number>", permissions=READ_ISSUES, model="Issue")

@@ -1,0 +1,117 @@
+"""The list of a repository's issues by the time of their last change: what an index of them is kept by.
+
+https://docs.github.com/rest/issues/issues#list-repository-issues. Pages are not counted beyond 10,000 entries ("use
+cursor based pagination (after/before)", says the 422): the `Link` header then leads on by `after`. ETags hold for as
+long as the token does, an hour at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from bot.errors import NotFound, Unavailable
+from bot.github import convert
+from bot.github.api import PAGE, Api
+from bot.model import Issue, RepoRef
+
+_COUNT = """query Count($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) { issues(first: 1) { totalCount } }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What GitHub says of the hour's requests: `remaining` of `limit`, for so many `seconds` more."""
+
+    remaining: int
+    limit: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesPage:
+    """One page: the issues on it, without pull requests, those changed longest ago first.
+
+    `last` is when the last entry was changed, pull requests included; None for an empty page. `more` says whether pages
+    follow, `after` is the cursor that leads to the next one, empty where the server counts pages only. `unchanged` is
+    GitHub's answer to an `etag` that still holds; the rest is empty then.
+    """
+
+    issues: tuple[Issue, ...] = ()
+    last: datetime | None = None
+    more: bool = False
+    after: str = ""
+    etag: str = ""
+    unchanged: bool = False
+    budget: Budget | None = None
+
+
+def changed_issues(
+    api: Api, repo: RepoRef, *, since: str = "", after: str = "", page: int = 1, etag: str = ""
+) -> ChangesPage:
+    """The issues that were changed at `since` (ISO 8601, empty: ever) or later, a page of a hundred entries.
+
+    Raises NotFound also for a name that the repository no longer has, since a redirect may lose what was asked for.
+    Raises Forbidden, Invalid, RateLimited, Unavailable.
+    """
+    query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
+    if since:
+        query["since"] = since
+    if after:
+        query["after"] = after
+    if page > 1:
+        query["page"] = page
+    operation = f"list the issues of {repo}"
+    response = api.send(
+        operation,
+        lambda: api.github.request(
+            "GET",
+            f"/repos/{repo.owner}/{repo.name}/issues",
+            params=query,
+            headers={"If-None-Match": etag} if etag else {},
+        ),
+    )
+    raw: httpx.Response = response.raw_response
+    if raw.history:
+        raise NotFound(operation, raw.history[0].status_code, "it has another name now")
+    budget = _budget(raw.headers)
+    if raw.status_code == 304:
+        return ChangesPage(etag=etag, unchanged=True, budget=budget)
+    try:
+        entries: list[Mapping[str, Any]] = raw.json()
+    except ValueError:
+        raise Unavailable(f"{operation}: the answer is not JSON") from None
+    following = raw.links.get("next", {}).get("url", "")
+    return ChangesPage(
+        issues=tuple(convert.issue(entry) for entry in entries if not entry.get("pull_request")),
+        last=convert.moment(entries[-1]["updated_at"]) if entries else None,
+        more=bool(following),
+        after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
+        etag=raw.headers.get("etag", ""),
+        budget=budget,
+    )
+
+
+def count_issues(api: Api, repo: RepoRef) -> int | None:
+    """How many issues a repository has, without pull requests; None where GraphQL does not say."""
+    data, _ = api.graphql(f"count the issues of {repo}", _COUNT, {"owner": repo.owner, "name": repo.name})
+    total = ((data.get("repository") or {}).get("issues") or {}).get("totalCount")
+    return total if isinstance(total, int) else None
+
+
+def _budget(headers: Mapping[str, str]) -> Budget | None:
+    """The budget, where the server counts (an Enterprise server need not)."""
+    found = [headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit", "reset")]
+    try:
+        remaining, limit, reset = map(int, found)
+        now = parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (TypeError, ValueError):
+        return None
+    return Budget(remaining, limit, max(0.0, reset - now))

@@ -1,0 +1,58 @@
+"""Lists whose pages are found by what the page before ended with, since counted pages end at 10,000 entries.
+
+Seen in answers of GitHub's, not in its manual: "Pagination with the page parameter is not supported for large datasets,
+please use cursor based pagination (after/before)" for page 100 of a hundred entries each, and an `after` in the `Link`
+header's addresses.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from bot.simulator.errors import ApiError
+from bot.simulator.http.context import MOST_PER_PAGE, PER_PAGE, Context
+from bot.simulator.http.routing import Reply
+
+T = TypeVar("T")
+Key = tuple[float, int]
+MOST_COUNTED = 10_000
+
+
+def page(ctx: Context, items: Iterable[T], key: Callable[[T], Key], show: Callable[[T], Any], down: bool) -> Reply:
+    """One page of `items`, sorted by `key` upwards or `down`; the key's second part tells equal ones apart."""
+    ordered = sorted(items, key=key, reverse=down)
+    per_page = min(max(ctx.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
+    number = max(ctx.number("page", 1), 1)
+    start = (number - 1) * per_page
+    if "after" in ctx.query:
+        behind = _read(ctx.query["after"])
+        ordered = [item for item in ordered if (key(item) < behind if down else key(item) > behind)]
+        start = 0
+    elif number * per_page >= MOST_COUNTED:
+        raise ApiError(
+            422,
+            "Pagination with the page parameter is not supported for large datasets, "
+            "please use cursor based pagination (after/before)",
+        )
+    shown = ordered[start : start + per_page]
+    headers = {}
+    if shown and start + per_page < len(ordered):
+        query = {**ctx.query, "page": number + 1, "after": _cursor(key(shown[-1]))}
+        headers["Link"] = f'<{ctx.url}?{urlencode(query)}>; rel="next"'
+    return Reply([show(item) for item in shown], headers=headers)
+
+
+def _cursor(key: Key) -> str:
+    return base64.urlsafe_b64encode(json.dumps(key).encode()).decode()
+
+
+def _read(cursor: str) -> Key:
+    try:
+        value, number = json.loads(base64.urlsafe_b64decode(cursor))
+        return float(value), int(number)
+    except (ValueError, TypeError):
+        raise ApiError(422, "The cursor is invalid") from None

@@ -1,0 +1,42 @@
+"""What the index is told about a repository: whether its texts may be embedded, and what its forms supply."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import sqlalchemy as sa
+
+from bot.index import Index, IndexedIssue, TextAnalyser
+from tests.index.conftest import HashingModel
+
+FORM = ("### Steps to reproduce", "- [x] I have searched the wiki")
+
+
+class Told:
+    """The texts of repository 1 must stay here, and 2 has a form."""
+
+    def may_embed(self, repo_id: int) -> bool:
+        return repo_id != 1
+
+    def form_lines(self, repo_id: int) -> Collection[str]:
+        return FORM if repo_id == 2 else ()
+
+
+def test_c6a_texts_that_must_not_be_embedded_are_not_given_to_the_model(engine: sa.Engine, model: HashingModel) -> None:
+    index = Index(engine, TextAnalyser(), model, Told())
+    flicker = IndexedIssue(1, "the window flickers", "on resize")
+    index.put(1, [flicker])
+    assert index.embed(1, index.analyse(1, "window", "")) is None
+    assert (index.missing_vectors(1), index.embed_missing(1), index.vector_count(1)) == ([], [], None)
+    assert model.texts == 0
+    index.put(2, [flicker])
+    assert (index.vector_count(2), model.texts) == (1, 2)
+
+
+def test_what_a_form_supplies_is_no_evidence_from_the_first_issue_on(engine: sa.Engine) -> None:
+    index = Index(engine, TextAnalyser(), None, Told())
+    body = "### Steps to reproduce\n\nturn the kaleidoscope\n\n-  [x] I have searched the WIKI"
+    known, unknown = (index.analyse(repo_id, "it breaks", body).terms["words"] for repo_id in (2, 3))
+    assert "kaleidoscop" in known
+    assert not {"reproduc", "wiki"} & known.keys()
+    assert {"reproduc", "wiki"} <= unknown.keys()
