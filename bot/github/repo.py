@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from bot.calls import Call, ToolCallTracker, equal
 from bot.github import changes, duplicates, search, workflow
+from bot.github import history as past
 from bot.github.api import PAGE, Api
 from bot.github.changes import ChangesPage
+from bot.github.history import HistoryPage
 from bot.github.search import SearchPage
 from bot.github.workflow import WorkflowStates
 from bot.github.writes import Writes
@@ -59,6 +61,10 @@ class RepoClient(Writes):
     def count_issues(self, repo: RepoRef) -> int | None:
         """How many issues the repository has, without pull requests; None where that cannot be known."""
         return changes.count_issues(self._api, repo)
+
+    def history(self, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
+        """The issues that were changed since then with what was said of duplicates; `history` says more (GraphQL)."""
+        return past.history(self._api, repo, since)
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
         """This client for the work on one issue (`OWNER/REPO#N`): what it read in the last minutes it remembers (T5).

@@ -1,0 +1,134 @@
+"""A repository's own history as rows of the shared format, with `duplicate_of` from what its members said. Pure.
+
+Labels of issues are left out of the rows: they are those of today, and a replay must not see what came later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.evaluation.statements import Kind, Statement, read_comment
+from bot.model import RepoRef
+
+MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+
+_MARKS = {"MarkedAsDuplicateEvent": Kind.MARKS, "UnmarkedAsDuplicateEvent": Kind.UNMARKS}
+# A label such as `duplicate`, `type: duplicate`, `status/duplicate`: it is one, of whatever.
+_LABEL = re.compile(r"(?:^|[^a-z])(?:duplicate|dupe)(?:[^a-z]|$)", re.IGNORECASE)
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PastRecord:
+    """One issue as it is kept: what a row needs, and no text of comments. Times are ISO 8601 as GitHub writes them."""
+
+    number: int
+    title: str
+    body: str
+    author: str
+    created_at: str
+    updated_at: str
+    closed_at: str | None
+    closed_as_duplicate: bool
+    statements: tuple[Statement, ...]
+
+    def to_json(self) -> Row:
+        """An object for one line of a file."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
+        """The record that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+        said = tuple(Statement(Kind(one["kind"]), one["of"], one["at"]) for one in row["statements"])
+        return cls(**{**row, "statements": said})
+
+
+def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
+    """The record of an issue as `bot.github.history` gives it."""
+    said = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
+    for comment in node["comments"]["nodes"]:
+        author = comment["author"] or {}
+        # Bots name candidates all the time, this one first of all.
+        if author.get("__typename") != "Bot":
+            member = comment["authorAssociation"] in MEMBERS
+            statement = read_comment(comment["body"], repo, comment["createdAt"], by_member=member)
+            said += [statement] if statement else []
+    labels = [label["name"] for label in (node["labels"] or {}).get("nodes") or () if label]
+    return PastRecord(
+        number=node["number"],
+        title=node["title"],
+        body=node["body"] or "",
+        author=(node["author"] or {}).get("login") or "ghost",
+        created_at=node["createdAt"],
+        updated_at=node["updatedAt"],
+        closed_at=node["closedAt"],
+        closed_as_duplicate=node["stateReason"] == "DUPLICATE" or any(_LABEL.search(name) for name in labels),
+        statements=tuple(sorted(said, key=lambda one: one.at)),
+    )
+
+
+def _mark(event: Mapping[str, Any]) -> Statement:
+    original = (event["canonical"] or {}).get("number")
+    return Statement(_MARKS[event["__typename"]], None if event["isCrossRepository"] else original, event["createdAt"])
+
+
+def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[Row]:
+    """The rows in the order of arrival. `duplicate_of` stands only where it is sure; doubt is said as doubt."""
+    ordered = sorted(records, key=lambda one: (one.created_at, one.number))
+    known = {one.number for one in ordered}
+    return [_row(one, known, repo) for one in ordered]
+
+
+def _row(one: PastRecord, known: set[int], repo: RepoRef) -> Row:
+    row: Row = {
+        "id": one.number,
+        "title": one.title,
+        "body": one.body,
+        "created_at": one.created_at,
+        "closed_at": one.closed_at,
+        "author": one.author,
+    }
+    certain, original = conclusion(one.statements, closed_as_duplicate=one.closed_as_duplicate)
+    if certain and one.closed_at is None:
+        # Open (again): somebody sees it otherwise by now.
+        return row | {"maybe_related": True}
+    if certain and original in known and original != one.number:
+        row["duplicate_of"] = original
+        if names(f"{one.title}\n{one.body}", original, repo):
+            row["body_mentions_master"] = True
+    elif certain:
+        row["dup_unknown_master"] = True
+    elif any(said.kind is Kind.HINTS for said in one.statements):
+        row["maybe_related"] = True
+    return row
+
+
+def conclusion(statements: Sequence[Statement], *, closed_as_duplicate: bool) -> tuple[bool, int | None]:
+    """Whether an issue is a duplicate, and of which number (None: not known). The last word counts.
+
+    A mark that was taken back ends what was said of the same original. Where the reason of closing or a label says
+    that it is a duplicate, a hint at the original is enough.
+    """
+    certain, original = False, None
+    hint = None
+    for said in statements:
+        if said.kind in (Kind.SAYS, Kind.MARKS):
+            certain, original = True, said.of
+        elif said.kind is Kind.UNMARKS and said.of == original:
+            certain, original = False, None
+        elif said.kind is Kind.HINTS:
+            hint = said.of
+    if closed_as_duplicate and not certain:
+        return True, hint
+    return certain, original
+
+
+def names(text: str, number: int, repo: RepoRef) -> bool:
+    """Whether a text refers to an issue of its own repository, as GitHub links it."""
+    place = re.escape(str(repo))
+    pattern = rf"(?<![\w/])(?:(?:{place})?#|GH-){number}(?!\w)|/{place}/(?:issues|pull)/{number}(?!\w)"
+    return re.search(pattern, text, re.IGNORECASE) is not None

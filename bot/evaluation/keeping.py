@@ -1,0 +1,90 @@
+"""A repository's history on this machine: what was read once is not asked for again, and a broken-off reading goes on.
+
+One file a repository, `history/ID.jsonl` in DOPPEL_HOME, readable by its owner alone: a first line that says what it
+is, then a line for each issue as it was when it was read (the last one counts), and after a complete reading a line
+with GitHub's ETag.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from bot.errors import UserError
+from bot.evaluation.history import PastRecord
+from bot.model import RepoRef
+
+# Rises whenever records are made in another way, so that old files are read from GitHub again.
+VERSION = 1
+
+
+class KeptHistory:
+    """`records` by number; `etag` is that of the last look, empty where the last reading broke off."""
+
+    def __init__(self, path: Path, repo: RepoRef, *, fresh: bool = False) -> None:
+        self.records: dict[int, PastRecord] = {}
+        self.etag = ""
+        self._path = path
+        self._first = {"version": VERSION, "repository": str(repo)}
+        lines = [] if fresh else self._lines()
+        if lines and lines[0].get("version") == VERSION:
+            for line in lines[1:]:
+                self._take(line)
+        else:
+            self._start()
+
+    @property
+    def newest(self) -> str:
+        """When the issue that was changed last was changed; empty for a history that has not begun."""
+        return max((record.updated_at for record in self.records.values()), default="")
+
+    def add(self, records: Iterable[PastRecord]) -> None:
+        """Keep issues, at once."""
+        rows: list[dict[str, Any]] = [{"issue": record.to_json()} for record in records]
+        self._append(rows)
+        for row in rows:
+            self._take(row)
+
+    def finish(self, etag: str) -> None:
+        """Everything has been read."""
+        self._append([{"etag": etag}])
+        self.etag = etag
+
+    def _take(self, line: dict[str, Any]) -> None:
+        if "issue" in line:
+            record = PastRecord.from_json(line["issue"])
+            self.records[record.number] = record
+        self.etag = line.get("etag", "")
+
+    def _lines(self) -> list[dict[str, Any]]:
+        """What the file holds; the last line may have been cut off in the middle, and what follows it is lost."""
+        lines: list[dict[str, Any]] = []
+        try:
+            with self._path.open(encoding="utf-8") as file:
+                for line in file:
+                    lines.append(json.loads(line))
+        except FileNotFoundError:
+            pass
+        except ValueError:
+            # Written anew, so that what is appended does not follow half a line.
+            self._write(lines)
+        except OSError as problem:
+            raise UserError(f"{self._path}: {problem.strerror}") from None
+        return lines
+
+    def _start(self) -> None:
+        self._write([self._first])
+
+    def _write(self, lines: Iterable[dict[str, Any]]) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.touch(mode=0o600)
+            self._path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        except OSError as problem:
+            raise UserError(f"{self._path}: {problem.strerror}; DOPPEL_HOME names the folder") from None
+
+    def _append(self, lines: Iterable[dict[str, Any]]) -> None:
+        with self._path.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)

@@ -1,0 +1,57 @@
+"""Reads a repository's history from GitHub, as much of it as is not known yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from bot.evaluation.history import PastRecord, Row, record, rows
+from bot.evaluation.keeping import KeptHistory
+from bot.github.changes import ChangesPage
+from bot.github.history import HistoryPage
+from bot.model import RepoRef, Repository
+
+# A busy repository changes while it is read; what changes during the second reading may wait for the next evaluation.
+_ROUNDS = 2
+
+
+class HistoryReader(Protocol):
+    """The reads of GitHub that are needed here."""
+
+    def repository(self, repo: RepoRef) -> Repository: ...
+
+    def changed_issues(self, repo: RepoRef, *, since: str = "", etag: str = "") -> ChangesPage: ...
+
+    def history(self, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]: ...
+
+
+def read_history(
+    github: HistoryReader, repo: RepoRef, folder: Path, tell: Callable[[int, int], None], *, fresh: bool = False
+) -> list[Row]:
+    """The rows of a repository in the order of arrival; `folder` keeps what was read, `fresh` reads all of it again.
+
+    Asks first whether anything has changed, which costs nothing where nothing has; then only for what has. `tell` hears
+    how many issues were read of how many. Raises NotFound, Forbidden, RateLimited, Unavailable; what was read until
+    then is kept.
+    """
+    found = github.repository(repo)
+    kept = KeptHistory(folder / f"{found.id}.jsonl", found.ref, fresh=fresh)
+    for _ in range(_ROUNDS):
+        page = github.changed_issues(found.ref, since=kept.newest, etag=kept.etag)
+        if page.unchanged:
+            break
+        if not page.more and all(_is_known(kept.records.get(issue.number), issue.updated_at) for issue in page.issues):
+            kept.finish(page.etag)
+            break
+        read = 0
+        for part in github.history(found.ref, kept.newest):
+            kept.add(record(node, found.ref) for node in part.issues)
+            read += len(part.issues)
+            tell(read, part.total)
+    return rows(kept.records.values(), found.ref)
+
+
+def _is_known(kept: PastRecord | None, updated_at: datetime) -> bool:
+    return kept is not None and datetime.fromisoformat(kept.updated_at) >= updated_at
