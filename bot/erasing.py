@@ -18,6 +18,7 @@ def erase_repository(repo_id: int, services: Services, before: float | None = No
     if known is not None:
         # Copies of an owner's settings lie with each of their repositories.
         services.repository_settings.forget(known.summary)
-    services.store.forget(repo_id)
+    # The queue first: a job that still waits would store anew what is erased.
     services.inbox.erase(repo_id, before)
+    services.store.forget(repo_id)
     logger.info("everything about repository %d was erased", repo_id)

@@ -255,9 +255,10 @@ def _check(threshold: float, max_candidates: int, relevance: str, min_confidence
 
 
 def _may_count(issue: Issue, target: Issue, state: StateFilter, rejected: Collection[int], earlier_only: bool) -> bool:
-    """Whether a hit can be a candidate at all: another issue of the wanted state that nobody rejected."""
+    """Whether a hit can be a candidate at all: another issue of this repository, of the wanted state, not rejected."""
     return (
         not issue.is_pull_request
+        and str(issue.repo).lower() == str(target.repo).lower()
         and issue.number != target.number
         and issue.number not in rejected
         and state in ("all", issue.state)

@@ -65,6 +65,7 @@ def post(
         words=words,
         options=options,
         settings_problems=tuple(problems),
+        settings_private=visit.settings.private,
     )
     body = render_comment(report, view)
     shown = [candidate.number for candidate in report.candidates]

@@ -143,7 +143,8 @@ def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str) -> None
         return
     if visit.settings.problems:
         line, text = texts[-1]
-        problems = replies.settings_problems(visit.settings.problems, visit.settings.source)
+        settings = visit.settings
+        problems = replies.settings_problems(settings.problems, settings.source, settings.private)
         texts[-1] = (line, f"{text}\n\n{problems}")
     body = render_reply(ask.command_id, texts)
     visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed))

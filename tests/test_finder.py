@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from bot.errors import InvalidArgument, NotFound
 from bot.finder import Finder, FinderSettings
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
+from bot.github.search import SearchPage
 from bot.model import RepoRef
 from bot.report import Outcome, Report
 from bot.simulator import Server, Simulator, start_simulator
@@ -108,6 +110,20 @@ def test_f1_owner_and_repo_fall_back_to_configuration(client: RepoClient) -> Non
 def test_f1_an_issue_that_does_not_exist_is_not_found(find: Find) -> None:
     with pytest.raises(NotFound):
         find(99)
+
+
+@pytest.mark.parametrize(("repo", "count"), [(RepoRef("ACME", "App"), True), (RepoRef("acme", "other"), False)])
+def test_f2_only_an_issue_of_the_same_repository_is_a_candidate(
+    client: RepoClient, monkeypatch: pytest.MonkeyPatch, repo: RepoRef, count: bool
+) -> None:
+    search = client.search
+
+    def elsewhere(query: str, **options: Any) -> SearchPage:
+        page = search(query, **options)
+        return replace(page, items=tuple(replace(issue, repo=repo) for issue in page.items))
+
+    monkeypatch.setattr(client, "search", elsewhere)
+    assert bool(Finder(client, settings=LEXICAL).find_duplicates("acme", "app", 5).candidates) is count
 
 
 def test_f2_the_target_and_pull_requests_are_no_candidates(find: Find) -> None:

@@ -25,7 +25,7 @@ class View:
 
     `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
     showed any. `words` and `options` are those of the command that asked, and `settings_problems` are given where a
-    command did: on a new issue nobody is bothered with them (C6).
+    command did: on a new issue nobody is bothered with them (C6). With `settings_private` only their number is told.
     """
 
     checked_at: datetime
@@ -35,6 +35,7 @@ class View:
     words: tuple[str, ...] = ()
     options: Options = field(default_factory=Options)
     settings_problems: tuple[ConfigError, ...] = ()
+    settings_private: bool = False
 
 
 def render_comment(report: Report, view: View) -> str:
@@ -59,7 +60,7 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     inside = [
         queries_block(report),
         problems_block(report.problems),
-        settings_block(view.settings_problems),
+        settings_block(view.settings_problems, view.settings_private),
         correction_block(shown[0].number if shown else None),
     ]
     checked = SAY.checked.format(time=view.checked_at.strftime("%Y-%m-%d %H:%M %Z").strip())

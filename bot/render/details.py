@@ -74,9 +74,18 @@ def problems_block(problems: Sequence[str]) -> str:
     return f"{SAY.problems}\n\n{bullets(lines)}" if lines else ""
 
 
-def settings_block(problems: Sequence[ConfigError]) -> str:
-    """What is wrong with the repository's settings file, by line and column (C6)."""
+def settings_block(problems: Sequence[ConfigError], private: bool = False) -> str:
+    """What is wrong with the settings file, by line and column (C6); see `private_settings` for a `private` one."""
+    if private:
+        return private_settings(problems)
     return f"{SAY.settings_problems}\n\n{settings_list(problems)}" if problems else ""
+
+
+def private_settings(problems: Sequence[ConfigError]) -> str:
+    """That the file has problems, and no word of it: it lies where those who read this may not look."""
+    if len(problems) > 1:
+        return SAY.settings_private_many.format(count=len(problems))
+    return SAY.settings_private_one if problems else ""
 
 
 def settings_list(problems: Sequence[ConfigError]) -> str:

@@ -54,6 +54,8 @@ class Phrases:
     totals: str = "{total} results, {unique} different issues ({sources})."
     by_source: str = "{count} by {source}"
     problems: str = "**What did not work**"
+    settings_private_one: str = "The owner's settings have a problem; `doppel check-config` shows it."
+    settings_private_many: str = "The owner's settings have {count} problems; `doppel check-config` shows them."
     settings_problems: str = "**Problems in the settings file**"
     correct: str = "**To correct this**"
     correct_line: str = "{command} – {says}"

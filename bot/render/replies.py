@@ -12,7 +12,7 @@ from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Problem, Requirem
 from bot.commands.parse import COMMANDS_MAX, WORDS_MAX
 from bot.config import ConfigError
 from bot.render.comment import COMMENT_MAX
-from bot.render.details import bullets, settings_list
+from bot.render.details import bullets, private_settings, settings_list
 from bot.render.escape import break_phrase, code, escape
 from bot.render.links import Place
 from bot.render.marker import reply_marker
@@ -177,6 +177,8 @@ def github_refused(detail: str) -> str:
     return SAY.github_refused.format(detail=escape(detail).rstrip("."))
 
 
-def settings_problems(problems: Sequence[ConfigError], source: str) -> str:
-    """What is wrong with a settings file; `source` names where it lies."""
+def settings_problems(problems: Sequence[ConfigError], source: str, private: bool = False) -> str:
+    """What is wrong with a settings file; `source` names where it lies. Of a `private` one only the number is told."""
+    if private:
+        return private_settings(problems)
     return f"{SAY.settings_intro.format(source=code(source))}\n\n{settings_list(problems)}"

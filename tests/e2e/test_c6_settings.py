@@ -125,6 +125,48 @@ def test_c6_the_owners_file_holds_where_a_repository_has_none(doppel: Doppel) ->
     assert doppel.advice(4)
 
 
+@pytest.mark.parametrize("problems", [1, 2])
+def test_c6_what_is_wrong_with_an_owners_private_file_is_not_quoted(doppel: Doppel, problems: int) -> None:
+    owners = f"{doppel.owner}/.github"
+    doppel.sim.add_repository(owners, private=True)
+    doppel.sim.write_file(
+        owners, ".github/doppel.yml", "project_swordfish: on\nmode: loud\n"[: 60 if problems == 2 else 22]
+    )
+    doppel.sim.install(owners)
+    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
+    doppel.settle()
+    doppel.open(*AGAIN)
+    doppel.write(2, "/duplicates")
+    doppel.write(2, "/duplicates help")
+    told = [
+        "The owner's settings have a problem; `doppel check-config` shows it.",
+        "The owner's settings have 2 problems; `doppel check-config` shows them.",
+    ][problems - 1]
+    for said in doppel.said(2):
+        assert told in said
+        assert "swordfish" not in said
+    doppel.sim.set_private(owners, False)
+    doppel.settle()
+    doppel.write(2, "/duplicates help")
+    assert "project_swordfish" in doppel.said(2)[2], "what everybody can read can be quoted"
+
+
+def test_c6a_an_owners_private_settings_go_with_its_repository(doppel: Doppel) -> None:
+    """They are kept with each repository that they hold for."""
+    owners = f"{doppel.owner}/.github"
+    doppel.sim.add_repository(owners, private=True)
+    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
+    doppel.sim.install(owners)
+    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
+    doppel.settle()
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    doppel.sim.remove_from_installation(owners)
+    doppel.settle()
+    doppel.open(*AGAIN)
+    assert doppel.advice(3)
+
+
 def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
     template = "---\nname: Bug\n---\n\n## Steps to reproduce\n"
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
