@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 import sqlalchemy as sa
 
-from bot.errors import Forbidden, GitHubError, Retryable
+from bot.errors import Forbidden, GitHubError, NotFound, Retryable
 from bot.github.app import AppClient
-from bot.settings import Settings
+from bot.jobs.database import queue_url
+from bot.settings import Settings, WrongSettings
+from bot.store.engine import make_engine, write
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
 SHORTEST_SECRET = 16
+# How long another process may hold the database before it counts as unusable.
+PATIENCE_SECONDS = 5.0
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
 
@@ -45,13 +51,32 @@ class Wanted:
 
 
 def examine(
-    settings: Settings, wanted: Wanted, app: Callable[[], AppClient], prepare: Callable[[], None]
+    read: Callable[[], Settings], misspelt: Mapping[str, str], wanted: Wanted, app: Callable[[Settings], AppClient]
 ) -> Iterator[Finding]:
-    """Look at everything, one finding at a time. `prepare` brings the databases up to date or raises."""
+    """Look at everything, one finding at a time; nothing is changed, on this machine or on GitHub.
+
+    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `app` makes the App's client.
+    """
+    yield from _misspelt(misspelt)
+    try:
+        settings = read()
+    except WrongSettings as wrong:
+        for problem in wrong.problems:
+            name, _, says = problem.partition(": ")
+            yield Finding(
+                Health.BROKEN, name, says, "Mend this first; the rest is looked at once all settings are right."
+            )
+        return
     yield from _credentials(settings)
-    yield _database(settings, prepare)
+    yield from _databases(settings)
     if settings.app_id and settings.private_key:
-        yield from _github(settings, wanted, app())
+        yield from _github(settings, wanted, app(settings))
+
+
+def _misspelt(names: Mapping[str, str]) -> Iterator[Finding]:
+    for name, near in names.items():
+        mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
+        yield Finding(Health.WARNING, name, "nothing reads a setting of this name", mend)
 
 
 def _credentials(settings: Settings) -> Iterator[Finding]:
@@ -77,21 +102,43 @@ def _credentials(settings: Settings) -> Iterator[Finding]:
         yield Finding(Health.WELL, "WEBHOOK_SECRET", "set")
 
 
-def _database(settings: Settings, prepare: Callable[[], None]) -> Finding:
-    shown = sa.make_url(settings.database_url).render_as_string(hide_password=True)
+def _databases(settings: Settings) -> Iterator[Finding]:
+    for subject, url in (("database", settings.database_url), ("queue", queue_url(settings))):
+        shown = sa.make_url(url).render_as_string(hide_password=True)
+        try:
+            yield Finding(Health.WELL, subject, f"{shown} {_look_into(url, settings.sqlite_synchronous)}")
+        except (sa.exc.SQLAlchemyError, OSError) as problem:
+            mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
+            yield Finding(Health.BROKEN, subject, f"{shown} cannot be used ({type(problem).__name__})", mend)
+
+
+def _look_into(url: str, synchronous: str) -> str:
+    """How a database is, in words; makes none. Raises SQLAlchemyError or OSError where it cannot be written."""
+    path = Path(sa.make_url(url).database or "")
+    if url.startswith("sqlite") and not path.exists():
+        place = next(parent for parent in path.absolute().parents if parent.exists())
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(f"{place} cannot be written")
+        return "is not there yet; the first start makes it"
+    engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=synchronous)
     try:
-        prepare()
-    except (sa.exc.SQLAlchemyError, OSError, Retryable) as problem:
-        mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
-        return Finding(Health.BROKEN, "database", f"{shown} cannot be used ({type(problem).__name__})", mend)
-    return Finding(Health.WELL, "database", f"{shown} can be written and is up to date")
+        with write(engine) as connection:
+            read_only = connection.dialect.name != "sqlite" and connection.scalar(sa.text("SELECT pg_is_in_recovery()"))
+            if read_only:
+                raise PermissionError("the database is read-only")
+    finally:
+        engine.dispose()
+    return "can be written"
 
 
 def _github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Finding]:
     try:
         info = app.get_app()
-    except Forbidden as refusal:
-        mend = "Id and key must belong to the same App, and the key must not have been deleted on its page."
+    except (Forbidden, NotFound) as refusal:
+        mend = (
+            "Id and key must belong to one App, the key must not have been deleted on its page, and GITHUB_API_URL "
+            "must be where the App is."
+        )
         yield Finding(Health.BROKEN, "GitHub", f"refuses the App's id and key ({refusal.status})", mend)
         return
     except (GitHubError, Retryable) as problem:
@@ -103,7 +150,7 @@ def _github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Find
     if abs(skew) > MOST_SKEW_SECONDS:
         yield Finding(Health.WARNING, "clock", f"{skew:+.0f} s from GitHub's", "Let the machine keep its time (NTP).")
     yield from _granted(wanted, info.permissions, info.events)
-    yield _hook(app)
+    yield _hook(settings, app)
     yield from _installations(app, wanted)
 
 
@@ -131,17 +178,26 @@ def lacks(wanted: Mapping[str, str], granted: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _hook(app: AppClient) -> Finding:
+def _hook(settings: Settings, app: AppClient) -> Finding:
     hook = app.hook_config()
+    if not hook.url and settings.simulated:
+        # The simulator is told by whoever serves, so that before that nothing is wrong.
+        mend = "`doppel serve` enters its own address there when it starts."
+        return Finding(Health.WARNING, "webhook", "the simulator delivers nowhere yet", mend)
     if not hook.url:
-        return Finding(
-            Health.BROKEN, "webhook", "GitHub delivers nowhere", "Enter https://YOUR-HOST/webhook on the App's page."
-        )
+        where = settings.webhook_proxy_url and "the address that WEBHOOK_PROXY_URL has"
+        mend = f"Enter {where or 'https://YOUR-HOST/webhook'} on the App's page."
+        return Finding(Health.BROKEN, "webhook", "GitHub delivers nowhere", mend)
+    if settings.webhook_proxy_url and hook.url.rstrip("/") != settings.webhook_proxy_url:
+        mend = "Enter the channel's address on the App's page, or take WEBHOOK_PROXY_URL away."
+        return Finding(Health.WARNING, "webhook", "GitHub does not deliver to the channel of WEBHOOK_PROXY_URL", mend)
+    # Whoever knows a channel's address can listen to it.
+    where = "the channel" if settings.webhook_proxy_url else hook.url
     failures = sum(1 for _ in app.deliveries(status="failure", most=100))
     if failures:
         mend = "See Advanced on the App's page for what was answered; redeliver there once it is mended."
-        return Finding(Health.WARNING, "webhook", f"{failures} deliveries to {hook.url} failed lately", mend)
-    return Finding(Health.WELL, "webhook", f"GitHub delivers to {hook.url}")
+        return Finding(Health.WARNING, "webhook", f"{failures} deliveries to {where} failed lately", mend)
+    return Finding(Health.WELL, "webhook", f"GitHub delivers to {where}")
 
 
 def _installations(app: AppClient, wanted: Wanted) -> Iterator[Finding]:

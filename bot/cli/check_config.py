@@ -10,6 +10,9 @@ from pathlib import Path
 import click
 
 from bot.config import parse_config
+from bot.config.keys import KEYS
+from bot.config.model import ConfigError
+from bot.config.tree import read_tree
 from bot.errors import UserError
 
 
@@ -19,19 +22,37 @@ from bot.errors import UserError
 def check_config(file: Path, as_json: bool) -> None:
     """Check a repository's settings, FILE being its .github/doppel.yml (- for standard input).
 
-    Exit code 0 means that all is well, 1 that there are problems, 2 that the file cannot be read.
+    Exit code 0 means that all is well, 1 that there are problems, 2 that the file cannot be read. A setting that is
+    read although nothing acts on it yet is named, but is no problem.
     """
-    config, problems = parse_config(_read(file))
+    text = _read(file)
+    config, problems = parse_config(text)
+    notes = without_effect(text)
     if as_json:
-        found = {"file": str(file), "problems": [asdict(problem) for problem in problems], "settings": asdict(config)}
+        found = {
+            "file": str(file),
+            "problems": [asdict(problem) for problem in problems],
+            "notes": [asdict(note) for note in notes],
+            "settings": asdict(config),
+        }
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
     else:
-        for problem in problems:
-            hint = f" (did you mean {problem.hint}?)" if problem.hint else ""
-            click.echo(f"{file}:{problem.line}:{problem.column}: {problem.message}{hint}")
+        for one in sorted((*problems, *notes), key=lambda one: (one.line, one.column)):
+            hint = f" (did you mean {one.hint}?)" if one.hint else ""
+            click.echo(f"{file}:{one.line}:{one.column}: {one.message}{hint}")
         if not problems:
             click.echo(f"{file}: all well, mode: {config.mode}")
     sys.exit(1 if problems else 0)
+
+
+def without_effect(text: str) -> list[ConfigError]:
+    """The settings of the file that this version reads and checks although nothing acts on them yet."""
+    later = {key.name for key in KEYS if key.later}
+    return [
+        ConfigError(key.line, key.column, f"{key.text}: read, but nothing acts on it yet")
+        for key, _ in read_tree(text)[0].entries
+        if key.text in later
+    ]
 
 
 def _read(file: Path) -> str:

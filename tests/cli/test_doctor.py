@@ -1,0 +1,119 @@
+"""`doppel doctor`: every kind of finding, with the way to mend it, and nothing is changed by looking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli import cli
+from bot.simulator import Server, start_simulator
+from bot.store.engine import make_engine, write
+from bot.wiring import wanted
+
+Found = dict[str, tuple[str, str, str]]
+
+
+@pytest.fixture
+def github() -> Iterator[Server]:
+    with start_simulator(webhook_secret="a secret of some length") as server:
+        server.sim.add_repository("acme/app")
+        server.sim.install("acme/app")
+        server.sim.set_permissions("acme", dict(wanted().permissions))
+        yield server
+
+
+@pytest.fixture
+def examine(github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Found]:
+    """Runs the command with settings that are right but for those given; answers the findings by their subject."""
+    monkeypatch.chdir(tmp_path)
+
+    def examine(**changes: str) -> Found:
+        environ = {
+            "APP_ID": str(github.app_id),
+            "PRIVATE_KEY": github.private_key_pem,
+            "WEBHOOK_SECRET": github.webhook_secret,
+            "GITHUB_API_URL": github.url,
+            "DOPPEL_HOME": str(tmp_path / "home"),
+        }
+        for name, value in (environ | changes).items():
+            monkeypatch.setenv(name, value)
+        result = CliRunner().invoke(cli, ["doctor", "--json"], catch_exceptions=False)
+        report = json.loads(result.stdout)
+        assert result.exit_code == (0 if report["ok"] else 1)
+        assert report["ok"] == all(one["health"] != "broken" for one in report["findings"])
+        for name in environ | changes:
+            monkeypatch.delenv(name)
+        return {one["subject"]: (one["health"], one["says"], one["mend"]) for one in report["findings"]}
+
+    return examine
+
+
+def test_a_fresh_set_up_is_well_and_looking_makes_no_database(examine: Callable[..., Found], tmp_path: Path) -> None:
+    found = examine()
+    assert {one: health for one, (health, _, _) in found.items() if health != "ok"} == {"webhook": "warning"}
+    assert found["webhook"][1:] == (
+        "the simulator delivers nowhere yet",
+        "`doppel serve` enters its own address there when it starts.",
+    )
+    assert found["database"][1].endswith("doppel.db is not there yet; the first start makes it")
+    assert found["queue"][1].endswith("doppel-queue.db is not there yet; the first start makes it")
+    assert not (tmp_path / "home").exists()
+
+
+def test_every_wrong_setting_is_told_and_names_that_are_nearly_ours(
+    examine: Callable[..., Found], tmp_path: Path
+) -> None:
+    (tmp_path / ".env").write_text("WEBHOOK_SECERT=x\n")
+    found = examine(PORT="http", APP_ID="mine", PRIVATE_KEY="nonsense")
+    assert found.keys() == {"WEBHOOK_SECERT", "PORT", "APP_ID", "PRIVATE_KEY"}
+    assert found["WEBHOOK_SECERT"] == (
+        "warning",
+        "nothing reads a setting of this name",
+        "Did you mean WEBHOOK_SECRET?",
+    )
+    assert found["PORT"][:2] == ("broken", "'http' is no whole number from 1 to 65535.")
+
+
+def test_what_is_missing_is_told(examine: Callable[..., Found]) -> None:
+    found = examine(APP_ID="", PRIVATE_KEY="", WEBHOOK_SECRET="")
+    assert {name: found[name][0] for name in ("APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET", "database")} == {
+        "APP_ID": "broken",
+        "PRIVATE_KEY": "broken",
+        "WEBHOOK_SECRET": "broken",
+        "database": "ok",
+    }
+    assert examine(WEBHOOK_SECRET="short")["WEBHOOK_SECRET"][0] == "warning"
+
+
+def test_databases_are_looked_into(examine: Callable[..., Found], tmp_path: Path) -> None:
+    engine = make_engine(f"sqlite:///{tmp_path / 'there.db'}")
+    with write(engine) as connection:
+        connection.exec_driver_sql("CREATE TABLE one (a)")
+    engine.dispose()
+    assert examine(DATABASE_URL=f"sqlite:///{tmp_path / 'there.db'}")["database"][1].endswith("can be written")
+    (tmp_path / "note.db").write_text("this is no database, but it is long enough to be read as one" * 20)
+    broken = examine(DATABASE_URL=f"sqlite:///{tmp_path / 'note.db'}")["database"]
+    assert broken[0] == "broken" and "cannot be used (DatabaseError)" in broken[1]
+    away = examine(DATABASE_URL="postgresql://ann:hush@127.0.0.1:9/doppel")
+    assert away["database"][0] == away["queue"][0] == "broken"
+    assert "hush" not in str(away)
+
+
+def test_what_github_says_is_compared(examine: Callable[..., Found], github: Server) -> None:
+    assert examine(APP_ID="999999")["GitHub"][:2] == ("broken", "refuses the App's id and key (404)")
+    assert examine(GITHUB_API_URL="http://127.0.0.1:9")["GitHub"][0] == "broken"
+    github.sim.app.hook.url = "https://smee.io/other-channel"
+    assert examine()["webhook"][:2] == ("ok", "GitHub delivers to https://smee.io/other-channel")
+    differs = examine(WEBHOOK_PROXY_URL="https://smee.io/hush")
+    assert differs["webhook"][0] == "warning" and "hush" not in str(differs)
+    github.sim.set_permissions("acme", {"metadata": "read"})
+    found = examine()
+    assert found["installation on acme"][0] == "broken" and "issues: write" in found["installation on acme"][1]
+    github.sim.suspend("acme")
+    assert examine()["installation on acme"][:2] == ("warning", "suspended")
+    github.sim.uninstall("acme")
+    assert examine()["installations"][:2] == ("warning", "none yet")

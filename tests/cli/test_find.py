@@ -1,0 +1,106 @@
+"""`doppel find` against the simulator: what it prints, what it marks, and what it says where it cannot look."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bot.cli import cli, main
+from bot.cli.find import BAR
+from bot.simulator import Server, start_simulator
+
+WORDS = (
+    "export",
+    "photo",
+    "album",
+    "login",
+    "server",
+    "backup",
+    "upload",
+    "video",
+    "timeline",
+    "map",
+    "search",
+    "share",
+)
+
+
+@pytest.fixture(scope="module")
+def github() -> Iterator[Server]:
+    """`acme/app` with many unlike issues, two reports of one thing (3 and 40), and 41 that shares a title's words."""
+    with start_simulator() as server:
+        sim = server.sim
+        sim.add_repository("acme/app")
+        sim.install("acme/app")
+        for number in range(1, 40):
+            word, other = WORDS[number % 12], WORDS[(number * 5 + 1) % 12]
+            if number == 3:
+                sim.open_issue("acme/app", "ann", "Crash while exporting", "It says `ExportError: disk 7 is gone`.")
+            else:
+                sim.open_issue(
+                    "acme/app", f"user-{number}", f"The {word} of the {other} looks odd", f"{word} number {number}"
+                )
+        sim.open_issue("acme/app", "bob", "Crash while exporting", "It says `ExportError: disk 7 is gone`.")
+        sim.open_issue("acme/app", "cy", "Crash while exporting an album of videos", "No idea why.")
+        sim.set_permissions("acme", {"issues": "read", "metadata": "read", "organization_projects": "read"})
+        project = sim.add_project("acme", "Roadmap", {"Stage": ["Later"]})
+        sim.set_status(project, "acme/app", 3, "Later", "Stage")
+        sim.flush_index()
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def environment(github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    github.sim.clock.advance(120)
+    for name, value in {
+        "APP_ID": str(github.app_id),
+        "PRIVATE_KEY": github.private_key_pem,
+        "GITHUB_API_URL": github.url,
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["find", *arguments], catch_exceptions=False)
+
+
+def test_what_the_bot_would_name_is_marked() -> None:
+    shown = run("acme/app#40").stdout
+    (line,) = [line for line in shown.splitlines() if "#3 " in line]
+    assert line.startswith("* ") and "Crash while exporting" in line
+    # 41 is later than 40, which the bot would not name as the earlier report.
+    assert not any(line.startswith("*") for line in shown.splitlines() if "#41 " in line)
+    assert f"* likely enough for the bot to name it of its own accord (min_confidence {BAR})." in shown
+    # Titles that are alike make candidates by F2's defaults, which the bot alone would say nothing about.
+    weak = run("acme/app#5", "--threshold", "0.1").stdout
+    assert "None is likely enough for the bot" in weak and "\n* " not in weak
+
+
+def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, state in (("", None), ("Stage", "Later")):
+        monkeypatch.setenv("DOPPEL_WORKFLOW_FIELD", name)
+        found = json.loads(run("acme/app#40", "--json").stdout)["candidates"]
+        assert next(one for one in found if one["number"] == 3)["workflow_state"] == state
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["acme/nope#1"], "acme/nope: the App is not installed there, or there is no such repository"),
+        (["acme/app#999"], "acme/app#999: there is no such issue"),
+        (["acme/app"], "issue: 'acme/app' is not of the form OWNER/REPO#NUMBER"),
+        (["#1"], "write OWNER/REPO#1"),
+        (["acme/app#40", "--threshold", "2"], "threshold: 2.0 is not between 0 and 1"),
+        (["acme/app#40", "--relevance", "magic"], "'magic' is not one of 'title', "),
+    ],
+)
+def test_what_cannot_be_is_said(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["find", *arguments])
+    assert ended.value.code == 2
+    assert says in capsys.readouterr().err
