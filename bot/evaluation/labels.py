@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bot.replay.archive import PastIssue
+from bot.replay.archive import PastIssue, read_rows
 
 WARM = 0.2
 """The share of issues that only arrive before the first is judged."""
@@ -34,8 +32,7 @@ class Labels:
 
 def read_labels(path: Path) -> Labels:
     """The labels of a file that `bot.replay.read_archive` could read."""
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        return labels_of([json.loads(line) for line in lines if line.strip()])
+    return labels_of([row for row, _ in read_rows(path)])
 
 
 def labels_of(rows: Sequence[Mapping[str, Any]]) -> Labels:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,12 +34,18 @@ Archive = list[PastIssue]
 
 def read_archive(path: Path) -> Archive:
     """All issues in order of arrival. Raises UserError naming the line that cannot be read."""
-    issues = [_issue(row, place) for row, place in _rows(path)]
+    return archive_of(read_rows(path))
+
+
+def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
+    """The same from rows with the place where each stands. Raises UserError naming the place of a wrong one."""
+    issues = [_issue(row, place) for row, place in rows]
     # Issues of one second keep the order of their ids; numbers are compared as numbers, which padding does.
     return sorted(issues, key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
 
 
-def _rows(path: Path) -> Iterator[tuple[Any, str]]:
+def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
+    """The lines of a file as they stand, with their places. Raises UserError naming the line that is not JSON."""
     with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
         for count, line in enumerate(lines, 1):
             if line.strip():

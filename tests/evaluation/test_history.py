@@ -1,0 +1,197 @@
+"""A repository's own history, read from GitHub through the real client, becomes rows of the shared format."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.errors import Forbidden, NotFound, Unavailable
+from bot.evaluation.keeping import KeptHistory
+from bot.evaluation.reading import read_history
+from bot.github import history as pages
+from bot.github.repo import RepoClient
+from bot.model import RepoRef
+from bot.simulator import Simulator
+from tests.github.conftest import REPO
+
+TOPICS = ("Login crashes", "Export writes an empty file", "Fonts are blurred", "Menu does not open", "Sound stutters")
+
+
+@pytest.fixture(autouse=True)
+def team(sim: Simulator) -> None:
+    """`rita` is a member; five issues are open."""
+    sim.set_permission("acme/app", "rita", "write")
+    for title in TOPICS:
+        sim.open_issue("acme/app", "ann", title, "It happens daily.")
+        sim.clock.advance(60)
+
+
+def read(client: RepoClient, folder: Path, **options: Any) -> dict[int, dict[str, Any]]:
+    rows = read_history(client, REPO, folder, lambda done, total: None, **options)
+    return {row["id"]: row for row in rows}
+
+
+def test_the_fields_are_those_of_the_shared_format(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    sim.open_issue("acme/app", "bob", "A pull request", "", is_pull_request=True)
+    sim.close_issue("acme/app", 2, "rita")
+    rows = read(client, tmp_path)
+    assert list(rows) == [1, 2, 3, 4, 5]
+    created = sim.issue("acme/app", 2).created_at
+    assert rows[2] == {
+        "id": 2,
+        "title": "Export writes an empty file",
+        "body": "It happens daily.",
+        "created_at": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "closed_at": sim.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "author": "ann",
+    }
+    assert rows[1]["closed_at"] is None
+
+
+def test_a_duplicate_is_what_members_made_one(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    one = sim.issue("acme/app", 1)
+    sim.close_issue("acme/app", 2, "rita", "duplicate", one)
+    sim.comment("acme/app", 3, "rita", "Closing as a duplicate of #1.")
+    sim.close_issue("acme/app", 3, "rita", "not_planned")
+    sim.comment("acme/app", 4, "eve", "Duplicate of #1")
+    sim.close_issue("acme/app", 4, "rita")
+    sim.comment("acme/app", 5, "rita", "Could be a duplicate of #1")
+    rows = read(client, tmp_path)
+    assert (rows[2]["duplicate_of"], rows[3]["duplicate_of"]) == (1, 1)
+    for number in (4, 5):
+        assert "duplicate_of" not in rows[number]
+        assert rows[number]["maybe_related"] is True
+    assert not {"duplicate_of", "maybe_related", "dup_unknown_master"} & rows[1].keys()
+
+
+def test_the_last_word_counts(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    one, two = sim.issue("acme/app", 1), sim.issue("acme/app", 2)
+    sim.close_issue("acme/app", 3, "rita", "duplicate", one)
+    sim.clock.advance(60)
+    sim.reopen_issue("acme/app", 3, "rita")
+    sim.close_issue("acme/app", 3, "rita", "completed")
+    sim.close_issue("acme/app", 4, "rita", "duplicate", one)
+    sim.clock.advance(60)
+    sim.close_issue("acme/app", 4, "rita", "duplicate", two)
+    sim.comment("acme/app", 5, "rita", "Duplicate of #1")
+    rows = read(client, tmp_path)
+    assert "duplicate_of" not in rows[3]
+    assert rows[4]["duplicate_of"] == 2
+    # Still open: somebody thinks otherwise.
+    assert rows[5].get("maybe_related") is True
+
+
+def test_an_unknown_original_is_said_to_be_unknown(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    sim.add_repository("acme/other")
+    elsewhere = sim.open_issue("acme/other", "ann", "Login crashes")
+    sim.close_issue("acme/app", 2, "rita", "duplicate", elsewhere)
+    sim.close_issue("acme/app", 3, "rita", "duplicate")
+    sim.comment("acme/app", 4, "rita", "Duplicate of #99")
+    sim.close_issue("acme/app", 4, "rita")
+    sim.create_label("acme/app", "type: duplicate")
+    sim.set_labels(sim.issue("acme/app", 5), ["type: duplicate"], "rita")
+    sim.close_issue("acme/app", 5, "rita")
+    rows = read(client, tmp_path)
+    for number in (2, 3, 4, 5):
+        assert rows[number].get("dup_unknown_master") is True, number
+        assert "duplicate_of" not in rows[number]
+
+
+def test_a_reason_needs_no_more_than_a_hint(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    sim.comment("acme/app", 3, "eve", "Duplicate of #1?")
+    sim.close_issue("acme/app", 3, "rita", "duplicate")
+    assert read(client, tmp_path)[3]["duplicate_of"] == 1
+
+
+def test_bots_say_nothing(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    sim.comment("acme/app", 2, sim.app.bot, "> maybe\n\nThis looks like a duplicate of #1")
+    sim.close_issue("acme/app", 2, "rita")
+    assert "maybe_related" not in read(client, tmp_path)[2]
+
+
+def test_an_issue_that_names_its_original_is_marked_so(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    texts = ("As in #1.", "As in https://github.com/acme/app/issues/1", "As in #12 and acme/core#1, page 1")
+    for number, text in enumerate(texts, 6):
+        sim.open_issue("acme/app", "bob", "Login crashes again", text)
+        sim.close_issue("acme/app", number, "rita", "duplicate", sim.issue("acme/app", 1))
+    rows = read(client, tmp_path)
+    assert [rows[number].get("body_mentions_master") for number in (6, 7, 8)] == [True, True, None]
+
+
+def test_what_is_known_is_not_asked_for_again(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    first = read(client, tmp_path)
+    before = sim.limits.state(_caller(sim), "graphql")["used"]
+    core = sim.limits.state(_caller(sim), "core")["used"]
+    assert read(client, tmp_path) == first
+    assert sim.limits.state(_caller(sim), "graphql")["used"] == before
+    # The repository itself; that nothing has changed is told for nothing.
+    assert sim.limits.state(_caller(sim), "core")["used"] == core + 1
+    sim.clock.advance(60)
+    sim.edit_issue("acme/app", 4, title="Menu opens twice", actor="ann")
+    assert read(client, tmp_path)[4]["title"] == "Menu opens twice"
+    (path,) = tmp_path.iterdir()
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    # Issues of the moment of the last change came again, and no others.
+    assert sum("issue" in line for line in lines) <= len(TOPICS) + 2
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_reading_that_broke_off_goes_on(
+    client: RepoClient, sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "PAGE", 2)
+    monkeypatch.setattr(pages, "LEAST", 2)
+    with pytest.raises(Unavailable):
+        read_history(client, REPO, tmp_path, lambda done, total: bool(sim.faults.add("/graphql", times=None)))
+    sim.faults.clear()
+    (path,) = tmp_path.iterdir()
+    kept = KeptHistory(path, REPO)
+    assert (sorted(kept.records), kept.etag) == ([1, 2], "")
+    told: list[tuple[int, int]] = []
+    rows = read_history(client, REPO, tmp_path, lambda done, total: told.append((done, total)))
+    assert [row["id"] for row in rows] == [1, 2, 3, 4, 5]
+    assert told == [(2, 4), (4, 4)], "it goes on from the issue that was changed last"
+
+
+def test_half_a_line_and_an_old_version_are_read_again(client: RepoClient, tmp_path: Path) -> None:
+    whole = read(client, tmp_path)
+    (path,) = tmp_path.iterdir()
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: len(text) * 2 // 3], encoding="utf-8")
+    assert read(client, tmp_path) == whole
+    assert read(client, tmp_path) == whole
+    path.write_text(text.replace('"version": 1', '"version": 0').replace("Login", "Logon"), encoding="utf-8")
+    assert read(client, tmp_path) == whole
+
+
+def test_fresh_forgets_what_was_deleted(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    read(client, tmp_path)
+    sim.delete_issue("acme/app", 5)
+    assert set(read(client, tmp_path)) == {1, 2, 3, 4, 5}
+    assert set(read(client, tmp_path, fresh=True)) == {1, 2, 3, 4}
+
+
+def test_a_page_that_is_too_much_for_github_is_asked_for_in_parts(
+    client: RepoClient, sim: Simulator, tmp_path: Path
+) -> None:
+    # A request is repeated three times before it counts as failed.
+    sim.faults.add("/graphql", times=4)
+    assert len(read(client, tmp_path)) == len(TOPICS)
+
+
+def test_errors_say_what_is_missing(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        read_history(client, RepoRef("acme", "nothing"), tmp_path, lambda done, total: None)
+    sim.set_permissions("acme", {"metadata": "read"})
+    with pytest.raises(Forbidden):
+        read(client, tmp_path)
+
+
+def _caller(sim: Simulator) -> str:
+    """The name under which the limits count the installation's requests."""
+    (installation,) = sim.installations.values()
+    return f"installation:{installation.id}"

@@ -1,0 +1,102 @@
+"""What a comment says of an issue being a duplicate."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.evaluation.statements import Kind, read_comment
+from bot.model import RepoRef
+
+REPO = RepoRef("acme", "app")
+
+
+def read(text: str, *, by_member: bool = True) -> tuple[str, int | None] | None:
+    found = read_comment(text, REPO, "2024-01-01T00:00:00Z", by_member=by_member)
+    return None if found is None else (found.kind.value, found.of)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Duplicate of #7",
+        "duplicate of GH-7.",
+        "Closing as a duplicate of #7, which has a patch.",
+        "Thanks!\n\nThis is a dup of https://github.com/acme/app/issues/7#issuecomment-12",
+        "Dupe of acme/App#7",
+        "Exact duplicate of issue #7",
+        "Duplicate of [#7](https://github.com/acme/app/issues/7)",
+        "Not sure why this came up again. Duplicate of #7",
+        "Is it slow for you? Duplicate of #7",
+        "Closing, this is duplicate to bug #7",
+    ],
+)
+def test_a_member_says_it(text: str) -> None:
+    assert read(text) == ("says", 7)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Maybe a duplicate of #7",
+        "Is this a duplicate of #7?",
+        "This looks like a duplicate of #7",
+        "Could be a dup of #7.",
+    ],
+)
+def test_a_supposition_is_a_hint(text: str) -> None:
+    assert read(text) == ("hints", 7)
+
+
+def test_what_others_say_is_a_hint() -> None:
+    assert read("Duplicate of #7", by_member=False) == ("hints", 7)
+
+
+def test_an_original_elsewhere_has_no_number_here() -> None:
+    assert read("Duplicate of acme/core#7") == ("says", None)
+    assert read("Duplicate of https://github.com/acme/core/issues/7") == ("says", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "See #7",
+        "This is not a duplicate of #7",
+        "It isn't a duplicate of #7, that one crashes",
+        "I don't think this is a duplicate of #7",
+        "> Duplicate of #7\n\nWhy?",
+        "```\nDuplicate of #7\n```",
+        "Comment `Duplicate of #7` to close an issue",
+        "Duplicate of what I wrote in #7",
+        "Remove the duplicate of the file",
+        "Duplicate of #7x",
+    ],
+)
+def test_it_says_nothing_or_denies_it(text: str) -> None:
+    assert read(text) is None
+
+
+def test_a_denial_does_not_hide_what_follows() -> None:
+    assert read("Not a duplicate of #5. Duplicate of #7") == ("says", 7)
+
+
+@given(st.text(alphabet="duplicate of#7GH-/\n`>.? ", max_size=300))
+def test_any_text_can_be_read(text: str) -> None:
+    found = read_comment(text, REPO, "", by_member=True)
+    assert found is None or found.kind in Kind
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("dup of #" * 8_000, None),
+        ("`" * 65_000 + "\nDuplicate of #7", None),
+        ("~~~\n" * 16_001 + "Duplicate of #7", None),
+        ((" not" + "a" * 100 + " not a dup of #1") * 500, None),
+        (">" * 60_000 + "\nDuplicate of #7", ("says", 7)),
+    ],
+)
+def test_hostile_texts_are_read_as_others_are(text: str, found: tuple[str, int] | None) -> None:
+    assert read(text) == found
