@@ -66,7 +66,8 @@ class Issue:
     """An issue as a search, a list or a direct read returns it.
 
     `id` is the database id (which `duplicate_issue_id` wants), `number` the number in its repository.
-    `state_reason` is GitHub's word (`completed`, `not_planned`, `duplicate`, `reopened`) or None.
+    `state_reason` is GitHub's word (`completed`, `not_planned`, `duplicate`, `reopened`) or None; a pull request that
+    was merged has `merged`. Pull requests and discussions come in the shape of issues and share their numbers.
     """
 
     repo: RepoRef
@@ -85,6 +86,7 @@ class Issue:
     url: str
     locked: bool = False
     is_pull_request: bool = False
+    is_discussion: bool = False
     comments: int = 0
     thumbs_up: int = 0
     thumbs_down: int = 0

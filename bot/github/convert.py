@@ -22,6 +22,7 @@ def issue(data: Json) -> Issue:
     """An issue (or pull request) of a direct read, a list or a search."""
     reactions = data.get("reactions") or {}
     closed_at = data.get("closed_at")
+    pull_request = data.get("pull_request") or {}
     return Issue(
         repo=_repo_of(data["repository_url"]),
         id=data["id"],
@@ -30,7 +31,7 @@ def issue(data: Json) -> Issue:
         title=data["title"],
         body=data.get("body") or "",
         state="open" if data["state"] == "open" else "closed",
-        state_reason=data.get("state_reason"),
+        state_reason="merged" if pull_request.get("merged_at") else data.get("state_reason"),
         author=actor(data.get("user")),
         labels=tuple(label_name(label) for label in data.get("labels") or ()),
         created_at=moment(data["created_at"]),
@@ -38,7 +39,7 @@ def issue(data: Json) -> Issue:
         closed_at=moment(closed_at) if closed_at else None,
         url=data["html_url"],
         locked=bool(data.get("locked")),
-        is_pull_request=bool(data.get("pull_request")),
+        is_pull_request=bool(pull_request),
         comments=data.get("comments") or 0,
         thumbs_up=reactions.get("+1") or 0,
         thumbs_down=reactions.get("-1") or 0,

@@ -12,6 +12,7 @@ from bot.github import changes, duplicates, search, workflow
 from bot.github import history as past
 from bot.github.api import PAGE, Api
 from bot.github.changes import ChangesPage
+from bot.github.discussions import FoundDiscussions, search_discussions
 from bot.github.history import HistoryPage
 from bot.github.search import SearchPage
 from bot.github.workflow import WorkflowStates
@@ -20,7 +21,7 @@ from bot.model import Issue, IssueRef, RepoRef
 
 R = TypeVar("R")
 
-_REMEMBERED = ("search", "workflow_states", "issue", "recent_issues", "labels", "file", "directory")
+_REMEMBERED = ("search", "discussions", "workflow_states", "issue", "recent_issues", "labels", "file", "directory")
 
 
 class RepoClient(Writes):
@@ -39,6 +40,10 @@ class RepoClient(Writes):
         A search for a repository by a name that it no longer has is refused: searches do not follow renames.
         """
         return search.search(self._api, query, hybrid=hybrid, per_page=per_page)
+
+    def discussions(self, repo: RepoRef, text: str) -> FoundDiscussions:
+        """The repository's discussions with all of these neutral words; where they must not be read, a reason."""
+        return search_discussions(self._api, repo, text)
 
     def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
         """The workflow states of issues, in one request (F7); where there are none a reason, never an error."""
@@ -92,6 +97,12 @@ class ThreadClient(RepoClient):
         arguments = {"query": query, "hybrid": hybrid, "per_page": per_page}
         answer = self._remembered("search", arguments, ask, keep=lambda page: not page.incomplete)
         return replace(answer.result, cached_at=answer.at) if answer.cached else answer.result
+
+    def discussions(self, repo: RepoRef, text: str) -> FoundDiscussions:
+        """See RepoClient."""
+        ask = partial(super().discussions, repo, text)
+        arguments = {"repo": repo, "text": text}
+        return self._remembered("discussions", arguments, ask, keep=lambda answer: not answer.reason).result
 
     def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
         """See RepoClient."""

@@ -46,10 +46,14 @@ _COMMON = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Queries in the order in which they are asked, and the narrow ones that replace those a server refuses."""
+    """Queries in the order in which they are asked, and the narrow ones that replace those a server refuses.
+
+    `words` are what they are made of, neutral words with the rarest of the title first: for searches elsewhere.
+    """
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 def plan_queries(
@@ -74,7 +78,7 @@ def plan_queries(
     quoted = [message for message in messages if message][:1]
 
     def ask(texts: Sequence[str], scope: Scope) -> str:
-        return build_query(repo, _any_that_fit(texts), scope, state) if texts else ""
+        return build_query(repo, any_that_fit(texts), scope, state) if texts else ""
 
     queries = [
         literal_query(repo, keywords, state) if neutralise(keywords) else "",
@@ -89,7 +93,8 @@ def plan_queries(
     pairs = sorted(itertools.combinations(enumerate(by_title[:ALTERNATIVES] or by_all[:ALTERNATIVES]), 2), key=_places)
     fallback = (build_query(repo, f"{one} {other}", "title,body", state) for (_, one), (_, other) in pairs)
     distinct = tuple(query for query in dict.fromkeys(queries) if query)
-    return Plan(distinct[:budget], tuple(itertools.islice(fallback, budget)))
+    words = tuple((by_title or by_all)[:ALTERNATIVES])
+    return Plan(distinct[:budget], tuple(itertools.islice(fallback, budget)), words)
 
 
 def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, state: StateFilter = "all") -> Plan:
@@ -98,13 +103,13 @@ def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, s
     if not given:
         return Plan(())
     telling = [word for word in dict.fromkeys(given) if terms_of(word)] or given
-    anything = _any_that_fit(telling[:ALTERNATIVES])
+    anything = any_that_fit(telling[:ALTERNATIVES])
     queries = [
         build_query(repo, join_within(given, _LONGEST_TEXT), "title,body", state),
         build_query(repo, anything, "title", state),
         build_query(repo, anything, "title,body", state),
     ]
-    return Plan(tuple(dict.fromkeys(queries))[:budget])
+    return Plan(tuple(dict.fromkeys(queries))[:budget], words=tuple(telling[:ALTERNATIVES]))
 
 
 def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
@@ -158,7 +163,7 @@ def _count(words: Iterable[tuple[str, str]]) -> tuple[Counter[str], dict[str, st
     return counts, forms
 
 
-def _any_that_fit(texts: Sequence[str]) -> str:
+def any_that_fit(texts: Sequence[str]) -> str:
     """Alternatives of the words and phrases, as many as keep the query short enough."""
     fitting: list[str] = []
     for text in texts:

@@ -8,7 +8,7 @@ all gone (GitHub docs: "Understanding the search syntax", "Filtering and searchi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from bot.model import RepoRef
@@ -19,6 +19,7 @@ MAX_TEXT = 256
 MAX_OPERATORS = 5
 
 Scope = Literal["title", "body", "title,body"]
+Kind = Literal["issue", "pr"]
 StateFilter = Literal["open", "closed", "all"]
 
 # An identifier keeps the characters that hold it together: the search engine then takes it apart as it took the text
@@ -48,14 +49,21 @@ def literal_query(repo: RepoRef, keywords: str, state: StateFilter = "all") -> s
     return build_query(repo, neutralise(keywords), "title", state)
 
 
-def build_query(repo: RepoRef, text: str, scope: Scope = "title,body", state: StateFilter = "all") -> str:
-    """A query for the issues of `repo`. `text` comes from this module: neutral words, phrases and `any_of`."""
-    return f"{qualifiers(repo, state)} in:{scope} {text}".rstrip()
+def build_query(
+    repo: RepoRef | Sequence[RepoRef],
+    text: str,
+    scope: Scope = "title,body",
+    state: StateFilter = "all",
+    kind: Kind = "issue",
+) -> str:
+    """A query for what is in `repo`, or in several. `text` comes from this module: neutral words, phrases, `any_of`."""
+    return f"{qualifiers(repo, state, kind)} in:{scope} {text}".rstrip()
 
 
-def qualifiers(repo: RepoRef, state: StateFilter = "all") -> str:
-    """What every query begins with: this repository's issues, all of them or the open or closed ones."""
-    return f"repo:{repo} is:issue" + ("" if state == "all" else f" is:{state}")
+def qualifiers(repo: RepoRef | Sequence[RepoRef], state: StateFilter = "all", kind: Kind = "issue") -> str:
+    """What every query begins with: the issues of these repositories, all of them or the open or closed ones."""
+    where = " ".join(f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo))
+    return f"{where} is:{kind}" + ("" if state == "all" else f" is:{state}")
 
 
 def any_of(alternatives: Iterable[str]) -> str:

@@ -106,6 +106,7 @@ def _document(issue: Issue) -> Document:
         created_at=issue.created_at,
         updated_at=issue.updated_at,
         closed_at=issue.closed_at,
+        merged_at=issue.merged_at,
         locked=issue.locked,
         reactions=len(issue.reactions),
         reactions_by_content=reactions,

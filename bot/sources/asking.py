@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,7 +23,9 @@ def ask_all(sources: Sequence[Source], question: Question) -> list[Answer]:
 def _ask(source: Source, question: Question) -> Answer:
     try:
         return source.ask(question)
-    except Exception:
-        # A fault of ours in one source must not cost the reader what the others found.
-        log.exception("source %s failed", source.name)
+    except Exception as fault:
+        # A fault of ours in one source must not cost the reader what the others found. Its message is left out of the
+        # log, as it may quote an issue.
+        frames = "".join(traceback.format_tb(fault.__traceback__))
+        log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
         return Answer(source.name, problems=(f"{source.name}: failed unexpectedly; the log has the details",))

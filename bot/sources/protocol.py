@@ -7,6 +7,7 @@ from typing import Protocol
 
 from bot.model import Issue
 from bot.ranking.plan import Plan
+from bot.ranking.query import StateFilter
 from bot.report import QueryRun
 
 PER_PAGE = 100
@@ -14,11 +15,15 @@ PER_PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One find. `plan` is for searches by words, `natural` for searches by meaning; either may be empty."""
+    """One find. `plan` is for searches by words, `natural` for searches by meaning; either may be empty.
+
+    `state` says which results count.
+    """
 
     target: Issue
     plan: Plan
     natural: str
+    state: StateFilter = "all"
 
 
 @dataclass(frozen=True, slots=True)

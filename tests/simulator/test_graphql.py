@@ -228,3 +228,37 @@ def test_the_schema_is_valid_and_all_its_records_resolve() -> None:
 def _with_projects(sim: Simulator, app: Api, installation: Installation) -> Api:
     sim.set_permissions("acme", {"metadata": "read", "issues": "read", "organization_projects": "read"})
     return Api(app.url, sim.make_installation_token(installation).token)
+
+
+DISCUSSIONS = """query($q: String!) { repository(owner: "acme", name: "app") { discussions(first: 1) { totalCount } }
+    search(query: $q, type: DISCUSSION, first: 10) { discussionCount nodes { ... on Discussion {
+    number title closed stateReason isAnswered url } } } }"""
+
+
+def test_h6_discussions_are_counted_and_found(sim: Simulator, person: Callable[..., Api]) -> None:
+    sim.start_discussion("acme/app", "ada", "How do I log in?", "The button is grey", answered=True)
+    closed = sim.start_discussion("acme/app", "ada", "Log in by card", "")
+    sim.close_discussion(closed, "outdated")
+    data = person("ada").graphql(DISCUSSIONS, q="repo:acme/app in:title,body log")["data"]
+    assert data["repository"]["discussions"]["totalCount"] == 2
+    assert data["search"]["discussionCount"] == 2
+    by_number = {one["number"]: one for one in data["search"]["nodes"]}
+    assert by_number[6]["isAnswered"] and not by_number[6]["closed"]
+    assert by_number[6]["url"].endswith("/acme/app/discussions/6")
+    assert (by_number[7]["closed"], by_number[7]["stateReason"]) == (True, "OUTDATED")
+    assert person("ada").graphql(DISCUSSIONS, q="repo:acme/app grey")["data"]["search"]["discussionCount"] == 1
+
+
+def test_h6_discussions_need_a_permission_of_their_own(sim: Simulator, bot: Api) -> None:
+    sim.start_discussion("acme/app", "ada", "How do I log in?")
+    body = bot.graphql(DISCUSSIONS, q="repo:acme/app log")
+    assert body["data"]["search"]["nodes"] == []
+    assert [(error["type"], error["message"]) for error in body["errors"]] == [
+        ("FORBIDDEN", "Resource not accessible by integration")
+    ]
+
+
+@pytest.mark.parametrize("query", ["author:ada log", "log OR in", '"log in"'])
+def test_what_a_search_for_discussions_does_not_know_is_refused(person: Callable[..., Api], query: str) -> None:
+    body = person("ada").graphql(DISCUSSIONS, q=f"repo:acme/app {query}")
+    assert "not simulated here" in body["errors"][0]["message"]

@@ -6,10 +6,14 @@ from typing import Any
 from urllib.parse import quote
 
 from bot.simulator.auth import InstallationCaller, can_see, role_of
+from bot.simulator.graphql.connections import connection
+from bot.simulator.graphql.discussions import may_read
+from bot.simulator.graphql.errors import inaccessible
 from bot.simulator.graphql.resolvers import Info, field
 from bot.simulator.payloads.issues import issue_page
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.association import author_association
+from bot.simulator.state.discussions import Discussion
 from bot.simulator.state.issues import REACTIONS, Comment, Issue
 from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository
 
@@ -24,7 +28,7 @@ _CONTENT = {
     "rocket": "ROCKET",
     "eyes": "EYES",
 }
-_TYPES = ("Bot", "User", "Organization", "Label", "Repository", "Issue", "PullRequest", "IssueComment")
+_TYPES = ("Bot", "User", "Organization", "Label", "Repository", "Issue", "PullRequest", "IssueComment", "Discussion")
 _PROJECTS = ("ProjectV2", "ProjectV2Item")
 _ISSUES = ("Issue", "PullRequest")
 
@@ -96,6 +100,34 @@ def has_issues(source: Repository, info: Info) -> bool:
     return source.has_issues
 
 
+@field("Repository.discussions")
+def repository_discussions(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
+    ctx = info.context
+    if not may_read(ctx, source):
+        raise inaccessible()
+    return connection("discussions", [one for one in ctx.sim.discussions.values() if one.repository is source], args)
+
+
+@field("Discussion.url")
+def discussion_url(source: Discussion, info: Info) -> str:
+    return f"{info.context.sim.urls.html}/{source.repository.full_name}/discussions/{source.number}"
+
+
+@field("Discussion.closed")
+def discussion_closed(source: Discussion, info: Info) -> bool:
+    return source.closed_at is not None
+
+
+@field("Discussion.stateReason")
+def discussion_state_reason(source: Discussion, info: Info) -> str | None:
+    return source.state_reason.upper() if source.state_reason else None
+
+
+@field("Discussion.isAnswered")
+def is_answered(source: Discussion, info: Info) -> bool:
+    return source.answered
+
+
 @field("Repository.viewerPermission")
 def viewer_permission(source: Repository, info: Info) -> str | None:
     ctx = info.context
@@ -114,7 +146,7 @@ def body(source: Issue, info: Info) -> str:
 
 @field(*(f"{kind}.state" for kind in _ISSUES))
 def state(source: Issue, info: Info) -> str:
-    return source.state.upper()
+    return "MERGED" if source.merged_at else source.state.upper()
 
 
 @field(*(f"{kind}.closed" for kind in _ISSUES))

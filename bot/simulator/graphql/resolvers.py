@@ -12,12 +12,14 @@ from graphql import GraphQLResolveInfo
 from bot.simulator.auth import InstallationCaller, can_see
 from bot.simulator.clock import iso
 from bot.simulator.errors import ApiError
+from bot.simulator.graphql import discussions
 from bot.simulator.graphql.connections import check, connection, cursor, page_info, position
 from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
 from bot.simulator.http.context import Context
 from bot.simulator.rest.issues import moment
 from bot.simulator.rest.search import find
 from bot.simulator.state.accounts import Account
+from bot.simulator.state.discussions import Discussion
 from bot.simulator.state.issues import Comment, Issue
 from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository
 
@@ -25,6 +27,7 @@ Info = GraphQLResolveInfo[Context]
 Resolver = Callable[..., Any]
 RESOLVERS: dict[tuple[str, str], Resolver] = {}
 
+_NO_COUNTS = {"discussionCount": 0, "issueCount": 0, "repositoryCount": 0, "userCount": 0}
 _SEARCHES = {"ISSUE": None, "ISSUE_ADVANCED": None, "ISSUE_HYBRID": "hybrid", "ISSUE_SEMANTIC": "semantic"}
 
 
@@ -63,7 +66,7 @@ def kind_of(value: Any) -> str:
             return "ProjectV2Item"
         case Project():
             return "ProjectV2"
-        case Repository() | Label():
+        case Repository() | Label() | Discussion():
             return type(value).__name__
     return "ProjectV2ItemFieldSingleSelectValue"
 
@@ -98,7 +101,7 @@ def node(_: Any, info: Info, id: str) -> Any:
         if not _sees_projects(ctx):
             raise inaccessible()
         home = ctx.sim.issues_by_id.get(home.issue_id)
-    repo = home.repository if isinstance(home, Issue) else home
+    repo = home.repository if isinstance(home, Issue | Discussion) else home
     kind = None if found is None else kind_of(found)
     if kind is None or (isinstance(repo, Repository) and not can_see(ctx.sim, ctx.caller, repo)):
         raise unresolved("a node", "global id of", f"'{id}'")
@@ -146,10 +149,10 @@ def rate_limit(_: Any, info: Info, **args: Any) -> dict[str, Any]:
 @field("Query.search")
 def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, Any]:
     ctx = info.context
+    if type == "DISCUSSION":
+        return discussions.search(ctx, query, args)
     if type not in _SEARCHES:
-        return {"edges": [], "nodes": [], "issueCount": 0, "repositoryCount": 0, "userCount": 0} | {
-            "pageInfo": page_info([], False, False)
-        }
+        return {"edges": [], "nodes": [], **_NO_COUNTS} | {"pageInfo": page_info([], False, False)}
     first, last = check("search", args)
     size = first or last or 1
     start = position(args.get("after"), 0)
@@ -168,9 +171,8 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     return {
         "edges": edges,
         "nodes": [edge["node"] for edge in edges],
+        **_NO_COUNTS,
         "issueCount": total,
-        "repositoryCount": 0,
-        "userCount": 0,
         "pageInfo": page_info(edges, start > 0, start + len(keys) < min(total, 1_000)),
     }
 

@@ -142,6 +142,16 @@ class IssueOperations(LabelOperations):
         return issue
 
     @locked
+    def merge_pull_request(
+        self, repository: str | Repository, number: int, actor: str | Account | None = None
+    ) -> Issue:
+        """Merge a pull request, which closes it."""
+        pull = self.close_issue(repository, number, actor, None)
+        pull.merged_at = pull.closed_at
+        self.touch(pull)
+        return pull
+
+    @locked
     def reopen_issue(self, repository: str | Repository, number: int, actor: str | Account | None = None) -> Issue:
         """Open a closed issue again; it is nobody's duplicate then."""
         issue = self.issue(repository, number)

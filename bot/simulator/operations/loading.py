@@ -7,11 +7,14 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 from bot.simulator.operations.base import locked
 from bot.simulator.operations.comments import ProjectOperations
-from bot.simulator.state.issues import BODY_MAX, TITLE_MAX, Issue
+from bot.simulator.operations.discussions import DiscussionOperations
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.ids import node_id
+from bot.simulator.state.issues import BODY_MAX, REACTIONS, TITLE_MAX, Comment, Issue, StateReason
 from bot.simulator.state.repositories import Repository
 
 
@@ -25,7 +28,7 @@ def read_jsonl(path: str | Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
 
 
-class LoadingOperations(ProjectOperations):
+class LoadingOperations(ProjectOperations, DiscussionOperations):
     """Loading."""
 
     @locked
@@ -34,10 +37,11 @@ class LoadingOperations(ProjectOperations):
     ) -> int:
         """Put the issues of a JSON Lines file into the repository (made if there is none) and return how many.
 
-        A line has `id, title, body, created_at, closed_at` and maybe `author`, `duplicate_of` (another line's id) and
-        `labels`. Issues get the next numbers in the order of `created_at`; closed is what has a `closed_at`, with the
-        reason `duplicate` where it has a `duplicate_of`, of which it was then marked a duplicate. Texts are cut to what
-        GitHub takes. No event is emitted.
+        A line has `id, title, body, created_at, closed_at` and maybe `author`, `duplicate_of` (another line's id),
+        `labels`, `state_reason`, `reactions` (GitHub's word for the emoji → how many) and `comments` (each with `body`,
+        `created_at`, maybe `author`). Issues get the next numbers in the order of `created_at`; closed is what has a
+        `closed_at`, with the reason `duplicate` where it has a `duplicate_of`, of which it was then marked a duplicate.
+        Texts are cut to what GitHub takes. No event is emitted, and mentions or "Duplicate of" in a text do nothing.
         """
         if isinstance(repository, str) and repository.lower() not in self.names:
             self.add_repository(repository)
@@ -53,18 +57,49 @@ class LoadingOperations(ProjectOperations):
                 if original is not None:
                     mark = self.record(issue, "marked_as_duplicate", self.administrator(repo.owner), canonical=original)
                     mark.created_at = issue.closed_at or mark.created_at
+            issue.updated_at = max([issue.updated_at, *(comment.created_at for comment in issue.comments)])
         return len(rows)
 
     def _load(self, repo: Repository, row: dict[str, Any]) -> Issue:
-        author = self.who(row.get("author") or "ghost")
+        author = self._author(row)
         title = (row.get("title") or "").strip()[:TITLE_MAX] or "(no title)"
         issue = self.store_issue(repo, author, title, (row.get("body") or "")[:BODY_MAX], _moment(row["created_at"]))
         issue.labels = [self.label_named(repo, name) for name in dict.fromkeys(row.get("labels") or ())]
         if row.get("closed_at"):
-            issue.state, issue.state_reason = "closed", "completed"
+            issue.state, issue.state_reason = "closed", _reason(row.get("state_reason") or "completed")
             issue.closed_at = issue.updated_at = _moment(row["closed_at"])
             repo.open_issues -= 1
+        elif row.get("state_reason") == "reopened":
+            issue.state_reason = "reopened"
+        for content, count in (row.get("reactions") or {}).items():
+            # GitHub shows how many there are, and a file does not say whose.
+            if content not in REACTIONS:
+                raise ValueError(f"{content!r} is no reaction of GitHub's")
+            for serial in range(count):
+                self.react(issue, f"reader-{serial + 1}", content)
+        for comment in row.get("comments") or ():
+            self._load_comment(issue, comment)
         return issue
+
+    def _load_comment(self, issue: Issue, row: dict[str, Any]) -> None:
+        author, when, key = self._author(row), _moment(row["created_at"]), self.ids.next("comment")
+        node, text = node_id("IC", issue.repository.id, key), row["body"][:BODY_MAX]
+        made = Comment(key, node, issue, author, text, when, when)
+        issue.comments.append(made)
+        self.comments_by_id[key] = made
+        self.nodes[node] = made
+        self.record(issue, "commented", author, comment=made).created_at = when
+
+    def _author(self, row: dict[str, Any]) -> Account:
+        login = row.get("author") or "ghost"
+        return self.who(login, "Bot" if login.endswith("[bot]") else "User")
+
+
+def _reason(text: str) -> StateReason:
+    for reason in get_args(StateReason):
+        if text == reason != "reopened":
+            return cast("StateReason", reason)
+    raise ValueError(f"{text!r} is no reason for closing an issue")
 
 
 def _moment(text: str) -> datetime:

@@ -144,6 +144,7 @@ class RepositoryOperations(InstallationOperations):
         for issue in list(self.issues_of(repo)):
             self.forget(issue)
         self.issues.pop(repo.id, None)
+        self.discussions = {key: one for key, one in self.discussions.items() if one.repository is not repo}
         del self.repositories[repo.id]
         self.names = {name: key for name, key in self.names.items() if key != repo.id}
 

@@ -79,7 +79,7 @@ def issue(world: World, record: Issue) -> Json:
     if record.is_pull_request:
         pull = f"{repository_url(world, record.repository)}/pulls/{record.number}"
         diff = {"html_url": page, "diff_url": f"{page}.diff", "patch_url": f"{page}.patch"}
-        body |= {"draft": False, "pull_request": {"url": pull, **diff, "merged_at": None}}
+        body |= {"draft": False, "pull_request": {"url": pull, **diff, "merged_at": iso_or_none(record.merged_at)}}
     return body
 
 

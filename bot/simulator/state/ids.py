@@ -23,6 +23,7 @@ _FIRST = {
     "suggestion": 8_800_041,
     "project": 16_400_043,
     "item": 97_000_047,
+    "discussion": 5_600_053,
 }
 
 

@@ -95,6 +95,7 @@ class Issue:
     locked: bool = False
     lock_reason: str | None = None
     is_pull_request: bool = False
+    merged_at: datetime | None = None
     comments: list[Comment] = field(default_factory=list)
     reactions: list[Reaction] = field(default_factory=list)
     events: list[TimelineEvent] = field(default_factory=list)

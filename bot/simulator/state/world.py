@@ -15,6 +15,7 @@ from typing import Any
 
 from bot.simulator.clock import Clock
 from bot.simulator.state.accounts import Account, App, Installation, InstallationToken, ManifestCode
+from bot.simulator.state.discussions import Discussion
 from bot.simulator.state.ids import Ids
 from bot.simulator.state.issues import Comment, Issue, Tombstone
 from bot.simulator.state.repositories import Project, ProjectItem, Repository, Role
@@ -47,6 +48,7 @@ class World:
         self.issues: defaultdict[int, dict[int, Issue | Tombstone]] = defaultdict(dict)
         self.issues_by_id: dict[int, Issue] = {}
         self.comments_by_id: dict[int, Comment] = {}
+        self.discussions: dict[int, Discussion] = {}
         self.projects: dict[int, Project] = {}
         self.items: defaultdict[int, list[ProjectItem]] = defaultdict(list)
         self.nodes: dict[str, object] = {}

@@ -1,0 +1,76 @@
+"""Searching for discussions.
+
+https://docs.github.com/search-github/searching-on-github/searching-discussions
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.simulator.auth import InstallationCaller, can_see
+from bot.simulator.graphql.connections import check, cursor, page_info
+from bot.simulator.graphql.errors import Refusal
+from bot.simulator.http.context import Context
+from bot.simulator.search import Document, QueryError, SearchIndex
+from bot.simulator.state.repositories import Repository
+
+_QUALIFIERS = ("repo:", "in:")
+
+
+def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
+    """The first discussions with all the words of a query; only `repo:` and `in:` are known here, and no operators."""
+    if args.get("after") or args.get("before") or args.get("last"):
+        raise Refusal("UNPROCESSABLE", "Further pages of a search for discussions are not simulated here.")
+    for part in query.split():
+        if (":" in part and not part.startswith(_QUALIFIERS)) or set(part) & set('()"') or part in ("OR", "AND", "NOT"):
+            raise Refusal("UNPROCESSABLE", f"{part} in a search for discussions is not simulated here.")
+
+    def visible(full_name: str) -> bool:
+        repo = ctx.sim.repositories.get(ctx.sim.names.get(full_name, 0))
+        return repo is not None and can_see(ctx.sim, ctx.caller, repo) and may_read(ctx, repo)
+
+    first, _ = check("search", args)
+    try:
+        # Unlike a search for issues, one for discussions that sees nothing is empty.
+        found = _index(ctx).search(query, per_page=first or 1, visible=visible, require_kind=False)
+        keys, total = found.ids, found.total_count
+    except QueryError:
+        keys, total = [], 0
+    edges = [{"cursor": cursor(at + 1), "node": ctx.sim.discussions[key]} for at, key in enumerate(keys)]
+    return {
+        "edges": edges,
+        "nodes": [edge["node"] for edge in edges],
+        "discussionCount": total,
+        "issueCount": 0,
+        "repositoryCount": 0,
+        "userCount": 0,
+        "pageInfo": page_info(edges, False, len(keys) < total),
+    }
+
+
+def _index(ctx: Context) -> SearchIndex:
+    """Made anew for each search: there are few discussions, and few searches for them."""
+    index = SearchIndex()
+    for one in ctx.sim.discussions.values():
+        document = Document(
+            id=one.id,
+            repo=one.repository.full_name,
+            number=one.number,
+            title=one.title,
+            body=one.body,
+            created_at=one.created_at,
+            updated_at=one.updated_at,
+            author=one.author.login,
+        )
+        index.put(document)
+    return index
+
+
+def may_read(ctx: Context, repo: Repository) -> bool:
+    """Whether the caller may read discussions where the App is installed; elsewhere public ones are everybody's."""
+    caller = ctx.caller
+    return (
+        not isinstance(caller, InstallationCaller)
+        or not caller.reaches(ctx.sim, repo)
+        or caller.may("discussions", "read")
+    )

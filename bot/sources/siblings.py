@@ -1,0 +1,101 @@
+"""Other repositories whose issues may report the same thing. One search by words, and a look at who may read them.
+
+A result from a private repository is never shown where others can read it (H6). Nobody can know who reads a comment
+and what else they may read, so only public repositories count, whoever allowed them: whether they are is read from
+GitHub at every find, never remembered, and once more after the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from bot.errors import Forbidden, GitHubError, NotFound, Retryable
+from bot.model import Issue, RepoRef, Repository
+from bot.ranking.plan import any_that_fit
+from bot.ranking.query import build_query
+from bot.report import QueryRun
+from bot.sources.lexical import ask_by_words
+from bot.sources.protocol import Answer, Question, Searcher
+
+NAME = "siblings"
+
+
+class RepositoryReader(Searcher, Protocol):
+    """The search, and the present state of a repository; `RepoClient` has both."""
+
+    def repository(self, repo: RepoRef) -> Repository: ...
+
+
+class Siblings:
+    """Asks the repositories that the settings name and that have the same owner, or that the host has `allowed`."""
+
+    name = NAME
+
+    def __init__(self, github: RepositoryReader, named: Iterable[RepoRef], allowed: Iterable[str] = ()) -> None:
+        self._github = github
+        self._named = tuple(named)
+        self._allowed = frozenset(one.lower() for one in allowed)
+
+    def ask(self, question: Question) -> Answer:
+        here = question.target.repo
+        named = [repo for repo in dict.fromkeys(self._named) if _key(repo) != _key(here)]
+        words = question.plan.words
+        if not words or not named:
+            return Answer(NAME)
+        try:
+            public = self._public([repo for repo in named if self._may_name(repo, here)])
+            if not public:
+                return Answer(NAME, problems=_left_out(named, public))
+            query = build_query(public, any_that_fit(words), "title", question.state)
+            narrow = build_query(public, " ".join(words[:2]), "title", question.state)
+            answer = ask_by_words(self._github, NAME, [query], [narrow], budget=2)
+            # Between the first look and the search a repository may have been hidden.
+            found = {_key(issue.repo) for items in answer.lists for issue in items}
+            still = {_key(repo) for repo in self._public([repo for repo in public if _key(repo) in found])}
+        except (GitHubError, Retryable) as failure:
+            # What GitHub said may name a repository that others must not know of.
+            reason = "whether the repositories are public could not be read"
+            run = QueryRun(NAME, " ".join(words), None, problem=reason, later=isinstance(failure, Retryable))
+            return Answer(NAME, (), (run,), (f"{NAME}: {reason}",))
+        lists = tuple(tuple(issue for issue in items if _key(issue.repo) in still) for items in answer.lists)
+        if found - still:
+            # The number of hits would say something about what is hidden now.
+            return Answer(NAME, lists, (), (*answer.problems, f"{NAME}: a repository is public no more"))
+        return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
+
+    def _may_name(self, repo: RepoRef, here: RepoRef) -> bool:
+        return repo.owner.lower() == here.owner.lower() or _key(repo) in self._allowed
+
+    def _public(self, repos: Sequence[RepoRef]) -> list[RepoRef]:
+        """Those that are public at this moment, under the very name that was allowed."""
+        public = []
+        for repo in repos:
+            try:
+                found = self._github.repository(repo)
+            except (NotFound, Forbidden):
+                continue
+            if not found.private and _key(found.ref) == _key(repo):
+                public.append(repo)
+        return public
+
+
+def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[str, ...]:
+    """How many were not asked. Not which: a settings file may be private, and a name may be a secret."""
+    missing = len(named) - len(public)
+    if not missing:
+        return ()
+    return (
+        f"{NAME}: {missing} of {len(named)} left out: not a public repository of this owner, nor allowed by the host",
+    )
+
+
+def _key(repo: RepoRef) -> str:
+    """GitHub's names do not tell upper from lower case."""
+    return str(repo).lower()
+
+
+def of_repository(issue: Issue, repo: RepoRef) -> bool:
+    """Whether an issue is one of this repository's own."""
+    return _key(issue.repo) == _key(repo)
