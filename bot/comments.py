@@ -19,8 +19,9 @@ from bot.model import Comment, RepoRef
 from bot.store import ADVISORY, Claim, CommentState
 from bot.store.comments import Comments
 
-# GitHub ends every request after ten seconds; after this many an unanswered write has happened or never will.
-LEASE = 15.0
+# A write that is about to be sent may wait twenty seconds for its turn (`GitHub`'s patience), and GitHub ends every
+# request after ten; after this many an unanswered write has happened or never will.
+LEASE = 45.0
 
 
 class CommentApi(Protocol):
@@ -88,18 +89,18 @@ class CommentKeeper:
         if not create and not look and (kept is None or kept.state is CommentState.SILENT):
             self._record(slot, draft, None)
             return True
-        claim = self._store.claim(slot.repo_id, slot.number, slot.command_id, now=self._now(), lease=self._lease)
+        since = self._now()
+        claim = self._store.claim(slot.repo_id, slot.number, slot.command_id, now=since, lease=self._lease)
         if claim is Claim.BUSY:
             raise Retryable(f"another attempt is commenting on {slot.repo}#{slot.number}", after=self._lease)
         if claim is Claim.SETTLED:
             # Somebody else has just finished it; the second look finds their comment.
             return self.keep(github, slot, draft, create=create)
-        with self._claimed(slot):
+        with self._claimed(slot, since):
             own = self._find(github, slot) if look or claim is Claim.DOUBTFUL else None
-            if own is None:
-                made = github.create_comment(slot.repo, slot.number, draft.body).id if create else None
-                self._record(slot, draft, made)
-                return True
+        if own is None:
+            self._record(slot, draft, self._create(github, slot, draft, since) if create else None)
+            return True
         # Until the edit has succeeded it counts as an answer to nothing.
         self._record(slot, replace(draft, body_hash="", text_hash=""), own.id)
         return self._edit(github, slot, draft, own.id, "")
@@ -111,6 +112,14 @@ class CommentKeeper:
             github.delete_comment(slot.repo, kept.comment_id)
             self._store.silence(slot.repo_id, slot.number, slot.command_id)
         self._store.record(slot.repo_id, slot.number, slot.command_id, text_hash=text_hash, now=self._now())
+
+    def _create(self, github: CommentApi, slot: Slot, draft: Draft, since: float) -> int:
+        """Post the comment if the claim of `since` still holds: to look for an earlier one may have outlasted it."""
+        now = self._now()
+        if not self._store.renew(slot.repo_id, slot.number, slot.command_id, since=since, now=now):
+            raise Retryable(f"another attempt has begun to comment on {slot.repo}#{slot.number}", after=self._lease)
+        with self._claimed(slot, now):
+            return github.create_comment(slot.repo, slot.number, draft.body).id
 
     def _edit(self, github: CommentApi, slot: Slot, draft: Draft, comment_id: int, body_hash: str) -> bool:
         if body_hash != draft.body_hash:
@@ -124,12 +133,12 @@ class CommentKeeper:
         return True
 
     @contextmanager
-    def _claimed(self, slot: Slot) -> Iterator[None]:
-        """Give the claim back where GitHub certainly wrote nothing, and hold it where it may have."""
+    def _claimed(self, slot: Slot, since: float) -> Iterator[None]:
+        """Give the claim of `since` back where GitHub certainly wrote nothing, and hold it where it may have."""
         try:
             yield
         except (GitHubError, RateLimited):
-            self._store.release(slot.repo_id, slot.number, slot.command_id)
+            self._store.release(slot.repo_id, slot.number, slot.command_id, since=since)
             raise
         except Unavailable as unanswered:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered

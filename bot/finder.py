@@ -178,6 +178,7 @@ class Finder:
             relevance=str(relevance),
             threshold=threshold,
             counts=dict(counts(gathered.answers, gathered.hits)),
+            best_confidence=max((one.confidence for one in judged), default=None),
         )
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:

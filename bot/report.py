@@ -67,7 +67,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `find_duplicates` answers. `problems` names each source that failed, with its reason."""
+    """What `find_duplicates` answers. `problems` names each source that failed, with its reason.
+
+    `best_confidence` is the highest probability of all issues that were compared, shown or not; None where there were
+    none.
+    """
 
     repo: str
     number: int
@@ -80,6 +84,7 @@ class Report:
     relevance: str = "title"
     threshold: float = 0.3
     counts: dict[str, int] = field(default_factory=dict)
+    best_confidence: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The public shape of F7: `{issue, candidates, candidate_count, search_query, …}`, ready for `json.dumps`."""

@@ -28,6 +28,8 @@ def advise(visit: Visit, issue: Issue) -> None:
         # A maintainer's wish; or a repeated delivery, or the later of several edits that waited together.
         return
     report = find(visit, issue)
+    if not report.candidates:
+        _log_silence(visit, report)
     if visit.config.mode == "shadow":
         _note(visit, issue, report)
     else:
@@ -77,6 +79,13 @@ def post(
 def text_hash(issue: Issue) -> str:
     """What tells whether an issue's text has been answered already."""
     return digest(issue.title, issue.body)
+
+
+def _log_silence(visit: Visit, report: Report) -> None:
+    """For hosts who wonder why the bot said nothing: how near the nearest came. No word of the issue is logged."""
+    best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
+    bar = visit.config.min_confidence
+    logger.info("%s#%d: silent (%s); %s, the bar %.2f", visit.repo, visit.number, report.outcome.value, best, bar)
 
 
 def _note(visit: Visit, issue: Issue, report: Report) -> None:

@@ -26,6 +26,7 @@ class Ask:
         self.visit = visit
         self.issue = issue
         self.command_id = event.comment_id
+        self.installation = event.installation
         self.login = event.sender.login
 
     @cached_property

@@ -1,15 +1,30 @@
-"""Comments with `/duplicates` commands: acknowledged, carried out in order, answered in one reply (C2, C4, C5)."""
+"""Comments with `/duplicates` commands: acknowledged, carried out in order, answered in one reply (C2, C4, C5).
+
+An edit gives the commands whose lines it changed, and no other: what stands there as before was given before, and may
+have been overtaken by what people did since.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from urllib.parse import urlsplit
+from dataclasses import dataclass
 
-from bot.commands import Command, Invalid, Misspelt, Name, Parsed, Requirement, parse
+from bot.commands import (
+    COMMANDS_LIMIT,
+    LIMIT_SECONDS,
+    Command,
+    Invalid,
+    Misspelt,
+    Name,
+    Parsed,
+    Problem,
+    Requirement,
+    issue_hosts,
+    parse,
+)
 from bot.comments import Draft, Slot, digest
-from bot.errors import Forbidden, NotFound
-from bot.errors import Invalid as Refused
+from bot.errors import GitHubError, NotFound
 from bot.events import CommentEvent
 from bot.render import is_reply_to, render_reply, replies
 from bot.services import Services
@@ -18,10 +33,6 @@ from handlers.ask import Answer, Ask
 from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)
-
-# A person may give this many commands that anybody may give within the time; each can cost several searches.
-COMMANDS_LIMIT = 20
-LIMIT_SECONDS = 600.0
 
 _CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
     Name.RECHECK: looking.recheck,
@@ -37,18 +48,28 @@ _CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The commands that an event gives; `partial` is whether its comment holds others that were given before."""
+
+    commands: tuple[Parsed, ...]
+    partial: bool
+
+
 def obey(event: CommentEvent, services: Services) -> None:
     """A person wrote or edited a comment with commands."""
-    commands = _wanted(event, services)
-    if not commands or event.locked:
+    given = _given(event, services)
+    if not given.commands or event.locked:
         return
     with visiting(event, services) as visit:
         if visit is not None:
-            _obey(visit, event, commands)
+            _obey(visit, event, given)
 
 
-def _obey(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> None:
-    hashed = digest(*(command.line for command in commands))
+def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
+    commands = given.commands
+    # The time tells a command from the same one that was taken out by an edit and put back by another.
+    hashed = digest(event.updated_at, *(command.line for command in commands))
     kept = visit.services.store.comments.get(visit.repository.id, visit.number, event.comment_id)
     if kept is not None and kept.text_hash == hashed:
         # A repeated delivery.
@@ -58,20 +79,15 @@ def _obey(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> None
         return
     if not _within_limit(ask, commands, hashed):
         if _first_refusal(ask, hashed):
-            _reply(ask, [("", Answer(False, replies.rate_limited(LIMIT_SECONDS)))], hashed)
+            _reply(ask, [("", Answer(False, replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)))], hashed)
         return
     try:
         visit.github.react(visit.repo, event.comment_id, "eyes")
     except NotFound:
         # The comment was deleted meanwhile, and with it the wish.
         return
-    answers: list[tuple[str, Answer]] = []
-    for command in commands:
-        if answers:
-            # A command acts on what the one before it has left behind.
-            ask.issue = visit.github.issue(visit.repo, visit.number)
-        answers.append((command.line, _answer(ask, command)))
-    _reply(ask, answers, hashed)
+    answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]
+    _reply(ask, answers, hashed, partial=given.partial)
     visit.github.react(visit.repo, event.comment_id, "+1" if all(answer.ok for _, answer in answers) else "-1")
 
 
@@ -80,55 +96,67 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     services.store.comments.mark_deleted(event.repository.id, event.number, event.comment_id, services.now())
 
 
-def _wanted(event: CommentEvent, services: Services) -> tuple[Parsed, ...]:
-    """The commands to carry out: each once, and after an edit none unless a command line changed (C1)."""
-    host = urlsplit(services.settings.github_api_url).hostname or ""
-    host = "github.com" if host == "api.github.com" else host
-    now = parse(event.body, event.repository.ref, host)
-    if event.action == "edited":
-        before = parse(event.previous, event.repository.ref, host)
-        if [one.line for one in before] == [one.line for one in now]:
-            return ()
-    return tuple({one.line: one for one in now}.values())
+def _given(event: CommentEvent, services: Services) -> _Given:
+    """The commands to carry out: each once, and after an edit only those whose line is new (C1)."""
+    hosts = issue_hosts(services.settings.github_api_url)
+    now = parse(event.body, event.repository.ref, hosts)
+    before = parse(event.previous, event.repository.ref, hosts) if event.action == "edited" else ()
+    if [one.line for one in before] == [one.line for one in now]:
+        return _Given((), partial=True)
+    # One beyond the most that a comment may hold was not carried out, and is when others make place for it.
+    known = {one.line for one in before if not (isinstance(one, Invalid) and one.problem is Problem.TOO_MANY)}
+    new = {one.line: one for one in now if one.line not in known}
+    return _Given(tuple(new.values()), partial=any(one.line in known for one in now))
 
 
 def _within_limit(ask: Ask, commands: Sequence[Parsed], hashed: str) -> bool:
     """Whether this person may give commands now (C5). People with triage access are limited only where others are."""
-    for_anyone = any(not isinstance(one, Command) or one.row.who is Requirement.ANYONE for one in commands)
-    return (not for_anyone and ask.may(Requirement.TRIAGE)) or _allow(ask, ask.login, COMMANDS_LIMIT, hashed)
+    for_anyone = [one for one in commands if not isinstance(one, Command) or one.row.who is Requirement.ANYONE]
+    limited = for_anyone if len(for_anyone) < len(commands) and ask.may(Requirement.TRIAGE) else commands
+    return _allow(ask, ask.login, len(limited), COMMANDS_LIMIT, hashed)
 
 
 def _first_refusal(ask: Ask, hashed: str) -> bool:
     """Whether they have not been told yet; answering each of a flood of comments would make a second flood."""
     # No login contains a space, so that this counts apart from the commands.
-    return _allow(ask, f"{ask.login} told", 1, hashed)
+    return _allow(ask, f"{ask.login} told", 1, 1, hashed)
 
 
-def _allow(ask: Ask, who: str, limit: int, hashed: str) -> bool:
+def _allow(ask: Ask, who: str, count: int, limit: int, hashed: str) -> bool:
     # A redelivery is the same use; an edit of the commands is another one.
-    services, use = ask.visit.services, f"{ask.command_id} {hashed}"
+    services, uses = ask.visit.services, [f"{ask.command_id} {hashed} {at}" for at in range(count)]
     return services.store.usage.allow(
-        ask.visit.repository.id, who, use, limit=limit, window=LIMIT_SECONDS, now=services.now()
+        ask.visit.repository.id, who, uses, limit=limit, window=LIMIT_SECONDS, now=services.now()
     )
 
 
-def _answer(ask: Ask, parsed: Parsed) -> Answer:
-    """Carry out one command. What GitHub refuses is told; what may succeed later goes through to the queue."""
+def _answer(ask: Ask, parsed: Parsed, *, again: bool) -> Answer:
+    """Carry out one command. What GitHub refuses is told; what may succeed later goes through to the queue.
+
+    `again` is whether another command of the comment went before: this one acts on what that has left behind.
+    """
     if isinstance(parsed, Misspelt):
         return Answer(False, replies.misspelt(parsed))
     if isinstance(parsed, Invalid):
         return Answer(False, replies.invalid(parsed))
-    if not ask.may(parsed.row.who):
-        return Answer(False, replies.forbidden(parsed.row))
     try:
+        if again:
+            ask.issue = ask.visit.github.issue(ask.visit.repo, ask.visit.number)
+        if not ask.may(parsed.row.who):
+            return Answer(False, replies.forbidden(parsed.row))
         return _CARRY_OUT[parsed.name](ask, parsed)
-    except (Forbidden, Refused) as refusal:
+    except GitHubError as refusal:
+        # The answers to the commands before it must not get lost.
         logger.warning("%s refused in %s: %s", parsed.name or "re-check", ask.visit.repo, refusal)
         return Answer(False, replies.github_refused(refusal.detail))
 
 
-def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str) -> None:
-    """Keep the one reply to this comment; a re-check that went well needs none."""
+def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str, *, partial: bool = False) -> None:
+    """Keep the one reply to this comment; a re-check that went well needs none.
+
+    After an edit it holds the answers to what the edit gave; where there are none, those to what still stands in the
+    comment (`partial`) stay.
+    """
     visit = ask.visit
     texts = [(line, answer.text) for line, answer in answers if answer.text]
     slot = Slot(
@@ -139,12 +167,13 @@ def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str) -> None
         ask.command_id,
     )
     if not texts:
-        visit.services.comments.remove(visit.github, slot, hashed)
+        if not partial:
+            visit.services.comments.remove(visit.github, slot, hashed)
         return
     if visit.settings.problems:
         line, text = texts[-1]
         settings = visit.settings
         problems = replies.settings_problems(settings.problems, settings.source, settings.private)
         texts[-1] = (line, f"{text}\n\n{problems}")
-    body = render_reply(ask.command_id, texts)
+    body = render_reply(ask.command_id, texts, partial=partial)
     visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed))

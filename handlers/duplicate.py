@@ -1,4 +1,7 @@
-"""`of`: close an issue as GitHub's own kind of duplicate, of the oldest issue that its chain leads to (C4)."""
+"""`of`: close an issue as GitHub's own kind of duplicate, of the oldest open issue that its chain leads to (C4).
+
+No circle can come out of commands, given at the same time or not: each goes from an issue to an older one.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ logger = logging.getLogger(__name__)
 LABEL = "duplicate"
 """GitHub gives this label to every new repository; it is added where it still exists."""
 
-# A longer chain of duplicates was not made by people; each link costs two requests.
-_CHAIN_MAX = 20
+# Links of a chain. A longer one was not made by people; each link costs two requests.
+_LINKS_MAX = 20
 
 
 def close_as_duplicate(ask: Ask, command: Command) -> Answer:
@@ -38,6 +41,9 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
     if verdict is None:
         if _is_closed_for(ask, root):
             return Answer(True, replies.closed_already(visit.place, root.number))
+        if root.state == "closed":
+            refused = replies.refused_unseen if root.state_reason == "duplicate" else replies.refused_closed
+            return Answer(False, refused(visit.place, root.number))
         verdict = _decide(ask, root)
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, root.id)
@@ -56,28 +62,34 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
 def _chain(ask: Ask, named: Issue) -> list[Issue]:
     """The issue that was named, what that is a duplicate of, and so on, as far as the chain stays in this repository.
 
-    It ends early where it comes back to the issue of the command, or where a link of it cannot be seen.
+    It ends early where it comes back to the issue of the command, where it turns in a circle of its own, and where a
+    link of it cannot be seen; its last issue is then closed as a duplicate.
     """
-    github, repo = ask.visit.github, ask.visit.repo
     chain = [named]
-    while chain[-1].state_reason == "duplicate" and chain[-1].number != ask.visit.number and len(chain) < _CHAIN_MAX:
-        original = github.duplicate_of(repo, chain[-1].number)
-        if original is None or not same_repository(original.repo, repo):
-            break
-        if original.number in {issue.number for issue in chain}:
+    while chain[-1].state_reason == "duplicate" and chain[-1].number != ask.visit.number and len(chain) <= _LINKS_MAX:
+        number = _original(ask, chain[-1].number)
+        if number is None or number in {issue.number for issue in chain}:
             break
         try:
-            chain.append(github.issue(repo, original.number))
+            chain.append(ask.visit.github.issue(ask.visit.repo, number))
         except NotFound:
             break
     return chain
 
 
+def _original(ask: Ask, number: int) -> int | None:
+    """What an issue was closed in favour of, by whomever; GitHub servers that cannot say leave what `of` has stored."""
+    visit = ask.visit
+    original = visit.github.duplicate_of(visit.repo, number)
+    if original is None:
+        return visit.services.store.verdicts.original(visit.repository.id, number)
+    return original.number if same_repository(original.repo, visit.repo) else None
+
+
 def _is_closed_for(ask: Ask, root: Issue) -> bool:
     if ask.issue.state_reason != "duplicate":
         return False
-    original = ask.visit.github.duplicate_of(ask.visit.repo, ask.visit.number)
-    return original is not None and original.number == root.number and same_repository(original.repo, ask.visit.repo)
+    return _original(ask, ask.visit.number) == root.number
 
 
 def _decided(ask: Ask, root: Issue) -> Verdict | None:

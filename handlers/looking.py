@@ -26,7 +26,10 @@ def recheck(ask: Ask, command: Command) -> Answer:
         words=command.words,
         problems=visit.settings.problems,
     )
-    return Answer(True) if posted else Answer(False, replies.comment_was_deleted())
+    if not posted:
+        return Answer(False, replies.comment_was_deleted())
+    muted = visit.services.store.muted.is_muted(visit.repository.id, visit.number)
+    return Answer(True, replies.muted_recheck() if muted else "")
 
 
 def explain(ask: Ask, command: Command) -> Answer:

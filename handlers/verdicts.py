@@ -1,21 +1,30 @@
 """`not` and `undo`: deciding that a pair of issues is no duplicate, and taking a decision back (C4).
 
-Each can be started twice for one comment, after a crash or a time-out, so every step can be repeated.
+Each can be started twice for one comment, after a crash or a time-out, so every step can be repeated. The comment of
+the other issue is brought up to date by a job of its own, in order with whatever else happens on that issue.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+import uuid
 
 from bot.commands import Command, Name, Requirement
 from bot.commands.table import BY_NAME
 from bot.errors import NotFound
-from bot.model import Issue
+from bot.events import IssueEvent
+from bot.model import Actor, Issue
 from bot.render import replies
-from bot.store import Verdict, VerdictKind
+from bot.services import Services
+from bot.store import CommentState, Verdict, VerdictKind
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask
-from handlers.visit import Visit
+from handlers.visit import visiting
+
+JUDGED = "judged"
+"""An action of `issues` that GitHub does not have and no delivery can bring: the bot queues it for itself."""
+
+# Reasons with which `of` may have found an issue closed.
+_CLOSED = ("completed", "not_planned")
 
 
 def reject(ask: Ask, command: Command) -> Answer:
@@ -37,49 +46,71 @@ def reject(ask: Ask, command: Command) -> Answer:
             now=visit.services.now(),
         )
         refresh(visit, ask.issue)
-        _refresh_other(visit, other)
+        _tell_other(ask, other.number)
     return Answer(True, replies.noted_different(visit.place, other.number, already))
 
 
-def _refresh_other(visit: Visit, other: Issue) -> None:
-    """The other issue's comment may show this one."""
-    kept = visit.services.store.comments.get(visit.repository.id, other.number)
-    if kept is not None and visit.number in kept.shown:
-        refresh(replace(visit, number=other.number), other)
+def judged(event: IssueEvent, services: Services) -> None:
+    """Elsewhere it was decided, or taken back, that another issue and this one differ; its comment may show that."""
+    with visiting(event, services) as visit:
+        if visit is None:
+            return
+        issue = visit.github.issue(visit.repo, visit.number)
+        if not issue.locked and not services.store.muted.is_muted(visit.repository.id, visit.number):
+            refresh(visit, issue)
+
+
+def _tell_other(ask: Ask, other: int) -> None:
+    """Queue work on the other issue where its comment shows this one, or may do so now: only earlier ones are shown."""
+    visit = ask.visit
+    kept = visit.services.store.comments.get(visit.repository.id, other)
+    if kept is None or kept.state is not CommentState.POSTED or other < visit.number:
+        return
+    event = IssueEvent(JUDGED, ask.installation, visit.repository, other, Actor(ask.login), Actor(ask.login))
+    # To look twice after a retry does no harm, so the id need not tell that it is the same work.
+    visit.services.inbox.put(f"{JUDGED}-{uuid.uuid4()}", event)
 
 
 def undo(ask: Ask, command: Command) -> Answer:
-    """`undo`: take back the last `not` or `of` on this issue; one's own, or for people with triage anybody's."""
+    """`undo`: take back the last `not` or `of` on this issue; one's own, or for people with triage anybody's.
+
+    As people read it, an `undo` is about what stands above it, whenever it came to stand there: it takes back the last
+    decision of its own comment or an earlier one. So an old comment that is edited into an `undo`, or has one
+    corrected, never takes back what was decided below it. One comment takes back one decision, however often it is
+    edited.
+    """
     visit, store = ask.visit, ask.visit.services.store.verdicts
-    # Where this very comment has taken one back before, it must not take the next one too.
     done = store.undone_by(visit.repository.id, ask.command_id)
     actor = None if ask.may(Requirement.TRIAGE) else ask.login
-    verdict = done[0] if done else store.last(visit.repository.id, visit.number, actor)
+    verdict = done[0] if done else store.last(visit.repository.id, visit.number, actor, up_to=ask.command_id)
     if verdict is None:
         return Answer(False, replies.nothing_to_undo())
-    if verdict.kind is VerdictKind.OF and actor is not None:
-        # They could close it then and may not open it now.
-        return Answer(False, replies.forbidden(BY_NAME[Name.OF]))
-    reopened = _restore(ask, verdict) if verdict.kind is VerdictKind.OF else False
+    if verdict.kind is VerdictKind.OF:
+        if actor is not None:
+            # They could close it then and may not open it now.
+            return Answer(False, replies.forbidden(BY_NAME[Name.OF]))
+        if not done:
+            # What was restored before may have been changed again, by a later `of` for instance.
+            _restore(ask, verdict)
     store.undo(verdict.id, ask.command_id, visit.services.now())
     if verdict.kind is VerdictKind.NOT:
         refresh(visit, ask.issue)
+        _tell_other(ask, verdict.other)
         return Answer(True, replies.undone_not(visit.place, verdict.other))
-    return Answer(True, replies.undone_of(visit.place, verdict.other, reopened))
+    return Answer(True, replies.undone_of(visit.place, verdict.other, verdict.details["was"] not in _CLOSED))
 
 
-def _restore(ask: Ask, verdict: Verdict) -> bool:
-    """Bring the issue back to what it was before `of`, unless somebody has changed it since; whether it is open now."""
+def _restore(ask: Ask, verdict: Verdict) -> None:
+    """Bring the issue back to what it was before `of`, unless somebody has changed it since."""
     visit, issue = ask.visit, ask.issue
     was = verdict.details["was"]
     still_so = issue.state == "closed" and issue.state_reason == "duplicate"
-    if still_so and was in ("completed", "not_planned"):
+    if still_so and was in _CLOSED:
         visit.github.close(visit.repo, visit.number, was)
     elif still_so:
         visit.github.reopen(visit.repo, visit.number)
     if label := verdict.details["label"]:
         visit.github.remove_label(visit.repo, visit.number, label)
-    return was not in ("completed", "not_planned")
 
 
 def other_issue(ask: Ask, command: Command) -> Issue | Answer:

@@ -17,6 +17,7 @@ from bot.commands import (
     Problem,
     Requirement,
     allowed,
+    issue_hosts,
     parse,
 )
 from bot.model import Permission, RepoRef
@@ -24,8 +25,8 @@ from bot.model import Permission, RepoRef
 REPO = RepoRef("acme", "app")
 
 
-def one(body: str, host: str = "github.com") -> Parsed:
-    (found,) = parse(body, REPO, host)
+def one(body: str, api_url: str = "https://api.github.com") -> Parsed:
+    (found,) = parse(body, REPO, issue_hosts(api_url))
     return found
 
 
@@ -204,10 +205,49 @@ def test_c4_what_cannot_be_done_as_written_is_said(line: str, name: Name, proble
     assert one(f"/duplicates {line}") == Invalid(f"/duplicates {line}", name, problem, value)
 
 
-def test_c4_the_address_of_an_issue_on_enterprise() -> None:
-    found = one("/duplicates of https://Git.Acme.org/acme/app/issues/12", "git.acme.org")
+@pytest.mark.parametrize(
+    ("api_url", "address"),
+    [
+        ("https://git.acme.org/api/v3", "https://Git.Acme.org/acme/app/issues/12"),
+        ("https://git.acme.org/api/v3", "https://git.acme.org/api/v3/repos/acme/app/issues/12"),
+        ("https://git.acme.org/api/v3", "https://git.acme.org:443/acme/app/issues/12"),
+        ("https://api.acme.ghe.com", "https://acme.ghe.com/acme/app/issues/12"),
+        ("https://api.acme.ghe.com", "https://api.acme.ghe.com/repos/acme/app/issues/12"),
+        ("https://api.github.com", "https://api.github.com/repos/acme/app/issues/12"),
+        ("https://api.github.com", "https://www.github.com/acme/app/issues/12"),
+        ("http://127.0.0.1:3100", "http://127.0.0.1:3100/acme/app/issues/12"),
+        ("http://127.0.0.1:3100", "http://127.0.0.1:3100/repos/acme/app/issues/12"),
+    ],
+)
+def test_c4_the_address_of_an_issue_on_this_github(api_url: str, address: str) -> None:
+    found = one(f"/duplicates of {address}", api_url)
     assert isinstance(found, Command)
     assert found.number == 12
+
+
+@pytest.mark.parametrize(
+    ("api_url", "address"),
+    [
+        ("https://git.acme.org/api/v3", "https://github.com/acme/app/issues/12"),
+        ("https://git.acme.org/api/v3", "https://api.git.acme.org/acme/app/issues/12"),
+        ("https://api.acme.ghe.com", "https://other.ghe.com/acme/app/issues/12"),
+        ("https://api.acme.ghe.com", "https://github.com/acme/app/issues/12"),
+        ("https://api.github.com", "https://acme.ghe.com/acme/app/issues/12"),
+        ("https://api.github.com", "https://api.github.com/repos/acme/other/issues/12"),
+        ("http://127.0.0.1:3100", "http://127.0.0.1:3101/acme/app/issues/12"),
+        ("http://127.0.0.1:3100", "http://127.0.0.1:3100@evil.example/acme/app/issues/12"),
+    ],
+)
+def test_c4_the_address_of_an_issue_elsewhere_is_refused(api_url: str, address: str) -> None:
+    found = one(f"/duplicates of {address}", api_url)
+    assert isinstance(found, Invalid)
+    assert found.problem is Problem.OTHER_REPOSITORY
+
+
+def test_c4_what_comes_later_is_read_but_not_suggested() -> None:
+    found = one("/duplicates scna")
+    assert isinstance(found, Misspelt)
+    assert "scan" not in found.suggestion
 
 
 def test_c4_a_comment_can_hold_several_commands_but_not_any_number() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.comments import CommentKeeper, Draft, Slot, digest
+from bot.comments import LEASE, CommentKeeper, Draft, Slot, digest
 from bot.errors import Forbidden, Retryable
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
-from bot.model import RepoRef
+from bot.model import Comment, RepoRef
 from bot.simulator import Simulator, start_simulator
 from bot.simulator.keys import shared_pair
 from bot.simulator.manifest import of_this_project
@@ -41,9 +41,15 @@ class Scene:
     keeper: CommentKeeper
     slot: Slot
     wait: Callable[[float], None]
+    # Another worker, and what happens while the first one waits for its turn at GitHub.
+    other: RepoClient
+    meanwhile: list[Callable[[], None]]
 
     def keep(self, text: str, *, look: bool = False, create: bool = True) -> bool:
         return self.keeper.keep(self.github, self.slot, draft(text), look=look, create=create)
+
+    def keep_elsewhere(self, text: str) -> bool:
+        return self.keeper.keep(self.other, self.slot, draft(text))
 
     def bodies(self) -> list[str]:
         return [comment.body for comment in self.sim.comments("acme/app", 1)]
@@ -59,20 +65,31 @@ def scene(tmp_path: Path) -> Iterator[Scene]:
         repository = sim.add_repository("acme/app")
         sim.install("acme/app")
         sim.open_issue("acme/app", "ann", "Login fails")
-        github = GitHub(
-            app_id=server.app_id,
-            private_key=server.private_key_pem,
-            api_url=server.url,
-            timeout=0.5,
-            clock=sim.clock.timestamp,
-            monotonic=sim.clock.timestamp,
-            sleep=sim.clock.advance,
-        )
-        client = github.installation(github.app().installation_of(REPO))
+        meanwhile: list[Callable[[], None]] = []
+
+        def sleep(seconds: float) -> None:
+            sim.clock.advance(seconds)
+            if meanwhile:
+                meanwhile.pop()()
+
+        workers = [
+            GitHub(
+                app_id=server.app_id,
+                private_key=server.private_key_pem,
+                api_url=server.url,
+                timeout=0.5,
+                clock=sim.clock.timestamp,
+                monotonic=sim.clock.timestamp,
+                sleep=sleep,
+            )
+            for _ in range(2)
+        ]
+        client, other = (github.installation(github.app().installation_of(REPO)) for github in workers)
         keeper = CommentKeeper(store.comments, server.app_id, sim.clock.now)
         slot = Slot(repository.id, REPO, 1, lambda body: body.startswith(MARKER))
-        yield Scene(sim, client, store, keeper, slot, sim.clock.advance)
-        github.close()
+        yield Scene(sim, client, store, keeper, slot, sim.clock.advance, other, meanwhile)
+        for github in workers:
+            github.close()
     store.close()
 
 
@@ -95,7 +112,7 @@ def test_c2_a_comment_that_was_written_without_an_answer_is_found_again(scene: S
         scene.keep("one")
     with pytest.raises(Retryable, match="another attempt"):
         scene.keep("two")
-    scene.wait(15)
+    scene.wait(LEASE)
     assert scene.keep("two")
     assert scene.bodies() == [draft("two").body]
 
@@ -105,7 +122,7 @@ def test_c2_a_comment_that_was_not_written_is_written_later(scene: Scene) -> Non
     with pytest.raises(Retryable):
         scene.keep("one")
     scene.sim.faults.clear()
-    scene.wait(15)
+    scene.wait(LEASE)
     assert scene.keep("one")
     assert scene.bodies() == [draft("one").body]
 
@@ -127,6 +144,43 @@ def test_c2_many_workers_at_once_post_one_comment(scene: Scene) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         assert any(pool.map(attempt, range(6)))
+    assert scene.bodies() == [draft("one").body]
+
+
+def test_c2_a_write_that_waits_for_its_turn_is_not_overtaken(scene: Scene) -> None:
+    """As long as the client is patient, the claim holds: nobody else finds the comment missing and posts it too."""
+
+    def attempt() -> None:
+        with pytest.raises(Retryable, match="another attempt"):
+            scene.keep_elsewhere("two")
+
+    scene.sim.faults.add(COMMENTS, "secondary_limit", retry_after=19)
+    scene.meanwhile.append(attempt)
+    assert scene.keep("one")
+    assert scene.meanwhile == []
+    assert scene.bodies() == [draft("one").body]
+
+
+def test_c2_who_looked_for_too_long_posts_nothing(scene: Scene) -> None:
+    """The claim may be another one's when the looking ends; it is renewed before anything is posted, or lost."""
+
+    class Slow:
+        """The first worker's client, which answers late."""
+
+        create_comment = scene.github.create_comment
+        update_comment = scene.github.update_comment
+        delete_comment = scene.github.delete_comment
+
+        def comments(self, repo: RepoRef, number: int) -> list[Comment]:
+            found = scene.github.comments(repo, number)
+            scene.wait(LEASE)
+            assert scene.keep_elsewhere("two")
+            return found
+
+    with pytest.raises(Retryable, match="another attempt"):
+        scene.keeper.keep(Slow(), scene.slot, draft("one"), look=True)
+    assert scene.bodies() == [draft("two").body]
+    assert scene.keep("one")
     assert scene.bodies() == [draft("one").body]
 
 
@@ -168,7 +222,7 @@ def test_silence_after_a_doubt_edits_what_was_written(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, "timeout_after_write")
     with pytest.raises(Retryable):
         scene.keep("one")
-    scene.wait(15)
+    scene.wait(LEASE)
     assert scene.keep("nothing left", create=False)
     assert scene.bodies() == [draft("nothing left").body]
 

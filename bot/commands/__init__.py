@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from bot.commands.arguments import issue_hosts
 from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.parse import parse
-from bot.commands.table import COMMAND, COMMANDS, OPTIONS, Name, Requirement, Row, allowed
+from bot.commands.table import (
+    COMMAND,
+    COMMANDS,
+    COMMANDS_LIMIT,
+    LIMIT_SECONDS,
+    OPTIONS,
+    Name,
+    Requirement,
+    Row,
+    allowed,
+)
 
 __all__ = [
     "COMMAND",
     "COMMANDS",
+    "COMMANDS_LIMIT",
+    "LIMIT_SECONDS",
     "OPTIONS",
     "Command",
     "Invalid",
@@ -20,5 +33,6 @@ __all__ = [
     "Requirement",
     "Row",
     "allowed",
+    "issue_hosts",
     "parse",
 ]

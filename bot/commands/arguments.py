@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from bot.commands.model import Options, Problem
 from bot.model import RepoRef
@@ -15,32 +16,50 @@ LIMIT_MAX = 10
 
 _NUMBER = re.compile(r"#?([0-9]{1,12})")
 _FULL = re.compile(r"([A-Za-z0-9-]{1,40}/[A-Za-z0-9._-]{1,100})#([0-9]{1,12})")
-_URL = re.compile(r"https?://([^/\s]{1,100})/([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pull)/([0-9]{1,12})(?:[/?#]\S*)?")
+_URL = re.compile(
+    r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?)/([0-9]{1,12})"
+    r"(?:[/?#]\S*)?"
+)
+
+GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "redirect.github.com", "api.github.com"})
+"""Where addresses of issues on github.com lead; the bot's own comments link through `redirect.github.com`."""
+
+
+def issue_hosts(api_url: str) -> frozenset[str]:
+    """The hosts in addresses of issues on the GitHub whose API is at `api_url`: those of its pages and of its API.
+
+    They are in lower case, with the port where that is not the usual one.
+    """
+    host = _host(urlsplit(api_url).netloc)
+    if host in GITHUB_HOSTS:
+        return GITHUB_HOSTS
+    return frozenset({host, host.removeprefix("api.") if host.endswith(".ghe.com") else host})
+
+
+def _host(netloc: str) -> str:
+    return netloc.lower().removesuffix(":443").removesuffix(":80")
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Where a comment stands: issues of other repositories are not taken. `host` is that of GitHub's pages."""
+    """Where a comment stands: issues of other repositories are not taken. `hosts` as `issue_hosts` has them."""
 
     repo: RepoRef
-    host: str = "github.com"
+    hosts: frozenset[str] = GITHUB_HOSTS
 
     def number(self, word: str) -> int | Problem:
         """Read `#12`, `12`, `owner/repo#12` or the address of an issue."""
         word = word.rstrip(".,;:!")
-        where, host = str(self.repo), self.host
+        where, is_here = str(self.repo), True
         if match := _NUMBER.fullmatch(word):
             digits = match[1]
         elif match := _FULL.fullmatch(word):
             where, digits = match[1], match[2]
         elif match := _URL.fullmatch(word):
-            host, where, digits = match[1].lower(), match[2], match[3]
+            is_here, where, digits = _host(match[1]) in self.hosts, match[2], match[3]
         else:
             return Problem.NUMBER_UNREADABLE
-        # The bot's own comments link through this host, so that is what people copy.
-        if host in ("redirect.github.com", "www.github.com"):
-            host = "github.com"
-        if where.lower() != str(self.repo).lower() or host != self.host:
+        if where.lower() != str(self.repo).lower() or not is_here:
             return Problem.OTHER_REPOSITORY
         return int(digits) if 1 <= int(digits) <= NUMBER_MAX else Problem.NUMBER_UNREADABLE
 

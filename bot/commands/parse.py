@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from bot.commands.arguments import Here, read_option
+from bot.commands.arguments import GITHUB_HOSTS, Here, read_option
 from bot.commands.lines import command_lines
 from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.table import BY_NAME, COMMAND, COMMANDS, OPTIONS, Name, Row, Takes
@@ -21,13 +21,13 @@ WORDS_MAX = 200
 """Characters of a search's words, as many as F3 takes of a title."""
 
 
-def parse(body: str, repo: RepoRef, host: str = "github.com") -> tuple[Parsed, ...]:
-    """Read the commands of a comment in `repo` on `host` (the host of GitHub's pages, not of its API).
+def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS) -> tuple[Parsed, ...]:
+    """Read the commands of a comment in `repo`; `hosts` are those of its addresses, as `issue_hosts` has them.
 
     Everything that is not meant for the bot is ignored. At most `COMMANDS_MAX` commands are read; if there are more,
     an `Invalid` with TOO_MANY ends the list.
     """
-    here = Here(repo, host.lower())
+    here = Here(repo, hosts)
     found: list[Parsed] = []
     for line in command_lines(body):
         parsed = _line(line, here)
@@ -142,4 +142,5 @@ def _short(text: str) -> str:
 
 
 _NAMES = {row.name.value for row in COMMANDS if row.name}
-_SUGGESTIBLE = {name: name for name in _NAMES} | {option.partition("=")[0]: option for option, _ in OPTIONS}
+_SUGGESTIBLE = {row.name.value: row.name.value for row in COMMANDS if row.name and not row.comes_later}
+_SUGGESTIBLE |= {option.partition("=")[0]: option for option, _ in OPTIONS}

@@ -48,7 +48,7 @@ class Row:
     """A command: what it takes, how it is written, what it does in a sentence, and who may use it.
 
     `recheck` tells the commands that look again and edit the advisory comment from those that get a short reply of
-    their own (C2).
+    their own (C2). One that `comes_later` is known and says so, but is not offered in help.
     """
 
     name: Name
@@ -57,7 +57,13 @@ class Row:
     says: str
     who: Requirement
     recheck: bool = False
+    comes_later: bool = False
 
+
+COMMANDS_LIMIT = 20
+"""So many commands a person may give within LIMIT_SECONDS in a repository (C5); each can cost several searches."""
+
+LIMIT_SECONDS = 600.0
 
 OPTIONS: tuple[tuple[str, str], ...] = (
     ("open", "only open issues"),
@@ -120,6 +126,7 @@ COMMANDS: tuple[Row, ...] = (
         f"{COMMAND} scan",
         "Look through all open issues for groups that report the same thing.",
         Requirement.MAINTAIN,
+        comes_later=True,
     ),
     Row(Name.HELP, Takes.NOTHING, f"{COMMAND} help", "Show this list.", Requirement.ANYONE),
 )

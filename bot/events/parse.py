@@ -190,6 +190,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         comment_author=author,
         body=body,
         previous=previous,
+        updated_at=comment.text("updated_at", "")[:40],
         locked=issue.flag("locked"),
         closed=issue.text("state", "open") == "closed",
     )

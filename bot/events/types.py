@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 from bot.model import Actor, IssueRef, RepoRef
 
+BACKGROUND = "index:"
+"""How the partitions of work begin that nobody waits for, and that must not keep others waiting."""
+
 
 @dataclass(frozen=True, slots=True)
 class RepositorySummary:
@@ -47,7 +50,10 @@ class IssueEvent:
 
 @dataclass(frozen=True, slots=True)
 class CommentEvent:
-    """`issue_comment.*` on an issue (not on a pull request). `previous` is the body before an edit."""
+    """`issue_comment.*` on an issue (not on a pull request).
+
+    `previous` is the body before an edit; `updated_at`, GitHub's time, tells one edit from another.
+    """
 
     action: str
     installation: int | None
@@ -59,6 +65,7 @@ class CommentEvent:
     comment_author: Actor
     body: str
     previous: str = ""
+    updated_at: str = ""
     locked: bool = False
     closed: bool = False
 
@@ -121,7 +128,32 @@ class PushEvent:
         return f"repository:{self.repository.id}"
 
 
-Event = IssueEvent | CommentEvent | InstallationEvent | RepositoryEvent | PushEvent
+@dataclass(frozen=True, slots=True)
+class IndexEvent:
+    """No delivery of GitHub's but our own: go on with filling a repository's index.
+
+    `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing.
+    """
+
+    installation: int | None
+    repository: RepositorySummary
+    chain: str
+    step: int = 0
+
+    name = "index"
+    action = ""
+
+    @property
+    def partition(self) -> str:
+        return f"{BACKGROUND}{self.repository.id}"
+
+    @property
+    def delivery_id(self) -> str:
+        """Under which it enters the queue."""
+        return f"{BACKGROUND}{self.repository.id}:{self.chain}:{self.step}"
+
+
+Event = IssueEvent | CommentEvent | InstallationEvent | RepositoryEvent | PushEvent | IndexEvent
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,4 @@ def _list(shown: tuple[Candidate, ...], place: Place) -> str:
 
 
 def _caution(report: Report) -> list[str]:
-    if report.outcome is Outcome.DEGRADED:
-        return [SAY.degraded_found]
-    return [SAY.inconclusive_found] if report.outcome is Outcome.INCONCLUSIVE else []
+    return [SAY.degraded_found] if report.outcome is Outcome.DEGRADED else []

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from bot.ranking.keywords import STOP_WORDS
-from bot.ranking.words import split_words
 from bot.render.candidates import confidence_words, similarity_words, state_words
-from bot.render.details import bullets, query_line, sentence, source_name
-from bot.render.escape import code, escape
+from bot.render.details import bullets, problems_block, query_line, sentence, source_name
+from bot.render.escape import escape
 from bot.render.links import Place
 from bot.render.phrases import ENGLISH as SAY
 from bot.report import Candidate, Report
-
-WORDS_MAX = 12
 
 
 def explain(report: Report, candidate: Candidate, place: Place) -> str:
@@ -19,12 +15,12 @@ def explain(report: Report, candidate: Candidate, place: Place) -> str:
 
     It need not be one of the report's candidates: one without sources is said to have been found by none of them.
     """
-    facts = [state_words(candidate), similarity_words(candidate), _shared_words(report.title, candidate.title)]
+    facts = [state_words(candidate), similarity_words(candidate)]
     if candidate.confidence is None:
         facts.append(SAY.explain_no_confidence)
     else:
         facts.append(SAY.explain_confidence.format(confidence=confidence_words(candidate.confidence)))
-    facts += [reason for reason in map(escape, candidate.reasons) if reason]
+    facts += [reason for reason in map(escape, candidate.reasons) if reason] or [SAY.explain_no_reason]
     sources = ", ".join(map(source_name, candidate.sources))
     facts.append(SAY.explain_found_by.format(sources=sources) if sources else SAY.explain_not_found)
     blocks = [
@@ -34,13 +30,6 @@ def explain(report: Report, candidate: Candidate, place: Place) -> str:
     asked = [query_line(query) for query in report.queries if query.source in candidate.sources]
     if asked:
         blocks += [SAY.explain_queries, bullets(asked)]
-    return "\n\n".join(blocks)
-
-
-def _shared_words(one: str, other: str) -> str:
-    """The words of both titles that mean something, in the order of the first."""
-    others = {word.lower() for word in split_words(other)} - STOP_WORDS
-    shared = dict.fromkeys(word for word in split_words(one) if word.lower() in others)
-    if not shared:
-        return SAY.explain_no_words
-    return SAY.explain_words.format(words=", ".join(code(word, 40) for word in list(shared)[:WORDS_MAX]))
+    # Where a source failed, that no search found the issue says little (F9).
+    blocks.append(problems_block(report.problems))
+    return "\n\n".join(filter(None, blocks))

@@ -23,7 +23,6 @@ class Phrases:
         "**This could not be checked fully.** Nothing was found, but not every search answered, so that says little."
     )
     degraded_found: str = "Not every search answered, so something may be missing here."
-    inconclusive_found: str = "The search was incomplete, so something may be missing here."
     searched_for: str = "Searched for {words}."
     only_state: str = "Only {state} issues were looked at."
 
@@ -67,6 +66,10 @@ class Phrases:
     help_line_for: str = "{command} – {says} (For {who}.)"
     help_options: str = "A re-check takes options, and so does a search after its words:"
     help_option: str = "{option} – {says}"
+    help_limit: str = (
+        "Each person can give {most} commands in {wait}; every command of a comment counts. For people with triage "
+        "access only those count that are for everybody."
+    )
     who_anyone: str = "everybody"
     who_author_or_triage: str = "the issue's author, and people with triage access"
     who_triage: str = "people with triage access"
@@ -79,6 +82,14 @@ class Phrases:
     of_already: str = "This issue is closed in favour of {issue} already."
     itself: str = "That is this issue itself. Give the number of another one."
     of_newer: str = "{issue} is newer than this one. Close that one in favour of this instead."
+    of_closed: str = (
+        "{issue} is closed, so the discussion cannot continue there. If the problem is back, open that issue again and "
+        "give the command once more; else close this one by hand."
+    )
+    of_root_unseen: str = (
+        "{issue} is closed in favour of another issue, and that leads to no open one that I can see. Give the number "
+        "of the open issue where the discussion continues."
+    )
     of_circle: str = "That would make a circle: {issue} is itself closed in favour of this issue."
     undo_not: str = "Taken back: {issue} can be shown for this issue again."
     undo_of: str = "Taken back: this issue is open again and no longer tied to {issue}."
@@ -86,6 +97,10 @@ class Phrases:
     undo_nothing: str = "There is nothing of yours to take back here."
     muted: str = "Quiet from now on: this issue is left alone. `/duplicates unmute` changes that."
     muted_already: str = "This issue is left alone already."
+    muted_recheck: str = (
+        "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. "
+        "`/duplicates unmute` changes that."
+    )
     unmuted: str = "This issue is looked at again."
     unmuted_already: str = "This issue was not muted."
     comment_deleted: str = "The comment with earlier issues was deleted here, so no other one is posted."
@@ -93,8 +108,7 @@ class Phrases:
 
     explain_heading: str = "**{issue}** {title}"
     explain_not_found: str = "none of the searches found it"
-    explain_words: str = "words that both titles have: {words}"
-    explain_no_words: str = "the titles have no word in common"
+    explain_no_reason: str = "no error text, identifier or rare word is in both"
     explain_confidence: str = "all evidence together: {confidence}"
     explain_no_confidence: str = "there is no probability yet; the order is that of the evidence"
     explain_found_by: str = "found by: {sources}"
@@ -112,8 +126,13 @@ class Phrases:
     too_many: str = "Only the first {most} commands of a comment are carried out."
 
     forbidden: str = "{command} is for {who}."
-    rate_limited: str = "That is a lot at once. Please try again in {wait}."
-    github_refused: str = "GitHub did not let me do that: {detail}. Nothing was changed."
+    rate_limited: str = (
+        "That is a lot at once: each person can give {most} commands in {wait}. Please try again in {wait}."
+    )
+    github_refused: str = (
+        "GitHub did not let me do that: {detail}. An administrator can look up what this App may do in the "
+        "repository's settings, under GitHub Apps; then give the command again in a new comment."
+    )
     issue_gone: str = "{issue} does not exist here, or I am not allowed to see it."
     not_an_issue: str = "{issue} is a pull request; only issues can be given."
     settings_intro: str = "The settings in {source} have problems. What is valid counts; the rest keeps its default."

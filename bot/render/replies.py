@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Problem, Requirement, Row
+from bot.commands import COMMANDS, COMMANDS_LIMIT, LIMIT_SECONDS, OPTIONS, Invalid, Misspelt, Problem, Requirement, Row
 from bot.commands.parse import COMMANDS_MAX, WORDS_MAX
 from bot.config import ConfigError
 from bot.render.comment import COMMENT_MAX
@@ -19,12 +19,12 @@ from bot.render.marker import reply_marker
 from bot.render.phrases import ENGLISH as SAY
 
 
-def render_reply(comment_id: int, answers: Sequence[tuple[str, str]]) -> str:
+def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
     """The reply to a comment: pairs of the command's line as it was written and the answer to it.
 
-    Where there are several, each answer follows its command.
+    Where there are several, or the comment holds further ones (`partial`), each answer follows its command.
     """
-    if len(answers) == 1:
+    if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:
         text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
@@ -40,10 +40,21 @@ def commands_list() -> str:
     """What can be written, what it does, and who may: for the answer to `help` and for docs/commands.md."""
     commands = []
     for row in COMMANDS:
+        if row.comes_later:
+            continue
         line = SAY.help_line if row.who is Requirement.ANYONE else SAY.help_line_for
         commands.append(line.format(command=code(row.syntax), says=row.says, who=who_words(row.who)))
     options = [SAY.help_option.format(option=code(option), says=says) for option, says in OPTIONS]
-    return "\n\n".join([bullets(commands), SAY.help_options, bullets(options)])
+    limit = SAY.help_limit.format(most=COMMANDS_LIMIT, wait=duration(LIMIT_SECONDS))
+    return "\n\n".join([bullets(commands), SAY.help_options, bullets(options), limit])
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them, in the plural."""
+    if seconds <= 90:
+        # Two at least: nobody types faster, and the sentence needs no singular.
+        return SAY.seconds.format(count=max(2, math.ceil(seconds)))
+    return SAY.minutes.format(count=round(seconds / 60))
 
 
 def who_words(who: Requirement) -> str:
@@ -87,12 +98,9 @@ def forbidden(row: Row) -> str:
     return SAY.forbidden.format(command=code(row.syntax), who=who_words(row.who))
 
 
-def rate_limited(seconds: float) -> str:
-    """Somebody asks too often; `seconds` until they may again."""
-    if seconds <= 90:
-        # Two at least: nobody types faster, and the sentence needs no singular.
-        return SAY.rate_limited.format(wait=SAY.seconds.format(count=max(2, math.ceil(seconds))))
-    return SAY.rate_limited.format(wait=SAY.minutes.format(count=round(seconds / 60)))
+def rate_limited(most: int, seconds: float) -> str:
+    """Somebody asks too often: more than `most` commands within so many seconds, after which they may again."""
+    return SAY.rate_limited.format(most=most, wait=duration(seconds))
 
 
 def noted_different(place: Place, number: int, already: bool = False) -> str:
@@ -122,6 +130,16 @@ def refused_newer(place: Place, number: int) -> str:
     return SAY.of_newer.format(issue=place.issue(number))
 
 
+def refused_closed(place: Place, number: int) -> str:
+    """`of` with an issue that is closed, and not in favour of another one."""
+    return SAY.of_closed.format(issue=place.issue(number))
+
+
+def refused_unseen(place: Place, number: int) -> str:
+    """`of` with an issue that is closed in favour of one that is out of sight, or of itself in the end."""
+    return SAY.of_root_unseen.format(issue=place.issue(number))
+
+
 def refused_circle(place: Place, number: int) -> str:
     """`of` with an issue whose chain leads back here."""
     return SAY.of_circle.format(issue=place.issue(number))
@@ -145,6 +163,11 @@ def nothing_to_undo() -> str:
 def muted(already: bool = False) -> str:
     """The answer to `mute`."""
     return SAY.muted_already if already else SAY.muted
+
+
+def muted_recheck() -> str:
+    """The answer to a re-check of an issue that is muted: the comment alone would not say so."""
+    return SAY.muted_recheck
 
 
 def unmuted(already: bool = False) -> str:
@@ -173,7 +196,7 @@ def not_an_issue(place: Place, number: int) -> str:
 
 
 def github_refused(detail: str) -> str:
-    """GitHub refused for good; `detail` is its own message."""
+    """GitHub refused for good; `detail` is its own message. Says how to mend it."""
     return SAY.github_refused.format(detail=escape(detail).rstrip("."))
 
 

@@ -107,11 +107,23 @@ class Comments(Part):
             state = connection.execute(sa.select(comments.c.state).where(mine)).scalar_one()
         return Claim.BUSY if state == CommentState.INTENDED else Claim.SETTLED
 
-    def release(self, repo_id: int, number: int, command_id: int = ADVISORY) -> None:
-        """Give a claim up early; the next one to ask gets it at once, and is told to look first."""
-        mine = sa.and_(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED)
+    def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
+        """Let the claim that was taken at `since` begin anew `now`; False if somebody else has taken it since."""
+        return self._reset(repo_id, number, command_id, since, now)
+
+    def release(self, repo_id: int, number: int, command_id: int, *, since: float) -> None:
+        """Give the claim of `since` up early; the next one to ask gets it at once, and is told to look first."""
+        self._reset(repo_id, number, command_id, since, 0.0)
+
+    def _reset(self, repo_id: int, number: int, command_id: int, since: float, to: float) -> bool:
+        """A claim is told from a later one by its time, since a second one is given only when the first has expired."""
+        mine = sa.and_(
+            _key(repo_id, number, command_id),
+            comments.c.state == CommentState.INTENDED,
+            comments.c.updated_at == since,
+        )
         with self._engine.begin() as connection:
-            connection.execute(sa.update(comments).where(mine).values(updated_at=0.0))
+            return connection.execute(sa.update(comments).where(mine).values(updated_at=to)).rowcount > 0
 
     def record(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import sqlalchemy as sa
 
 from bot.store.base import Part
@@ -12,10 +14,11 @@ from bot.store.schema import usage
 class Usage(Part):
     """A sliding window for each person in each repository."""
 
-    def allow(self, repo_id: int, login: str, use: str, *, limit: int, window: float, now: float) -> bool:
-        """Whether this use is one of at most `limit` in the last `window` seconds; if so, it is counted.
+    def allow(self, repo_id: int, login: str, uses: Collection[str], *, limit: int, window: float, now: float) -> bool:
+        """Whether these uses keep within `limit` in the last `window` seconds; if so, they are counted, else none is.
 
-        `use` names it (a comment's id, say): the same use again, as in a retry, is allowed and not counted twice.
+        `uses` are names (of commands in a comment, say), each given once: the same ones again, as in a retry, are
+        allowed and not counted twice.
         """
         login = login.lower()
         mine = sa.and_(usage.c.repo_id == repo_id, usage.c.login == login)
@@ -25,9 +28,10 @@ class Usage(Part):
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(f"{repo_id}/{login}"))))
             connection.execute(sa.delete(usage).where(mine, usage.c.at <= now - window))
             known = connection.execute(sa.select(usage.c.use).where(mine)).scalars().all()
-            if use in known:
-                return True
-            if len(known) >= limit:
+            new = [use for use in uses if use not in known]
+            if new and len(known) + len(new) > limit:
                 return False
-            connection.execute(sa.insert(usage).values(repo_id=repo_id, login=login, use=use, at=now))
+            if new:
+                rows = [{"repo_id": repo_id, "login": login, "use": use, "at": now} for use in new]
+                connection.execute(sa.insert(usage), rows)
         return True

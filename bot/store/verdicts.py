@@ -89,16 +89,32 @@ class Verdicts(Part):
         with self._engine.connect() as connection:
             return {one for pair in connection.execute(pairs) for one in pair} - {number}
 
-    def last(self, repo_id: int, number: int, actor: str | None = None) -> Verdict | None:
-        """The latest decision taken on this issue that still holds, by anybody or by one person."""
+    def last(self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None) -> Verdict | None:
+        """The latest decision taken on this issue that still holds, by anybody or by one person.
+
+        `up_to` is a comment's id: what later comments decided is left aside (GitHub's ids grow with time).
+        """
         query = sa.select(verdicts).where(
             verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.undone_at.is_(None)
         )
+        if up_to is not None:
+            query = query.where(verdicts.c.command_id <= up_to)
         if actor is not None:
             query = query.where(sa.func.lower(verdicts.c.actor) == actor.lower())
         with self._engine.connect() as connection:
             row = connection.execute(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1)).first()
         return None if row is None else _read(row)
+
+    def original(self, repo_id: int, number: int) -> int | None:
+        """The issue in whose favour this one was closed by the last `of` that still holds; None without one."""
+        query = sa.select(verdicts.c.other).where(
+            verdicts.c.repo_id == repo_id,
+            verdicts.c.number == number,
+            verdicts.c.kind == VerdictKind.OF,
+            verdicts.c.undone_at.is_(None),
+        )
+        with self._engine.connect() as connection:
+            return connection.execute(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1)).scalar()
 
     def by_command(self, repo_id: int, command_id: int) -> list[Verdict]:
         """The decisions that the command in this comment took, whether they still hold or not."""

@@ -88,9 +88,33 @@ def test_c5_a_flood_is_answered_once(two: Doppel, monkeypatch: pytest.MonkeyPatc
         assert two.reactions(two.write(2, "/duplicates fresh", ANYBODY)) == []
     assert two.searches() == searches
     assert two.said(2)[1:] == [two.said(2)[1]]
-    assert two.said(2)[1].endswith("That is a lot at once. Please try again in 10 minutes.\n")
+    assert two.said(2)[1].endswith(
+        "That is a lot at once: each person can give 3 commands in 10 minutes. Please try again in 10 minutes.\n"
+    )
     assert two.reactions(two.write(2, "/duplicates", "reporter")) == ["eyes", "+1"], "others are not concerned"
     two.said(2)
+
+
+def test_c5_every_command_of_a_comment_counts(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "COMMANDS_LIMIT", 6)
+    five = "\n".join(f"/duplicates search word{number}" for number in range(5))
+    assert two.reactions(two.write(2, five, ANYBODY)) == ["eyes", "+1"]
+    searches = two.searches()
+    assert two.reactions(two.write(2, "/duplicates fresh\n/duplicates explain #1", ANYBODY)) == []
+    assert two.searches() == searches
+    assert "each person can give 6 commands in 10 minutes" in two.said(2)[1]
+    assert two.reactions(two.write(2, "/duplicates help", ANYBODY)) == ["eyes", "+1"], "one is left"
+    two.said(2)
+
+
+def test_c5_edits_to_and_fro_count_each_time(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "COMMANDS_LIMIT", 4)
+    comment = two.write(2, "/duplicates search one", ANYBODY)
+    for word in ("two", "one", "two", "one", "two"):
+        two.sim.clock.advance(5)
+        two.edit(comment, f"/duplicates search {word}")
+    assert two.reactions(comment) == ["eyes", "+1"]
+    assert "each person can give 4 commands in 10 minutes" in two.said(2)[1]
 
 
 def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:

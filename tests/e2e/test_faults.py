@@ -93,8 +93,32 @@ def test_c4_what_github_refuses_is_told(doppel: Doppel) -> None:
     doppel.sim.faults.add("PATCH /repos/*/issues/2", 403, times=None)
     comment = doppel.write(2, "/duplicates of #1", "triage-person")
     assert "GitHub did not let me do that" in doppel.said(2)[1]
+    assert "An administrator can look up what this App may do" in doppel.said(2)[1]
     assert doppel.reactions(comment) == ["eyes", "-1"]
     assert doppel.services.store.verdicts.last(doppel.repository.id, 2) is None
+
+
+@pytest.mark.parametrize("status", [403, 404, 409, 422])
+def test_c4_what_github_refuses_does_not_lose_the_answers_before_it(doppel: Doppel, status: int) -> None:
+    doppel.open(*AGAIN)
+    doppel.sim.faults.add("PATCH /repos/*/issues/2", status, times=None)
+    comment = doppel.write(2, "/duplicates not #1\n/duplicates of #1\n/duplicates help", "triage-person")
+    reply = doppel.said(2)[1]
+    assert "Noted: this issue and " in reply
+    assert "GitHub did not let me do that" in reply
+    assert "Write one of these" in reply
+    assert doppel.reactions(comment) == ["eyes", "-1"]
+
+
+def test_f9_explain_says_which_search_failed(doppel: Doppel) -> None:
+    doppel.open("Dark mode for the settings page")
+    # What was asked on opening is no longer remembered.
+    doppel.sim.clock.advance(301)
+    doppel.sim.faults.add("GET /search/issues", 503, times=None)
+    doppel.write(2, "/duplicates explain #1", "reporter")
+    doppel.sim.faults.clear()
+    assert "None of the searches found it" in doppel.said(2)[0]
+    assert "**What did not work**" in doppel.said(2)[0]
 
 
 def test_a_command_that_is_withdrawn_meanwhile_is_dropped(doppel: Doppel) -> None:

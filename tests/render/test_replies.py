@@ -35,6 +35,9 @@ TEXTS = [
     (replies.refused_itself(), "That is this issue itself. Give the number of another one."),
     (replies.refused_newer(PLACE, 12), f"{L12} is newer than this one. Close that one in favour of this instead."),
     (replies.refused_circle(PLACE, 12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
+    (replies.refused_closed(PLACE, 12), f"{L12} is closed, so the discussion cannot continue there. If the problem is back, open that issue again and give the command once more; else close this one by hand."),
+    (replies.refused_unseen(PLACE, 12), f"{L12} is closed in favour of another issue, and that leads to no open one that I can see. Give the number of the open issue where the discussion continues."),
+    (replies.muted_recheck(), "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. `/duplicates unmute` changes that."),
     (replies.undone_not(PLACE, 12), f"Taken back: {L12} can be shown for this issue again."),
     (replies.undone_of(PLACE, 12), f"Taken back: this issue is open again and no longer tied to {L12}."),
     (replies.undone_of(PLACE, 12, reopened=False), f"Taken back: this issue is no longer tied to {L12}, and closed as it was before."),
@@ -47,10 +50,10 @@ TEXTS = [
     (replies.scan_comes_later(), "Looking through all open issues comes with a later version; this one cannot do it yet."),
     (replies.no_such_issue(PLACE, 12), f"{L12} does not exist here, or I am not allowed to see it."),
     (replies.not_an_issue(PLACE, 12), f"{L12} is a pull request; only issues can be given."),
-    (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. Nothing was changed."),
-    (replies.rate_limited(0.2), "That is a lot at once. Please try again in 2 seconds."),
-    (replies.rate_limited(45), "That is a lot at once. Please try again in 45 seconds."),
-    (replies.rate_limited(600), "That is a lot at once. Please try again in 10 minutes."),
+    (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. An administrator can look up what this App may do in the repository's settings, under GitHub Apps; then give the command again in a new comment."),
+    (replies.rate_limited(3, 0.2), "That is a lot at once: each person can give 3 commands in 2 seconds. Please try again in 2 seconds."),
+    (replies.rate_limited(3, 45), "That is a lot at once: each person can give 3 commands in 45 seconds. Please try again in 45 seconds."),
+    (replies.rate_limited(20, 600), "That is a lot at once: each person can give 20 commands in 10 minutes. Please try again in 10 minutes."),
 ]  # fmt: skip
 
 
@@ -104,7 +107,9 @@ def test_c5_who_may_is_said_to_those_who_may_not(name: Name, expected: str) -> N
 def test_c4_help_is_made_from_the_table() -> None:
     text = replies.help_text()
     for row in COMMANDS:
-        assert f"\n- `{row.syntax}` – {row.says}" in text
+        assert (f"\n- `{row.syntax}` – {row.says}" in text) is not row.comes_later
+    assert "scan" not in text, "what does not work yet is not offered"
+    assert "Each person can give 20 commands in 10 minutes; every command of a comment counts." in text
     for option, says in OPTIONS:
         assert f"\n- `{option}` – {says}" in text
     assert (
@@ -119,7 +124,6 @@ EXPLAINED = f"""\
 
 - Open
 - Titles 64% alike by letters, 81% by words
-- Words that both titles have: `pasting`, `image`
 - All evidence together: likely the same (78%)
 - Same error text: RangeError
 - Found by: GitHub's search, the index of meanings
@@ -139,9 +143,14 @@ def test_c4_explain_says_how_two_issues_compare() -> None:
 
 def test_c4_explain_of_an_issue_that_no_search_found() -> None:
     text = explain(report(), candidate(12, "Something else", sources=()), PLACE)
-    assert "- The titles have no word in common\n" in text
+    assert "- No error text, identifier or rare word is in both\n" in text
     assert "- There is no probability yet; the order is that of the evidence\n" in text
     assert text.endswith("- None of the searches found it")
+
+
+def test_f9_explain_says_which_source_failed() -> None:
+    text = explain(report(problems=("github-hybrid: no answer",)), candidate(12, sources=()), PLACE)
+    assert text.endswith("- None of the searches found it\n\n**What did not work**\n\n- github-hybrid: no answer")
 
 
 def test_c6_settings_problems_are_listed_with_line_column_and_hint() -> None:
@@ -162,6 +171,11 @@ def test_c2_a_reply_is_found_again_by_the_comment_it_answers() -> None:
     assert not is_reply_to(body, 55)
     assert not is_reply_to(f"> {body}", 5)
     assert not has_marker(body)
+
+
+def test_c2_an_answer_names_its_command_where_the_comment_holds_others() -> None:
+    body = render_reply(5, [("/duplicates undo", "Two.")], partial=True)
+    assert body == "<!-- doppel:reply v1 5 -->\n`/duplicates undo`\n\nTwo.\n"
 
 
 def test_c2_several_commands_get_one_reply() -> None:

@@ -112,7 +112,7 @@ class Broken:
     name = "broken"
 
     def ask(self, question: Question) -> Answer:
-        raise RuntimeError("a fault of ours")
+        raise RuntimeError(question.target.title)
 
 
 class Meeting:
@@ -139,6 +139,15 @@ def test_h1_sources_run_side_by_side_and_one_that_breaks_spoils_nothing() -> Non
         (),
     ]
     assert ask_all([], server.question()) == []
+
+
+def test_a_source_that_breaks_is_logged_without_what_its_fault_quotes(caplog: pytest.LogCaptureFixture) -> None:
+    question = Server().question()
+    ask_all([Broken()], question)
+    assert "source broken failed: RuntimeError\n" in caplog.text
+    assert "in ask" in caplog.text
+    assert question.target.title
+    assert question.target.title not in caplog.text
 
 
 def test_h2_h4_an_issue_found_by_several_keeps_all_sources_and_is_counted_once() -> None:

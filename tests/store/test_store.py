@@ -49,7 +49,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.comments.record(repo_id, number, text_hash="t", comment_id=11, now=NOW)
     store.verdicts.add(repo_id, number, 9, VerdictKind.NOT, actor="ann", command_id=31, now=NOW)
     store.muted.set(repo_id, number, "ann", NOW)
-    store.usage.allow(repo_id, "ann", "1", limit=5, window=60, now=NOW)
+    store.usage.allow(repo_id, "ann", ["1"], limit=5, window=60, now=NOW)
     store.words.add(repo_id, {number: {"crash", "login"}})
     store.texts.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
@@ -97,7 +97,7 @@ class TestRepositories:
 
     def test_a_renamed_repository_keeps_what_is_stored(self, store: Store) -> None:
         _fill(store, 1)
-        store.repositories.rename(1, RepoRef("acme", "next"), NOW)
+        store.repositories.upsert(RepositorySummary(1, RepoRef("acme", "next"), False), 7, NOW)
         assert store.repositories.by_name(ACME) is None
         found = store.repositories.by_name(RepoRef("acme", "next"))
         assert found is not None
@@ -123,12 +123,6 @@ class TestForgetting:
         store.forget(1)
         assert not any(_rows(store, 1).values())
         assert _rows(store, 2) == before
-
-    def test_forget_installation_erases_its_repositories(self, store: Store) -> None:
-        _fill(store, 1)
-        _add(store, 3, installation=8)
-        assert store.forget_installation(7) == [1]
-        assert [one.id for one in store.repositories.list()] == [3]
 
     def test_forget_issue_takes_verdicts_of_both_directions(self, store: Store) -> None:
         _fill(store, 1, number=3)
@@ -159,9 +153,18 @@ class TestComments:
             claims = list(pool.map(lambda _: store.comments.claim(1, 2, 0, now=NOW, lease=15), range(8)))
         assert sorted(claims) == [Claim.BUSY] * 7 + [Claim.CLEAR]
 
+    def test_c2_a_claim_is_renewed_and_released_only_by_who_holds_it(self, store: Store) -> None:
+        store.comments.claim(1, 2, 0, now=NOW, lease=15)
+        assert store.comments.renew(1, 2, 0, since=NOW, now=NOW + 10)
+        assert store.comments.claim(1, 2, 0, now=NOW + 24, lease=15) is Claim.BUSY
+        assert store.comments.claim(1, 2, 0, now=NOW + 25, lease=15) is Claim.DOUBTFUL
+        assert not store.comments.renew(1, 2, 0, since=NOW + 10, now=NOW + 26), "it is another one's by now"
+        store.comments.release(1, 2, 0, since=NOW + 10)
+        assert store.comments.claim(1, 2, 0, now=NOW + 26, lease=15) is Claim.BUSY
+
     def test_c2_a_released_claim_is_free_at_once_but_doubtful(self, store: Store) -> None:
         store.comments.claim(1, 2, 0, now=NOW, lease=15)
-        store.comments.release(1, 2)
+        store.comments.release(1, 2, 0, since=NOW)
         assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.DOUBTFUL
 
     def test_silence_is_recorded_and_can_be_broken(self, store: Store) -> None:
@@ -260,7 +263,7 @@ def test_c4_mute_and_unmute(store: Store) -> None:
 class TestUsage:
     def test_c5_window_slides(self, store: Store) -> None:
         def allow(use: str, now: float, login: str = "ann") -> bool:
-            return store.usage.allow(1, login, use, limit=2, window=60, now=now)
+            return store.usage.allow(1, login, [use], limit=2, window=60, now=now)
 
         assert allow("a", NOW)
         assert allow("b", NOW + 30, "ANN")
@@ -270,9 +273,19 @@ class TestUsage:
         assert allow("c", NOW + 60)
         assert not allow("e", NOW + 61)
 
+    def test_c5_several_uses_at_once_are_counted_each_or_not_at_all(self, store: Store) -> None:
+        def allow(*uses: str) -> bool:
+            return store.usage.allow(1, "ann", uses, limit=4, window=60, now=NOW)
+
+        assert allow("a", "b", "c")
+        assert not allow("d", "e")
+        assert allow("d")
+        assert allow("a", "b", "c"), "a retry is allowed though nothing is left"
+        assert not allow("e")
+
     def test_uses_at_once_do_not_exceed_the_limit(self, store: Store) -> None:
         def use(number: int) -> bool:
-            return store.usage.allow(1, "ann", str(number), limit=3, window=60, now=NOW)
+            return store.usage.allow(1, "ann", [str(number)], limit=3, window=60, now=NOW)
 
         with ThreadPoolExecutor(6) as pool:
             assert sum(pool.map(use, range(12))) == 3

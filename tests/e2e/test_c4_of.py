@@ -1,0 +1,142 @@
+"""C4: `of` leads to the oldest open root of the chain, and no circle comes out of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.harness import Doppel
+
+LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
+UNSEEN = (
+    f"{LINK} is closed in favour of another issue, and that leads to no open one that I can see. Give the number of "
+    "the open issue where the discussion continues."
+)
+CLOSED = (
+    f"{LINK} is closed, so the discussion cannot continue there. If the problem is back, open that issue again and "
+    "give the command once more; else close this one by hand."
+)
+
+
+@pytest.fixture
+def quiet(doppel: Doppel) -> Doppel:
+    """A repository where the bot looks at nothing by itself."""
+    doppel.configure("only_labels: [never]\n")
+    return doppel
+
+
+def issues(doppel: Doppel, count: int) -> None:
+    for number in range(count):
+        doppel.sim.open_issue(doppel.repo, "reporter", f"Issue {number}")
+    doppel.settle()
+
+
+def close_by_hand(doppel: Doppel, number: int, original: int) -> None:
+    """As a maintainer does on GitHub's own page."""
+    target = doppel.sim.issue(doppel.repo, original)
+    doppel.sim.close_issue(doppel.repo, number, "triage-person", "duplicate", target)
+    doppel.settle()
+
+
+def of(doppel: Doppel, number: int, other: int | str) -> str:
+    """Give the command, and return the reply without its marker."""
+    doppel.write(number, f"/duplicates of {other}", "triage-person")
+    return doppel.said(number)[-1].partition("\n")[2].rstrip("\n")
+
+
+def original_of(doppel: Doppel, number: int) -> int | None:
+    original = doppel.sim.issue(doppel.repo, number).duplicate_of
+    return original and original.number
+
+
+def test_c4_of_follows_links_that_people_made_on_github(quiet: Doppel) -> None:
+    issues(quiet, 4)
+    close_by_hand(quiet, 2, 1)
+    close_by_hand(quiet, 3, 2)
+    assert of(quiet, 4, 3) == f"Closed. {LINK.format(3)} leads to {LINK.format(1)}: the discussion continues there."
+    assert original_of(quiet, 4) == 1
+
+
+def test_c4_of_follows_a_chain_of_twenty(quiet: Doppel) -> None:
+    issues(quiet, 22)
+    for number in range(2, 22):
+        close_by_hand(quiet, number, number - 1)
+    assert f"leads to {LINK.format(1)}" in of(quiet, 22, 21)
+    assert original_of(quiet, 22) == 1
+
+
+def test_c4_of_follows_no_chain_without_end(quiet: Doppel) -> None:
+    issues(quiet, 25)
+    for number in range(2, 25):
+        close_by_hand(quiet, number, number - 1)
+    assert of(quiet, 25, 24) == UNSEEN.format(4)
+    assert quiet.sim.issue(quiet.repo, 25).state == "open"
+
+
+def test_c4_of_follows_its_own_links_where_github_does_not_tell_them(quiet: Doppel) -> None:
+    issues(quiet, 3)
+    assert of(quiet, 2, 1)
+    quiet.sim.issue(quiet.repo, 2).duplicate_of = None
+    assert f"leads to {LINK.format(1)}" in of(quiet, 3, 2)
+    assert original_of(quiet, 3) == 1
+
+
+def test_c4_of_is_refused_where_the_chain_leads_out_of_sight(quiet: Doppel) -> None:
+    issues(quiet, 3)
+    close_by_hand(quiet, 2, 1)
+    quiet.sim.issue(quiet.repo, 2).duplicate_of = None
+    assert of(quiet, 3, 2) == UNSEEN.format(2)
+    assert quiet.sim.issue(quiet.repo, 3).state == "open"
+
+
+def test_c4_of_is_refused_where_no_open_issue_is_at_the_root(quiet: Doppel) -> None:
+    issues(quiet, 3)
+    close_by_hand(quiet, 2, 1)
+    quiet.sim.close_issue(quiet.repo, 1, "triage-person", "completed")
+    assert of(quiet, 3, 2) == CLOSED.format(1)
+    assert quiet.sim.issue(quiet.repo, 3).state == "open"
+    quiet.sim.reopen_issue(quiet.repo, 1, "triage-person")
+    quiet.settle()
+    assert f"leads to {LINK.format(1)}" in of(quiet, 3, 2)
+
+
+def test_c4_of_is_refused_for_a_chain_that_turns_in_a_circle(quiet: Doppel) -> None:
+    issues(quiet, 4)
+    close_by_hand(quiet, 2, 1)
+    close_by_hand(quiet, 3, 2)
+    close_by_hand(quiet, 1, 3)
+    assert of(quiet, 4, 3) == UNSEEN.format(1)
+
+
+def test_c4_of_takes_the_address_of_an_issue_here_and_nowhere_else(quiet: Doppel) -> None:
+    issues(quiet, 2)
+    here = quiet.world.settings.github_api_url
+    assert "is in another repository" in of(quiet, 2, f"https://github.com/{quiet.repo}/issues/1")
+    assert "is in another repository" in of(quiet, 2, f"{here}/acme/other/issues/1")
+    assert of(quiet, 2, f"{here}/{quiet.repo}/issues/1") == f"Closed: the discussion continues in {LINK.format(1)}."
+
+
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_c4_two_that_are_closed_for_each_other_at_once_make_no_circle(quiet: Doppel, order: tuple[int, int]) -> None:
+    issues(quiet, 2)
+    with quiet.worker_away():
+        for number in order:
+            quiet.sim.comment(quiet.repo, number, "triage-person", f"/duplicates of #{3 - number}")
+    quiet.settle()
+    assert (original_of(quiet, 1), original_of(quiet, 2)) == (None, 1)
+    assert quiet.sim.issue(quiet.repo, 1).state == "open"
+    # Whichever came first, the older issue is not closed in favour of the newer one.
+    assert "newer than this one" in quiet.said(1)[0] or "would make a circle" in quiet.said(1)[0]
+    assert "Closed: " in quiet.said(2)[0]
+
+
+def test_c4_three_that_are_closed_for_each_other_at_once_make_no_circle(quiet: Doppel) -> None:
+    issues(quiet, 3)
+    with quiet.worker_away():
+        for number, other in ((1, 3), (2, 1), (3, 2)):
+            quiet.sim.comment(quiet.repo, number, "triage-person", f"/duplicates of #{other}")
+    quiet.settle()
+    assert quiet.sim.issue(quiet.repo, 1).state == "open"
+    assert original_of(quiet, 2) == 1
+    # Depending on what it saw of #2, it was closed for that or for what that leads to.
+    assert original_of(quiet, 3) in (1, 2)
+    assert all(quiet.said(number) for number in (1, 2, 3))

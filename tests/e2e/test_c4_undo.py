@@ -1,0 +1,149 @@
+"""C4: what an edited command does, what `undo` takes back, and that the other issue's comment follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+OTHER = ("Dark mode for the settings page", "Please add it.")
+NOTHING = "There is nothing of yours to take back here.\n"
+
+
+@pytest.fixture
+def pair(doppel: Doppel) -> Doppel:
+    """Issue #2 repeats #1, and the bot has said so."""
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+    return doppel
+
+
+def rejected(doppel: Doppel, number: int = 2) -> set[int]:
+    return doppel.services.store.verdicts.rejected(doppel.repository.id, number)
+
+
+@pytest.mark.parametrize("corrected", ["/duplicates Undo", "/duplicates undo!", "/duplicates undo\n/duplicates help"])
+def test_c4_an_old_undo_that_is_edited_does_not_take_back_a_newer_not(pair: Doppel, corrected: str) -> None:
+    undo = pair.write(2, "/duplicates undo", "reporter")
+    assert pair.said(2)[1].endswith(NOTHING)
+    pair.write(2, "/duplicates not #1", "reporter")
+    assert pair.said(2)
+    pair.edit(undo, corrected)
+    assert pair.said(2)
+    assert rejected(pair) == {1}
+
+
+def test_c4_an_old_undo_that_is_edited_does_not_take_back_a_newer_of(pair: Doppel) -> None:
+    pair.write(2, "/duplicates of #1", "triage-person")
+    undo = pair.write(2, "/duplicates undo", "triage-person")
+    assert pair.said(2)
+    pair.write(2, "/duplicates of #1", "triage-person")
+    assert pair.said(2)
+    pair.edit(undo, "/duplicates undo!")
+    issue = pair.sim.issue(pair.repo, 2)
+    assert (issue.state, issue.state_reason) == ("closed", "duplicate")
+    assert [label.name for label in issue.labels] == ["duplicate"]
+    assert pair.said(2)
+
+
+def test_c4_a_misspelt_undo_that_is_corrected_takes_back_what_stands_above_it(pair: Doppel) -> None:
+    pair.open(*OTHER)
+    pair.write(3, "/duplicates not #1", "reporter")
+    undo = pair.write(3, "/duplicates undoo", "reporter")
+    pair.write(3, "/duplicates not #2", "reporter")
+    assert pair.said(3)
+    pair.edit(undo, "/duplicates undo")
+    assert rejected(pair, 3) == {2}
+    assert pair.said(3)[1].endswith("can be shown for this issue again.\n")
+
+
+def test_c4_a_decision_that_is_edited_into_undo_is_taken_back(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates not #1", "reporter")
+    assert pair.said(2)
+    pair.edit(comment, "/duplicates undo")
+    assert rejected(pair) == set()
+    assert pair.said(2)[1].endswith("can be shown for this issue again.\n")
+
+
+def test_c1_an_edit_gives_only_the_commands_whose_lines_it_changed(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates of #1", "triage-person")
+    assert pair.said(2)
+    pair.sim.reopen_issue(pair.repo, 2, "admin-person")
+    pair.settle()
+    pair.edit(comment, "/duplicates of #1\n/duplicates mute")
+    assert pair.sim.issue(pair.repo, 2).state == "open", "of was given before, and somebody has decided otherwise since"
+    assert pair.said(2)[1].partition("\n")[2] == (
+        "`/duplicates mute`\n\nQuiet from now on: this issue is left alone. `/duplicates unmute` changes that.\n"
+    )
+
+
+def test_c1_an_edit_that_adds_a_recheck_leaves_the_reply_to_the_rest(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates not #1", "reporter")
+    before = pair.said(2)[1]
+    searches = pair.searches()
+    pair.edit(comment, "/duplicates not #1\n/duplicates fresh")
+    assert pair.searches() > searches
+    assert pair.said(2)[1] == before
+
+
+def test_c1_a_command_that_is_taken_out_and_put_back_is_given_again(pair: Doppel) -> None:
+    comment = pair.write(2, "/duplicates not #1", "reporter")
+    pair.write(2, "/duplicates undo", "reporter")
+    assert pair.said(2)
+    for body in ("Let me think.", "/duplicates not #1"):
+        pair.sim.clock.advance(5)
+        pair.edit(comment, body)
+    assert rejected(pair) == {1}
+    assert pair.said(2)
+
+
+def test_c4_undo_of_not_brings_the_issue_back_into_the_other_ones_comment(pair: Doppel) -> None:
+    pair.write(1, "/duplicates not #2", "triage-person")
+    assert pair.said(1)
+    assert "Nothing left to show" in pair.advice(2)
+    pair.write(1, "/duplicates undo", "triage-person")
+    assert pair.said(1)
+    assert "Crash while exporting to PDF" in pair.advice(2)
+
+
+@pytest.mark.parametrize("hushed", ["muted", "locked"])
+def test_c4_not_leaves_the_other_comment_alone_where_nothing_is_to_be_said(pair: Doppel, hushed: str) -> None:
+    if hushed == "locked":
+        pair.sim.lock_issue(pair.repo, 2, "admin-person")
+    else:
+        pair.write(2, "/duplicates mute", "reporter")
+    before = pair.said(2)
+    pair.write(1, "/duplicates not #2", "triage-person")
+    assert pair.said(1)
+    assert rejected(pair) == {1}
+    assert pair.said(2) == before
+
+
+def test_c4_the_other_comment_is_changed_in_order_with_its_own_work(pair: Doppel) -> None:
+    """The work on the other issue's comment waits for that issue's turn: it is a job of that issue's own."""
+    queued: list[tuple[str, str]] = []
+    put = pair.services.inbox.put
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            pair.services.inbox,
+            "put",
+            lambda id_, event, *rest: (queued.append((event.action, event.partition)), put(id_, event, *rest))[1],
+        )
+        pair.write(1, "/duplicates not #2", "triage-person")
+    assert queued == [("judged", f"{pair.repository.id}#2")]
+    assert pair.said(1)
+    assert "Nothing left to show" in pair.advice(2)
+
+
+def test_c4_a_recheck_of_a_muted_issue_says_that_it_is_muted(pair: Doppel) -> None:
+    pair.write(2, "/duplicates mute", "reporter")
+    assert pair.said(2)
+    comment = pair.write(2, "/duplicates", "reporter")
+    assert pair.said(2)[2].partition("\n")[2] == (
+        "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. "
+        "`/duplicates unmute` changes that.\n"
+    )
+    assert pair.reactions(comment) == ["eyes", "+1"]
