@@ -1,4 +1,4 @@
-"""The analyser of this project: `bot.ranking.text` as fields of the index."""
+"""The analyser of this project: `bot.ranking.text` and `bot.ranking.codes` as fields of the index."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection
 
 from bot.index.analysis import Analysis, Field
+from bot.ranking.codes import codes, message_terms
 from bot.ranking.text import BODY_READ, TITLE_READ, terms, without_noise
 
 #: A word of the title counts like so many of the body.
@@ -16,9 +17,24 @@ _MOST_LINES = 200
 
 
 class TextAnalyser:
-    """Words of the title, and words of title and body together; lines that forms supply are left out."""
+    """How an issue is read; lines that forms supply are left out.
 
-    fields = (Field("title", posted=True), Field("words", posted=True), Field("lines", space="lines"))
+    | field | what is in it |
+    |---|---|
+    | `title` | the words of the title |
+    | `words` | the words of title and body, those of the title counted three times |
+    | `lines` | whole lines, by which what forms supply is recognised |
+    | `codes` | names from code, paths, versions, error codes of title and body |
+    | `messages` | error messages that title and body quote, whole and in runs of three words |
+    """
+
+    fields = (
+        Field("title", posted=True),
+        Field("words", posted=True),
+        Field("lines", space="lines"),
+        Field("codes", posted=True, space="codes"),
+        Field("messages", posted=True, space="messages"),
+    )
     lines = "lines"
 
     def lines_of(self, body: str) -> Collection[str]:
@@ -28,11 +44,19 @@ class TextAnalyser:
     def read(self, title: str, body: str, supplied: Callable[[str], bool]) -> Analysis:
         kept = "\n".join(line for line in body[:BODY_READ].split("\n") if not supplied(_key(line)))
         body = without_noise(kept)
-        in_title = Counter(terms(title[:TITLE_READ]))
+        title_read = title[:TITLE_READ]
+        in_title = Counter(terms(title_read))
         words = Counter(terms(body))
         for term, count in in_title.items():
             words[term] += TITLE_WEIGHT * count
-        counted = {"title": in_title, "words": words, "lines": dict.fromkeys(self.lines_of(kept), 1)}
+        both = f"{title_read}\n{body}"
+        counted = {
+            "title": in_title,
+            "words": words,
+            "lines": dict.fromkeys(self.lines_of(kept), 1),
+            "codes": codes(both),
+            "messages": message_terms(both),
+        }
         return Analysis(counted, title, f"{title}\n{body[:BODY_EMBEDDED]}")
 
 

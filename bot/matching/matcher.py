@@ -1,0 +1,142 @@
+"""Finding and judging earlier issues of one repository, over its index."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.index import Analysis, Index, IndexedIssue, View
+from bot.index.embedding import EmbeddingError
+from bot.index.vectors import Vectors
+from bot.matching import features
+from bot.matching.evidence import Evidence, Witness
+from bot.matching.model import Model, shipped_model
+from bot.matching.question import pose
+from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, by_vectors, by_words, fused
+from bot.model import Issue
+from bot.report import QueryRun
+
+#: The first so many of a list have evidence; more are never shown.
+EXPLAINED = 20
+# Words of the question that its report names, the rarest.
+_MOST_NAMED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One candidate of the question's own repository.
+
+    `confidence` is the probability that it reports the same thing, in [0, 1]; `score` is what it is ranked by, in
+    log-odds against the others of its list.
+    """
+
+    number: int
+    confidence: float
+    score: float
+    evidence: Evidence
+
+
+class Matcher:
+    """Cheap to build, without state of its own; one serves a whole process."""
+
+    def __init__(self, index: Index, model: Model | None = None) -> None:
+        self._index = index
+        self._model = model or shipped_model()
+
+    @contextmanager
+    def looking(self, repo_id: int, target: Issue, *, words: str = "", below: int | None = None) -> Iterator[Look]:
+        """One find: search now, judge as often as needed until the end.
+
+        `words` are asked instead of the target's text; `below` leaves out issues with that number and higher ones. The
+        target itself is never found. A model that fails costs the vectors, which `problems` says.
+        """
+        title, body = (words, "") if words else (target.title, target.body)
+        analysis = self._index.analyse(repo_id, title, body)
+        pair, problems = self._embed(repo_id, analysis)
+        with self._index.view(repo_id) as view:
+            yield Look(view, self._model, target, (title, body), analysis, pair, problems, below)
+
+    def _embed(self, repo_id: int, analysis: Analysis) -> tuple[Vectors | None, tuple[str, ...]]:
+        try:
+            return self._index.embed(repo_id, analysis), ()
+        except EmbeddingError as failure:
+            return None, (f"{VECTORS}: {failure}",)
+
+
+class Look:
+    """Made by `Matcher.looking`; not to be shared between threads.
+
+    `found` are the numbers that each source found, best first; a source that could not be asked is missing. `runs` say
+    what was asked, `problems` what went wrong.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        model: Model,
+        target: Issue,
+        text: tuple[str, str],
+        analysis: Analysis,
+        pair: Vectors | None,
+        problems: tuple[str, ...],
+        below: int | None,
+    ) -> None:
+        self._view, self._model, self._text = view, model, text
+        self._question = pose(view, target, text[0], analysis, pair)
+        self._below = below
+        retrieved = {FULL_TEXT: by_words(view, self._question, below)}
+        if pair is not None:
+            retrieved[VECTORS] = by_vectors(view, pair, below)
+        own = target.number
+        self.found: Mapping[str, tuple[int, ...]] = {
+            source: tuple(fused(one.lists.values(), own).tolist()) for source, one in retrieved.items()
+        }
+        self.runs = tuple(self._run(source, one) for source, one in retrieved.items())
+        self.problems = problems
+        self._pool = fused((numbers for one in retrieved.values() for numbers in one.lists.values()), own)
+
+    def judge(self, numbers: Collection[int] | None = None, also: Collection[int] = ()) -> list[Match]:
+        """Those of its own candidates that are in `numbers` (all by default) and those of `also` that are in the
+        index, best first.
+
+        Whatever is asked for, all are judged together: how far a candidate stands out depends on the others.
+        """
+        wanted = [number for number in also if number != self._question.number and not self._late(number)]
+        pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
+        there, candidates = features.load(self._view, pool, self._question.vectors is not None)
+        if not len(there):
+            return []
+        rarity = features.Rarity.of(self._view)
+        values = features.features(self._question, candidates, rarity)
+        judged = self._model.judge(values, there, self._question.total)
+        witness = Witness(self._question, *self._text, rarity)
+        matches = [
+            Match(
+                int(there[row]),
+                float(judged.confidences[row]),
+                float(judged.scores[row]),
+                witness.of(candidates, row) if place < EXPLAINED else Evidence(),
+            )
+            for place, row in enumerate(judged.order.tolist())
+        ]
+        return matches if numbers is None else [one for one in matches if one.number in {*numbers, *wanted}]
+
+    def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
+        """Issues by number, without bodies; those that are not in the index are left out."""
+        return self._view.issues(numbers)
+
+    def _late(self, number: int) -> bool:
+        return self._below is not None and number >= self._below
+
+    def _run(self, source: str, retrieved: Retrieved) -> QueryRun:
+        hits = len(np.unique(np.concatenate(list(retrieved.lists.values()))))
+        return QueryRun(source, self._asked() if source == FULL_TEXT else self._text[0], hits)
+
+    def _asked(self) -> str:
+        """The rarest words that were searched for."""
+        words = self._question.known["words"]
+        rarest = np.argsort(words.issues, kind="stable")[:_MOST_NAMED]
+        return " ".join(words.words[at] for at in rarest.tolist())

@@ -1,0 +1,105 @@
+"""The learned part: two small models whose weights are data, shipped beside this file.
+
+The first orders candidates (`standing.py`), a softmax over the candidates of one question. The second says how likely
+each of the best few is the same issue (`confidence.py`), a logistic regression. `weights.json` says what they were made
+from and by which command; `doppel train` makes it. Only weights are in it, no text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from bot.index.packing import Floats, Integers
+from bot.matching import confidence, features, standing
+
+# Set by hand, because labelled files hold next to none: copies by somebody else.
+_COPY, _COPY_CONFIDENCE = 0.6, 0.9
+# Where one of the two says next to nothing, what they share is next to nothing as well.
+_LITTLE, _LITTLE_CONFIDENCE = np.log1p(2.0), 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A weight for each feature, and the intercept."""
+
+    weights: Floats
+    intercept: float
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The log-odds of each row."""
+        return np.asarray(rows @ self.weights + self.intercept, dtype=np.float64)
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any], names: Sequence[str]) -> Linear:
+        """Read one model. Raises ValueError where it was made for other features than this version has."""
+        if set(data["weights"]) != set(names):
+            raise ValueError(f"the weights are for other features: {sorted(set(data['weights']) ^ set(names))}")
+        return cls(np.array([float(data["weights"][name]) for name in names]), float(data["intercept"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Candidates in the order in which they were given, and their `order`: the rows, best first."""
+
+    order: Integers
+    scores: Floats
+    confidences: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What orders candidates, and what says how far to trust the order."""
+
+    ranking: Linear
+    confidence: Linear
+
+    @classmethod
+    def parse(cls, text: str) -> Model:
+        """Read `weights.json`. Raises ValueError, KeyError or TypeError where it is none of this version."""
+        data = json.loads(text)
+        return cls(Linear.parse(data["ranking"], standing.NAMES), Linear.parse(data["confidence"], confidence.NAMES))
+
+    def judge(self, values: Floats, numbers: Integers, total: int) -> Judged:
+        """Judge a whole pool: (candidates, features.NAMES), the candidates' numbers, and how many issues there are.
+
+        Of equals the older comes first. Who ranks lower is never called likelier.
+        """
+        scores = self.ranking(standing.standings(values))
+        order = np.lexsort((numbers, -scores))
+        rows = confidence.rows(values[order], scores[order], total)
+        likely = 1 / (1 + np.exp(-np.clip(self.confidence(rows), -30, 30)))
+        least, most = bounds(values[order[: len(likely)]])
+        likely = np.minimum(np.maximum(likely, least), most)
+        # Copies first, and what comes after the leaders is at most as likely as the last of them.
+        ahead = np.argsort(-least, kind="stable")
+        order = np.concatenate([order[: len(likely)][ahead], order[len(likely) :]])
+        falling = np.minimum.accumulate(likely[ahead])
+        confidences = np.empty(len(scores))
+        confidences[order] = np.concatenate([falling, np.full(len(scores) - len(falling), falling[-1])])
+        return Judged(order, scores, confidences)
+
+
+def bounds(values: Floats) -> tuple[Floats, Floats]:
+    """The least and the most that each probability can be, whatever the model says; both set by hand.
+
+    A copy by another author has at least .9. One author's copy is no such case: people file series of issues from one
+    text, and empty forms. Where one of the two says next to nothing, what they share is next to nothing: at most .1.
+    """
+    column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
+    copy = (column["words_shared"] >= _COPY) & (column["same_author"] == 0)
+    little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
+    least = np.where(copy & ~little, _COPY_CONFIDENCE, 0.0)
+    return least, np.where(little, _LITTLE_CONFIDENCE, 1.0)
+
+
+@cache
+def shipped_model() -> Model:
+    """The model that comes with this version."""
+    return Model.parse(resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8"))

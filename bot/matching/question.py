@@ -1,0 +1,47 @@
+"""What is asked: one issue, or words in its place, read as the issues of its repository are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.index import Analysis, Terms, View
+from bot.index.vectors import Vectors
+from bot.model import Issue
+
+# GitHub's login of everybody whose account is deleted, and a replay's of an author that its file does not name.
+_NOBODY = "ghost"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`known` are the text's terms by field, `vectors` those of its title, its text and both, (3, dimensions), or None.
+
+    `created_at` is in seconds since 1970; `author` is empty where nobody knows; `total` is how many issues there are.
+    """
+
+    number: int
+    title: str
+    author: str
+    created_at: float
+    known: Mapping[str, Terms]
+    vectors: Vectors | None
+    total: int
+
+
+def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> Question:
+    """The question, with its terms looked up in the repository. `title` is the target's own, or the words instead."""
+    return Question(
+        number=target.number,
+        title=title,
+        author=known_author(target.author.login),
+        created_at=target.created_at.timestamp(),
+        known=view.look_up(analysis),
+        vectors=None if pair is None or not view.vector_count else view.centred(pair),
+        total=view.count,
+    )
+
+
+def known_author(login: str) -> str:
+    """The login, or nothing where it stands for nobody in particular."""
+    return "" if login == _NOBODY else login

@@ -1,0 +1,104 @@
+"""Which issues are worth comparing: nine lists, each the best by one kind of likeness, fused into one.
+
+| list | what is compared |
+|---|---|
+| `words` | BM25F: all words of the question in all words of an issue, its title's counted three times |
+| `titles` | words of both titles; a long title counts less |
+| `title in words` | words of the question's title in all words of an issue |
+| `words in title` | all words of the question in the titles of issues |
+| `codes` | names from code, paths, versions, error codes |
+| `messages` | error messages, and runs of three of their words |
+| `vector of the title`, `… of the text`, `… of both` | cosines |
+
+Each reads a bounded number of postings, those of the rarest terms, so that a find costs the same in a large repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bot.index import Kind, Scores, View, bm25, idf, shared
+from bot.index.packing import Floats, Integers
+from bot.index.vectors import Vectors
+from bot.matching.question import Question
+
+#: Issues that are compared at most.
+POOL = 200
+#: The sources that H6 knows these lists by.
+FULL_TEXT, VECTORS = "full-text", "vectors"
+
+# Terms of one text that are searched for, the heaviest ones: the rest changes nothing but the time.
+_MOST_TERMS = 40
+# Reciprocal rank fusion's constant (Cormack, Clarke and Büttcher, 2009).
+_RRF = 60
+# Saturation of how often a term occurs in the question (BM25's k3).
+_K3 = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """`lists` are the numbers by the name of their list, best first; `complete` says where all of it could be read."""
+
+    lists: Mapping[str, Integers]
+    complete: Mapping[str, bool]
+
+
+def by_words(view: View, question: Question, below: int | None) -> Retrieved:
+    """The lists of the full text."""
+    known = question.known
+    words, title = known["words"], known["title"]
+    scoring = bm25(view.average_length("words"))
+    often = words.counts * (1 + _K3) / (words.counts + _K3)
+    in_words = idf(view.count, view.issues_with("words", title.terms))
+    in_titles = idf(view.count, view.issues_with("title", words.terms))
+    found = {
+        "words": _search(view, "words", words.terms, often * idf(view.count, words.issues), scoring, 150, below),
+        "titles": _search(view, "title", title.terms, idf(view.count, title.issues), shared(3), 100, below),
+        "title in words": _search(view, "words", title.terms, in_words, scoring, 80, below),
+        "words in title": _search(view, "title", words.terms, in_titles, shared(3), 80, below),
+    }
+    for field, most in (("codes", 60), ("messages", 40)):
+        terms = known[field]
+        weights = idf(view.count, terms.issues)
+        found[field] = _search(view, field, terms.terms, weights, shared(20), most, below)
+    return _retrieved(found)
+
+
+def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
+    """The lists of the vectors."""
+    near = view.nearest(pair, {Kind.BOTH: 150, Kind.TITLE: 100, Kind.TEXT: 80}, below=below)
+    return _retrieved({f"vector of {_OF[kind]}": scores for kind, scores in near.items()})
+
+
+def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Integers:
+    """The issues of some lists, best first by reciprocal rank fusion, older ones first among equals, without `skip`."""
+    given = list(lists)
+    if not given:
+        return np.zeros(0, dtype=np.int64)
+    numbers, where = np.unique(np.concatenate(given), return_inverse=True)
+    parts: Floats = np.concatenate([1 / (_RRF + 1 + np.arange(len(one))) for one in given])
+    scores = np.bincount(where, parts, len(numbers))
+    order = np.lexsort((numbers, -scores))
+    best: Integers = numbers[order]
+    others: Integers = best[best != skip]
+    return others[:most]
+
+
+_OF = {Kind.TITLE: "the title", Kind.TEXT: "the text", Kind.BOTH: "both"}
+
+
+def _search(
+    view: View, field: str, terms: Integers, weights: Floats, scoring: object, k: int, below: int | None
+) -> Scores:
+    best = np.argsort(-weights, kind="stable")[:_MOST_TERMS]
+    return view.search(field, terms[best], weights[best], scoring, below=below).best(k)  # type: ignore[arg-type]
+
+
+def _retrieved(found: Mapping[str, Scores]) -> Retrieved:
+    return Retrieved(
+        {name: scores.numbers for name, scores in found.items()},
+        {name: scores.complete for name, scores in found.items()},
+    )

@@ -1,0 +1,76 @@
+"""What a text holds besides words: names from code, paths, versions and error codes; and the words of error messages.
+
+Everything here reads hostile text: each step is linear in the length read, and what is kept of one text is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import lru_cache
+
+from bot.ranking.messages import error_messages
+
+#: Different codes of one text that are kept, the first ones.
+MOST_CODES = 200
+_LONGEST_CODE = 100
+_RUN_OF_WORDS = 3
+
+_CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
+# What stands behind a name and differs between two reports of one thing: a line, a column, an offset in hexadecimal.
+_PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
+_DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
+_VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
+_INNER_CAPITAL = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]")
+_SEPARATORS = re.compile(r"[/\\\\:]")
+_NAMES = re.compile(r"[^\W\d][\w$]*")
+
+
+def codes(text: str) -> Counter[str]:
+    """How often each code occurs, in lower case: `net/http`, `os.file.read`, `e1042`, `1.8.3`, `enoent_retry`.
+
+    Of a path its last part counts too, and of a dotted name its last name: the same function is written in more ways
+    than one. Line numbers are left out, and so are addresses and times.
+    """
+    found: Counter[str] = Counter()
+    for chunk in _CHUNK.findall(text):
+        if len(chunk) <= _LONGEST_CODE:
+            for code in _of(chunk.rstrip(".:+-/\\")):
+                if code in found or len(found) < MOST_CODES:
+                    found[code] += 1
+    return found
+
+
+def message_terms(text: str) -> Counter[str]:
+    """The error messages of a text, and their runs of three words, by which two that differ a little are alike."""
+    found: Counter[str] = Counter()
+    for message in error_messages(text):
+        found.update(dict.fromkeys((message, *runs(message)), 1))
+    return found
+
+
+def runs(message: str) -> list[str]:
+    """The runs of three words of an error message in its comparable form, which has at least three."""
+    words = message.split()
+    return [" ".join(words[start : start + _RUN_OF_WORDS]) for start in range(len(words) - _RUN_OF_WORDS + 1)]
+
+
+@lru_cache(maxsize=1 << 16)
+def _of(chunk: str) -> tuple[str, ...]:
+    """The codes in a run of characters without spaces; none for a plain word."""
+    if chunk.isalpha() and not _INNER_CAPITAL.search(chunk):
+        return ()
+    lower = _PLACE.sub("", chunk).lower()
+    if _VERSION.fullmatch(lower):
+        return (lower.removeprefix("v"),)
+    plain = lower.isalpha() and not _INNER_CAPITAL.search(chunk)
+    if plain or len(lower) < 3 or _DATA.fullmatch(lower):
+        return ()
+    found = [lower]
+    last = _SEPARATORS.split(lower)[-1]
+    if len(last) > 2 and not _DATA.fullmatch(last):
+        found.append(last)
+    names = _NAMES.findall(last) if "." in last else ()
+    if len(names) > 1 and len(names[-1]) > 2:
+        found.append(names[-1])
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,116 @@
+"""Finding and judging over the index, on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index.embedding import EmbeddingError
+from bot.matching import Matcher
+from bot.model import Actor, Issue, RepoRef
+
+REPO = RepoRef("larkspool", "larkspool")
+START = datetime(2024, 1, 1, tzinfo=UTC)
+SUBJECTS = (
+    ("Upload fails with LS-2014", "The log says: ERROR upload could not store asset: database is locked"),
+    ("Map stays grey", "Only markers are shown, tile requests are answered with 403"),
+    ("Portrait videos lie on their side", "Thumbnails are right, but the player ignores the rotation"),
+    ("Disks never go to sleep", "spoold writes a few bytes to /data/cache every half minute"),
+    ("Translations into Basque", "I could help with the strings of the web interface"),
+    ("Faces of pets", "Group pictures of cats and dogs as those of people are grouped"),
+)
+
+
+def an_issue(number: int, title: str, body: str = "", *, author: str = "", days: float = 0.0) -> Issue:
+    at = START + timedelta(days=days or number)
+    who = Actor(author or f"user{number}")
+    return Issue(REPO, number, "", number, title, body, "open", None, who, (), at, at, None, "")
+
+
+def fill(index: Index, *more: Issue) -> None:
+    issues = [an_issue(number, title, body) for number, (title, body) in enumerate(SUBJECTS, 1)]
+    index.put(1, [IndexedIssue.of(issue) for issue in (*issues, *more)])
+
+
+def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
+    fill(index)
+    target = an_issue(9, "Grey map", "I see the markers only; requests of tiles get 403 as the answer")
+    with Matcher(index).looking(1, target) as look:
+        matches = look.judge()
+        assert matches[0].number == 2
+        assert set(look.found) == {"full-text", "vectors"}
+        assert all(numbers[0] == 2 for numbers in look.found.values())
+        assert look.problems == ()
+    assert "markers" in matches[0].evidence.words
+    assert matches[0].confidence > 3 * matches[1].confidence
+    confidences = [match.confidence for match in matches]
+    assert confidences == sorted(confidences, reverse=True)
+
+
+def test_shared_error_text_is_quoted_as_it_was_written(index: Index) -> None:
+    fill(index)
+    target = an_issue(9, "Pictures are lost", "> ERROR upload could not store asset: database is locked\n\nWhat now?")
+    with Matcher(index).looking(1, target) as look:
+        evidence = look.judge()[0].evidence
+    assert evidence.message == "ERROR upload could not store asset: database is locked"
+
+
+def test_the_target_and_what_came_after_it_are_not_found(index: Index) -> None:
+    fill(index, an_issue(7, "Map stays grey", "tiles 403"), an_issue(8, "Map stays grey", "tiles 403"))
+    target = an_issue(7, "Map stays grey", "tiles 403")
+    with Matcher(index).looking(1, target, below=7) as look:
+        assert {7, 8}.isdisjoint(match.number for match in look.judge(also=(7, 8)))
+    with Matcher(index).looking(1, target) as look:
+        numbers = [match.number for match in look.judge()]
+        assert 7 not in numbers
+        assert numbers[0] in (2, 8)
+
+
+def test_what_was_found_elsewhere_is_judged_too(index: Index) -> None:
+    fill(index)
+    with Matcher(index).looking(1, an_issue(9, "zzz")) as look:
+        own = {match.number for match in look.judge()}
+        other = next(number for number in range(1, 7) if number not in own) if len(own) < 6 else 6
+        assert other in {match.number for match in look.judge(also=(other, 999))}
+        assert 999 not in {match.number for match in look.judge(also=(other, 999))}
+
+
+def test_words_replace_the_text_that_is_asked_about(index: Index) -> None:
+    fill(index)
+    with Matcher(index).looking(1, an_issue(9, "Basque"), words="map tile grey") as look:
+        assert look.judge()[0].number == 2
+
+
+def test_an_empty_repository_and_an_empty_text_have_an_answer(index: Index) -> None:
+    with Matcher(index).looking(1, an_issue(1, "Map stays grey")) as look:
+        assert look.judge() == look.judge(also=(3,)) == []
+    fill(index)
+    with Matcher(index).looking(1, an_issue(9, "", "")) as look:
+        assert all(match.confidence <= 0.1 for match in look.judge())
+
+
+class Broken:
+    """A model that cannot be loaded."""
+
+    name, remote = "broken", False
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbeddingError("broken: the file is missing")
+
+
+def test_h1_without_its_model_full_text_goes_on_and_the_failure_is_told(index: Index, engine: sa.Engine) -> None:
+    fill(index)
+    target = an_issue(9, "Grey map", "requests of tiles get 403")
+    with Matcher(Index(engine, TextAnalyser(), Broken())).looking(1, target) as look:
+        assert look.judge()[0].number == 2
+        assert set(look.found) == {"full-text"}
+        assert look.problems == ("vectors: broken: the file is missing",)
+    with Matcher(Index(engine, TextAnalyser())).looking(1, target) as look:
+        assert look.judge()[0].number == 2
+        assert set(look.found) == {"full-text"}
+        assert look.problems == ()
