@@ -24,8 +24,11 @@ from bot.evaluation.metrics import (
     split,
 )
 
-CUTS = tuple(step / 20 for step in range(1, 20))
-"""The thresholds that are listed."""
+CURVE = tuple(step / 100 for step in range(1, 100))
+"""The thresholds that are drawn."""
+
+CUTS = frozenset(CURVE[4::5])
+"""Those of them that are listed and may be recommended."""
 
 FEW = 20
 """With fewer known duplicates nothing is recommended: one more or less would turn everything over."""
@@ -74,10 +77,15 @@ class Evaluation:
     caught_intervals: dict[float, Interval]
     calibration: Calibration
     limits: dict[float, Speaking]
-    cuts: tuple[Speaking, ...]
+    curve: tuple[Speaking, ...]
     monthly: dict[float, Monthly]
     at: Speaking
     advice: Advice
+
+    @property
+    def cuts(self) -> tuple[Speaking, ...]:
+        """What happens at the thresholds that are listed."""
+        return tuple(row for row in self.curve if row.cut in CUTS)
 
     def to_json(self) -> dict[str, Any]:
         """An object of plain values; intervals are [low, high], shares lie in [0, 1]."""
@@ -103,7 +111,8 @@ class Evaluation:
 
 def evaluate(judged: Sequence[Judged], *, issues: int, arrivals: int, min_confidence: float) -> Evaluation:
     """The figures of `judged` arrivals, of `arrivals` that could be judged among `issues` in the file."""
-    cuts = tuple(speaking(judged, cut) for cut in CUTS)
+    curve = tuple(speaking(judged, cut) for cut in CURVE)
+    cuts = tuple(row for row in curve if row.cut in CUTS)
     at = speaking(judged, min_confidence)
     recent, months = _recent(judged)
     found = retrieval(judged)
@@ -117,7 +126,7 @@ def evaluate(judged: Sequence[Judged], *, issues: int, arrivals: int, min_confid
         caught_intervals=caught_intervals(judged),
         calibration=calibration(judged),
         limits={share: speaking(judged, cut_at(judged, share)) for share in SHARES},
-        cuts=cuts,
+        curve=curve,
         monthly={row.cut: monthly(recent, months, row.cut) for row in (*cuts, at)},
         at=at,
         advice=advise(cuts, found.queries),

@@ -45,15 +45,22 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
 
 
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
-    """The lines of a file as they stand, with their places. Raises UserError naming the line that is not JSON."""
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-        for count, line in enumerate(lines, 1):
-            if line.strip():
-                place = f"{path}, line {count}"
-                try:
-                    yield json.loads(line), place
-                except ValueError as problem:
-                    raise UserError(f"{place}: not JSON: {problem}") from None
+    """The lines of a file as they stand, with their places.
+
+    Raises UserError for a file that cannot be read, naming the line where it is one that is not JSON.
+    """
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+            for count, line in enumerate(lines, 1):
+                if line.strip():
+                    place = f"{path}, line {count}"
+                    try:
+                        row = json.loads(line)
+                    except ValueError as problem:
+                        raise UserError(f"{place}: not JSON: {problem}") from None
+                    yield row, place
+    except (OSError, EOFError, UnicodeDecodeError) as problem:
+        raise UserError(f"{path}: cannot be read: {problem}") from None
 
 
 def _issue(row: Any, place: str) -> PastIssue:

@@ -1,0 +1,118 @@
+"""The figures, against a slow and literal reading of the protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.evaluation.bootstrap import caught_intervals, retrieval_intervals
+from bot.evaluation.labels import labels_of, truth
+from bot.evaluation.metrics import Judged, calibration, cut_at, retrieval, speaking, split
+from bot.replay.archive import archive_of
+from tests.evaluation import reference
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+MARKS = ("maybe_related", "dup_unknown_master", "body_mentions_master")
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[list[dict[str, Any]], dict[int, list[tuple[int, float]]]]:
+    """Issues with links to earlier ones, later ones and unknown ones; candidates for some, best first."""
+    count = draw(st.integers(1, 24))
+    rows: list[dict[str, Any]] = []
+    for number in range(count):
+        moment = START + timedelta(hours=draw(st.integers(0, 30)))
+        row: dict[str, Any] = {"id": number, "created_at": moment.isoformat()}
+        row["duplicate_of"] = draw(st.none() | st.integers(0, count + 1))
+        rows.append(row | {mark: True for mark in MARKS if draw(st.integers(0, 5)) == 0})
+    sure = st.sampled_from([0.0, 0.1, 0.29, 0.3, 0.5, 0.5, 0.7, 1.0]) | st.floats(0, 1)
+    found = {}
+    for number in range(count):
+        ids = draw(st.lists(st.integers(0, count - 1), unique=True, max_size=22))
+        confidences = draw(st.lists(sure, min_size=len(ids), max_size=len(ids)))
+        found[number] = list(zip(ids, sorted(confidences, reverse=True), strict=True))
+    return rows, found
+
+
+def judge(rows: Sequence[dict[str, Any]], found: dict[int, list[tuple[int, float]]], warm: float) -> list[Judged]:
+    issues = archive_of((row, "") for row in rows)
+    return [
+        Judged(issues[at].id, issues[at].created_at, originals, tuple(found[int(issues[at].id)]))
+        for at, originals in truth(issues, labels_of(rows), warm)
+    ]
+
+
+@given(cases(), st.sampled_from([0.0, 0.2, 0.5]))
+def test_all_figures_are_those_of_the_protocol(
+    case: tuple[list[dict[str, Any]], dict[int, list[tuple[int, float]]]], warm: float
+) -> None:
+    rows, found = case
+    judged = judge(rows, found, warm)
+    want = reference.figures(rows, found, warm)
+    queries, silent = split(judged)
+    got_retrieval, got = retrieval(judged), calibration(judged)
+    assert (len(queries), len(silent)) == (want["queries"], want["silent"])
+    assert {f"RR@{k}": value for k, value in got_retrieval.rr.items()} == {
+        f"RR@{k}": want[f"RR@{k}"] for k in (1, 5, 10, 20)
+    }
+    assert got_retrieval.mrr == pytest.approx(want["MRR"])
+    assert got.ece == pytest.approx(want["ECE"])
+    assert got.ece_high == (None if want["ECE above .3"] is None else pytest.approx(want["ECE above .3"]))
+    assert got.brier_skill == (None if want["Brier skill"] is None else pytest.approx(want["Brier skill"]))
+    for share in (0.01, 0.02, 0.05, 0.1):
+        assert figures(judged, cut_at(judged, share)) == pytest.approx(want[f"at {share}"], nan_ok=True)
+    for step, row in enumerate(want["cuts"], 1):
+        assert figures(judged, step / 20) == pytest.approx(row, nan_ok=True)
+
+
+def figures(judged: list[Judged], cut: float) -> tuple[float | None, ...]:
+    row = speaking(judged, cut)
+    return row.comments, row.precision, row.caught, row.false_alarms
+
+
+def arrival(originals: set[int] | None, *found: tuple[int, float], weight: float = 1.0) -> Judged:
+    return Judged(0, START, None if originals is None else frozenset(originals), found, weight)
+
+
+def test_an_arrival_that_stands_for_three_counts_three_times() -> None:
+    once = [arrival({1}, (1, 0.9)), arrival({2}, (3, 0.8), (2, 0.4)), arrival(None, (5, 0.6), weight=3), arrival(None)]
+    thrice = [*once[:2], *[arrival(None, (5, 0.6))] * 3, once[3]]
+    assert speaking(once, 0.5) == speaking(thrice, 0.5)
+    assert calibration(once).ece == pytest.approx(calibration(thrice).ece)
+    assert calibration(once).brier_skill == pytest.approx(calibration(thrice).brier_skill)
+
+
+def test_only_the_first_five_are_shown() -> None:
+    sixth = arrival({6}, *((n, 0.9) for n in range(1, 7)))
+    assert speaking([sixth], 0.5).caught == 0
+    assert speaking([sixth], 0.5).comments == 1
+    assert retrieval([sixth]).rr == {1: 0, 5: 0, 10: 1, 20: 1}
+
+
+def test_without_duplicates_or_answers_nothing_is_divided_by_zero() -> None:
+    assert retrieval([]).rr[10] == 0
+    assert calibration([]).brier_skill is None
+    assert speaking([], 0.5).precision is None
+    assert retrieval_intervals([]) == {}
+    assert caught_intervals([arrival(None)]) == {}
+
+
+def test_intervals_hold_the_figure_and_narrow_with_more_duplicates() -> None:
+    def made(count: int) -> list[Judged]:
+        queries = [arrival({1}, (1, 0.2 + 0.6 * (n % 2))) if n % 4 else arrival({1}) for n in range(count)]
+        return queries + [arrival(None, (1, (n % 10) / 20)) for n in range(10 * count)]
+
+    few, many = made(20), made(500)
+    for judged in (few, many):
+        low, high = retrieval_intervals(judged)[10]
+        assert low <= retrieval(judged).rr[10] <= high
+        for share, (low, high) in caught_intervals(judged).items():
+            assert low <= speaking(judged, cut_at(judged, share)).caught <= high
+    width = [high - low for low, high in (retrieval_intervals(few)[10], retrieval_intervals(many)[10])]
+    assert width[1] < width[0] / 3
+    assert retrieval_intervals(few) == retrieval_intervals(few), "seeded"
