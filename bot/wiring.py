@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from bot import manifest
 from bot.comments import CommentKeeper
@@ -14,8 +15,9 @@ from bot.errors import SettingsError
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.issue_forms import IssueForms
-from bot.jobs import Inbox, Job, ensure_schema
+from bot.jobs import Chore, Inbox, Job, ensure_schema
 from bot.model import RepoRef
+from bot.reconciliation import RECONCILE_EVERY, reconcile
 from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.services import Services
@@ -76,6 +78,11 @@ def job_handler(services: Services) -> Callable[[Job], None]:
         router.dispatch(job.event, replace(services, arrived=job.arrived))
 
     return handle
+
+
+def chores(services: Services) -> tuple[Chore, ...]:
+    """What the workers do without being told by a delivery."""
+    return (Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),)
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:

@@ -6,10 +6,10 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 
-from bot.jobs import Job, Worker
+from bot.jobs import Chore, Job, Worker
 from bot.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 GRACE = 25.0
 
 
-def run(settings: Settings, handle: Callable[[Job], None]) -> None:
+def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chore] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
     Must be called in the main thread. A job that takes longer is left to the next worker: the process ends without
@@ -30,7 +30,7 @@ def run(settings: Settings, handle: Callable[[Job], None]) -> None:
         stop.set()
 
     previous = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
-    worker = Worker(settings, handle)
+    worker = Worker(settings, handle, chores)
     worker.start()
     log.info("worker ready: %d at a time", settings.worker_threads)
     stop.wait()

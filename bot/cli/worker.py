@@ -13,9 +13,9 @@ def worker() -> None:
     """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
     # These take a second to import, which `doppel --help` need not pay.
     from bot import worker as process
-    from bot.wiring import build_services, job_handler
+    from bot.wiring import build_services, chores, job_handler
 
     settings = host.load()
     configure_logging(settings.log_level)
     services = build_services(settings)
-    process.run(settings, job_handler(services))
+    process.run(settings, job_handler(services), chores(services))

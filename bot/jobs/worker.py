@@ -12,7 +12,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSPortableJSONSerializer
@@ -20,6 +20,7 @@ from dbos import DBOS, DBOSPortableJSONSerializer
 from bot.errors import DoppelError
 from bot.events import from_json
 from bot.jobs import executors
+from bot.jobs.chores import CHORE, Chore, call_for
 from bot.jobs.cleanup import clean
 from bot.jobs.database import APPLICATION, QUEUE, SCHEMA, VERSION, prepare, queue_client, queue_engine, workflow_table
 from bot.jobs.enqueue import WORKFLOW, enqueue
@@ -48,10 +49,16 @@ class GivenUp(DoppelError):
 class Worker:
     """Runs `handle` for the deliveries in the queue, `worker_threads` at a time. One in a process: DBOS is global."""
 
-    def __init__(self, settings: Settings, handle: Callable[[Job], None]) -> None:
-        """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault."""
+    def __init__(self, settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chore] = ()) -> None:
+        """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault.
+
+        `chores` are done besides, each by one of all the workers at a time.
+        """
         self._settings = settings
         self._handle = handle
+        self._chores = {chore.name: chore for chore in chores}
+        # The last turn of each that this worker has called for.
+        self._turns: dict[str, int] = {}
         self._claims = CLAIMS_PER_THREAD * settings.worker_threads
         self._places = threading.BoundedSemaphore(settings.worker_threads)
         # DBOS's own threads need connections besides those of the jobs.
@@ -89,6 +96,11 @@ class Worker:
             with self._places:
                 return self._work(Message(delivery_id, run, failures, arrived, partition, text))
 
+        @DBOS.workflow(name=CHORE, max_recovery_attempts=MOST_CRASHES)
+        def chore(name: str) -> str:
+            # Without a place: it waits for GitHub most of the time, and no delivery shall wait for it.
+            return self._do_chore(name)
+
         # Before the launch, because DBOS looks for new queues only every second.
         self._client.register_queue(
             QUEUE,
@@ -98,6 +110,7 @@ class Worker:
         )
         DBOS.launch()
         self._take_over(by_age=False)
+        self._call_for_chores()
         self._keeper.start()
 
     def stop(self, timeout: float = 25.0) -> bool:
@@ -127,6 +140,29 @@ class Worker:
         finally:
             self._count(-1)
         return "done"
+
+    def _do_chore(self, name: str) -> str:
+        """One turn of a chore; what it returns is kept as the workflow's result."""
+        chore = self._chores.get(name)
+        if chore is None:
+            return "unknown"
+        self._count(1)
+        try:
+            chore.do()
+        except Exception as error:
+            log.warning("chore %s failed, and is done again in its next turn\n%s", name, stack(error))
+            return "failed"
+        finally:
+            self._count(-1)
+        return "done"
+
+    def _call_for_chores(self) -> None:
+        now = time.time()
+        for chore in self._chores.values():
+            turn = chore.turn(now)
+            if self._turns.get(chore.name) != turn:
+                call_for(self._client, self._engine, chore, turn)
+                self._turns[chore.name] = turn
 
     def _count(self, change: int) -> None:
         with self._counting:
@@ -188,7 +224,7 @@ class Worker:
             DBOS._recover_pending_workflows(dead)
 
     def _keep(self) -> None:
-        """The heartbeat, taking over, and cleaning up."""
+        """The heartbeat, taking over, chores, and cleaning up."""
         cleaned = beaten = time.monotonic()
         judging_from = beaten + executors.DEAD_AFTER
         while not self._stopping.wait(executors.BEAT_EVERY):
@@ -200,6 +236,7 @@ class Worker:
                     judging_from = now + executors.DEAD_AFTER
                 beaten = now
                 self._take_over(by_age=now >= judging_from)
+                self._call_for_chores()
                 if now - cleaned >= CLEAN_EVERY:
                     cleaned = now
                     clean(self._engine, time.time())

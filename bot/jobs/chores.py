@@ -1,0 +1,50 @@
+"""Work that nobody delivers: something that one of all the workers does every so often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
+from dbos import error as dbos_error
+
+from bot.jobs.database import QUEUE, VERSION
+from bot.store.engine import write
+
+CHORE = "chore"
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """`do` is called every `every` seconds in one worker; what it raises is logged, and the next turn comes in time.
+
+    The turns are counted from 1970, so that all workers agree on them. A worker that starts takes the present turn up
+    if nobody has.
+    """
+
+    name: str
+    every: float
+    do: Callable[[], None]
+
+    def turn(self, now: float) -> int:
+        """The number of the turn at a time in seconds since 1970."""
+        return int(now // self.every)
+
+
+def call_for(client: DBOSClient, engine: sa.Engine, chore: Chore, turn: int) -> None:
+    """Put one turn of a chore into the queue; nothing happens where it is there already."""
+    options: EnqueueOptions = {
+        "workflow_name": CHORE,
+        "queue_name": QUEUE,
+        "workflow_id": f"{CHORE}:{chore.name}:{turn}",
+        "workflow_id_reuse_policy": "reject",
+        "app_version": VERSION,
+        "queue_partition_key": f"{CHORE}:{chore.name}",
+        "serialization_type": WorkflowSerializationFormat.PORTABLE,
+    }
+    try:
+        with write(engine) as connection:
+            client.enqueue_in_transaction(connection, options, chore.name)
+    except dbos_error.DBOSWorkflowIDInUseError:
+        return

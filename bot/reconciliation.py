@@ -1,0 +1,127 @@
+"""What is stored compared with GitHub's own lists: deliveries get lost, and GitHub does not repeat them (C6a)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.erasing import erase_repository
+from bot.errors import Forbidden, NotFound
+from bot.events import RepositorySummary
+from bot.github.app import AppClient, Installation
+from bot.model import Repository
+from bot.services import Services
+from bot.store.repositories import StoredRepository
+
+logger = logging.getLogger(__name__)
+
+RECONCILE_EVERY = 1800.0
+"""Seconds. What access has ended to is erased within the hour, also if one time fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What GitHub says of one installation. `repositories` is None where it does not say: access is suspended, say."""
+
+    id: int
+    account: str
+    suspended: bool
+    repositories: tuple[Repository, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What the store must take over.
+
+    `missing` are stored repositories that no installation lists; a list can have gaps, so that each is to be asked for.
+    `changed` are new repositories and those whose row says something else, each with its installation. `suspensions`
+    are pairs of an installation and whether it is suspended.
+    """
+
+    missing: tuple[StoredRepository, ...]
+    changed: tuple[tuple[RepositorySummary, int], ...]
+    suspensions: tuple[tuple[int, bool], ...]
+
+
+def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Differences:
+    """Where GitHub's lists and the store differ. Nothing is missing of an installation that tells no repositories."""
+    present = {repo.id: (summarize(repo), one.id) for one in listed for repo in one.repositories or ()}
+    known = {repo.id: repo for repo in stored}
+    silent = {one.id for one in listed if one.repositories is None}
+    # The installation of a row can be an earlier one of the same account.
+    silent_accounts = {one.account.lower() for one in listed if one.repositories is None}
+    return Differences(
+        missing=tuple(
+            repo
+            for repo in stored
+            if repo.id not in present
+            and repo.installation not in silent
+            and repo.ref.owner.lower() not in silent_accounts
+        ),
+        changed=tuple(
+            (summary, installation)
+            for summary, installation in present.values()
+            if (repo := known.get(summary.id)) is None or (repo.summary, repo.installation) != (summary, installation)
+        ),
+        suspensions=tuple(
+            (one.id, one.suspended)
+            for one in listed
+            if any(repo.installation == one.id and repo.suspended != one.suspended for repo in stored)
+        ),
+    )
+
+
+def summarize(repository: Repository) -> RepositorySummary:
+    """A repository as the store takes it."""
+    return RepositorySummary(repository.id, repository.ref, repository.private, repository.archived)
+
+
+def reconcile(services: Services) -> None:
+    """Bring the store's list of repositories up to date, and erase those that are no longer ours.
+
+    One is erased only when GitHub says of that very one that the App is not installed on it. Raises RateLimited,
+    Unavailable and Forbidden (the App's own credentials are refused); then nothing more is erased.
+    """
+    app, repositories = services.github.app(), services.store.repositories
+    # Before the lists are read: what becomes ours meanwhile is stored by then, and on no list.
+    stored = repositories.list()
+    listed = [_list(app, one) for one in app.installations()]
+    differences = compare(listed, stored)
+    for summary, installation in differences.changed:
+        repositories.upsert(summary, installation, services.now())
+    for installation, suspended in differences.suspensions:
+        repositories.suspend(installation, suspended)
+    gone = [repository for repository in differences.missing if _is_gone(app, repository)]
+    for repository in gone:
+        erase_repository(repository.id, services)
+    logger.info(
+        "reconciled with GitHub: %d installations; %d repositories new or changed, %d erased, %d suspensions noted",
+        len(listed),
+        len(differences.changed),
+        len(gone),
+        len(differences.suspensions),
+    )
+
+
+def _list(app: AppClient, installation: Installation) -> Listed:
+    repositories = None
+    if not installation.suspended:
+        try:
+            repositories = tuple(app.repositories(installation.id))
+        except (Forbidden, NotFound) as refusal:
+            # It ended or was suspended since it was listed.
+            logger.warning("installation %d tells no repositories: %s", installation.id, refusal)
+    return Listed(installation.id, installation.account, installation.suspended, repositories)
+
+
+def _is_gone(app: AppClient, repository: StoredRepository) -> bool:
+    try:
+        app.repository(repository.ref, repository.id)
+    except NotFound:
+        return True
+    except Forbidden:
+        # Suspended, since the App itself may always ask which installation has a repository.
+        return False
+    logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
+    return False

@@ -1,0 +1,119 @@
+"""C6a: what a lost delivery should have told is found out by asking GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from bot.errors import Unavailable
+from bot.github.app import AppClient
+from bot.model import Repository
+from bot.reconciliation import reconcile
+from tests.e2e.harness import Doppel
+from tests.e2e.test_c6a_access import stored, use
+
+
+@contextmanager
+def deliveries_lost(doppel: Doppel) -> Iterator[None]:
+    """What happens inside is never delivered."""
+    webhooks = doppel.sim.webhooks
+    post = webhooks.post
+    webhooks.post = lambda url, body, headers: (503, {}, "")
+    try:
+        yield
+        webhooks.join()
+    finally:
+        webhooks.post = post
+
+
+def other_rows(doppel: Doppel) -> int:
+    return len(doppel.services.store.repositories.list()) - (stored(doppel, doppel.repository.id) > 0)
+
+
+def test_c6a_what_is_no_longer_ours_is_erased_alone(doppel: Doppel) -> None:
+    use(doppel)
+    reconcile(doppel.services)
+    others = other_rows(doppel)
+    with deliveries_lost(doppel):
+        doppel.sim.remove_from_installation(doppel.repo)
+    reconcile(doppel.services)
+    assert stored(doppel, doppel.repository.id) == 0
+    assert other_rows(doppel) == others
+
+
+def test_c6a_an_installation_that_has_ended_is_erased(doppel: Doppel) -> None:
+    use(doppel)
+    with deliveries_lost(doppel):
+        doppel.sim.uninstall(doppel.owner)
+    reconcile(doppel.services)
+    assert stored(doppel, doppel.repository.id) == 0
+
+
+def test_c6a_a_repository_whose_name_another_one_has_by_now_is_erased(doppel: Doppel) -> None:
+    use(doppel)
+    with deliveries_lost(doppel):
+        doppel.sim.delete_repository(doppel.repo)
+        doppel.sim.add_repository(doppel.repo)
+        doppel.sim.install(doppel.repo)
+    reconcile(doppel.services)
+    assert stored(doppel, doppel.repository.id) == 0
+
+
+def test_c6a_new_and_changed_repositories_are_taken_over(doppel: Doppel) -> None:
+    use(doppel)
+    before = stored(doppel, doppel.repository.id)
+    with deliveries_lost(doppel):
+        other = doppel.sim.add_repository(f"{doppel.owner}/other")
+        doppel.sim.install(f"{doppel.owner}/other")
+        doppel.sim.rename_repository(doppel.repo, "renamed")
+        doppel.sim.set_private(f"{doppel.owner}/renamed", True)
+    reconcile(doppel.services)
+    known, new = map(doppel.services.store.repositories.get, (doppel.repository.id, other.id))
+    assert known is not None
+    assert new is not None
+    assert (known.ref.name, known.private, known.installation) == ("renamed", True, new.installation)
+    assert stored(doppel, doppel.repository.id) == before
+
+
+def test_c6a_suspensions_are_noted_and_erase_nothing(doppel: Doppel) -> None:
+    use(doppel)
+    before = stored(doppel, doppel.repository.id)
+    for suspended in (True, False):
+        with deliveries_lost(doppel):
+            doppel.sim.suspend(doppel.owner, suspended)
+        reconcile(doppel.services)
+        known = doppel.services.store.repositories.get(doppel.repository.id)
+        assert known is not None
+        assert known.suspended is suspended
+        assert stored(doppel, doppel.repository.id) == before
+
+
+@pytest.mark.parametrize("route", ["GET /app/installations", "GET /installation/repositories", "GET */installation"])
+def test_c6a_nothing_is_erased_while_github_fails(doppel: Doppel, route: str) -> None:
+    use(doppel)
+    before = stored(doppel, doppel.repository.id)
+    with deliveries_lost(doppel):
+        doppel.sim.remove_from_installation(doppel.repo)
+    doppel.sim.faults.add(route, 502, times=None)
+    with pytest.raises(Unavailable):
+        reconcile(doppel.services)
+    assert stored(doppel, doppel.repository.id) == before
+    doppel.sim.faults.clear()
+    reconcile(doppel.services)
+    assert stored(doppel, doppel.repository.id) == 0
+
+
+def test_c6a_a_list_with_gaps_erases_nothing(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(doppel)
+    before = stored(doppel, doppel.repository.id)
+
+    def with_gaps(app: AppClient, installation_id: int) -> list[Repository]:
+        return []
+
+    monkeypatch.setattr(AppClient, "repositories", with_gaps)
+    reconcile(doppel.services)
+    monkeypatch.setattr(AppClient, "installations", lambda app: [])
+    reconcile(doppel.services)
+    assert stored(doppel, doppel.repository.id) == before

@@ -1,0 +1,75 @@
+"""Chores: done once a turn, however many workers there are, and again after one that failed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.jobs import Chore, DeadLetters, Worker, ensure_schema
+from bot.jobs.chores import call_for
+from bot.jobs.database import queue_client, queue_engine
+from bot.settings import Settings
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    settings = Settings(home=tmp_path, database_url=database_url, worker_threads=2)
+    ensure_schema(settings)
+    return settings
+
+
+def test_a_turn_is_done_once_whoever_calls_for_it(settings: Settings) -> None:
+    engine = queue_engine(settings)
+    done, all_done = list[str](), threading.Event()
+    # The turn of the first is over in the year 2030.
+    sweep = Chore("sweep", 1.9e9, lambda: done.append("sweep"))
+    last = Chore("wash", 1.9e9, lambda: (done.append("wash"), all_done.set())[0])
+    for _ in range(3):
+        call_for(queue_client(engine), engine, sweep, 0)
+    worker = Worker(settings, lambda job: None, [sweep, last])
+    worker.start()
+    assert all_done.wait(15)
+    for _ in range(3):
+        call_for(queue_client(engine), engine, sweep, 0)
+        worker._call_for_chores()
+    all_done.clear()
+    call_for(queue_client(engine), engine, last, 1)
+    assert all_done.wait(15)
+    assert worker.stop()
+    assert sorted(done) == ["sweep", "wash", "wash"]
+    engine.dispose()
+
+
+def test_what_failed_is_done_in_the_next_turn_and_is_no_dead_letter(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    done, succeeded = list[str](), threading.Event()
+
+    def do() -> None:
+        done.append("tried")
+        if len(done) == 1:
+            raise ValueError("private text")
+        succeeded.set()
+
+    worker = Worker(settings, lambda job: None, [Chore("sweep", 1e12, do)])
+    with caplog.at_level(logging.WARNING), closing(DeadLetters(settings)) as letters:
+        worker.start()
+        engine = queue_engine(settings)
+        call_for(queue_client(engine), engine, Chore("sweep", 1.0, do), 1)
+        assert succeeded.wait(15)
+        assert worker.stop()
+        assert letters.list() == []
+        engine.dispose()
+    assert done == ["tried", "tried"]
+    assert "chore sweep failed" in caplog.text
+    assert "private text" not in caplog.text
+
+
+def test_all_workers_agree_on_the_turns() -> None:
+    chore: Callable[[float], int] = Chore("sweep", 1800.0, lambda: None).turn
+    assert [chore(0.0), chore(1799.9), chore(1800.0), chore(3600.0)] == [0, 0, 1, 2]
