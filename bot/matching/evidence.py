@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,10 +40,17 @@ class Witness:
     """One question, ready to be compared with several candidates. `title` and `body` are what was asked."""
 
     def __init__(self, question: Question, title: str, body: str, rarity: Rarity) -> None:
-        self._messages = error_messages(f"{title}\n{body}")
-        self._spelled = _spelled(f"{title}\n{body}")
+        self._text = f"{title}\n{body}"
         self._known = question.known
         self._rarities = {name: rarity(name, question.known[name].terms) for name in ("words", "title")}
+
+    @cached_property
+    def _messages(self) -> Mapping[str, str]:
+        return error_messages(self._text)
+
+    @cached_property
+    def _spelled(self) -> Mapping[str, str]:
+        return _spelled(self._text)
 
     def of(self, pool: Pool, row: int) -> Evidence:
         """What is shared with the candidate in a row of the pool."""

@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from rapidfuzz import fuzz, process
@@ -288,6 +289,7 @@ def _part(part: Floats, whole: Floats | float) -> Floats:
     return np.asarray(part / np.where(np.asarray(whole) > 0, whole, 1.0), dtype=np.float64)
 
 
+@lru_cache(maxsize=1 << 14)
 def _plain(title: str) -> str:
     return " ".join(split_words(title.lower()))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -19,8 +20,6 @@ from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, by_vectors, by
 from bot.model import Issue
 from bot.report import QueryRun
 
-#: The first so many of a list have evidence; more are never shown.
-EXPLAINED = 20
 # Words of the question that its report names, the rarest.
 _MOST_NAMED = 12
 
@@ -36,7 +35,12 @@ class Match:
     number: int
     confidence: float
     score: float
-    evidence: Evidence
+    explain: Callable[[], Evidence] = field(repr=False, compare=False)
+
+    @property
+    def evidence(self) -> Evidence:
+        """What it shares with the question; looked up when it is asked for, since few candidates are shown."""
+        return self.explain()
 
 
 class Matcher:
@@ -118,9 +122,9 @@ class Look:
                 int(there[row]),
                 float(judged.confidences[row]),
                 float(judged.scores[row]),
-                witness.of(candidates, row) if place < EXPLAINED else Evidence(),
+                partial(witness.of, candidates, row),
             )
-            for place, row in enumerate(judged.order.tolist())
+            for row in judged.order.tolist()
         ]
         return matches if numbers is None else [one for one in matches if one.number in {*numbers, *wanted}]
 
