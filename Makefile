@@ -3,14 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?=
 
-.PHONY: install demo demo-postgres test test-quick lint docs bench conformance clean
+.PHONY: install demo demo-postgres test test-quick test-models test-browser lint docs bench conformance clean
+
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
 install: .venv/installed
 
 # The stamp is renewed when the list of dependencies changes.
 .venv/installed: pyproject.toml
+	@echo "Installing Doppel and what it needs into .venv. This is done once and takes a minute or two."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "$(PYTHON) is too old: Python 3.11 or later is needed, as in make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP) --editable '.[dev]'
 	touch $@
 
 demo: install
@@ -26,6 +31,18 @@ test: install
 # The inner loop: no PostgreSQL, no other processes.
 test-quick: install
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not postgres and not processes'
+
+# With the model that D recommends, which needs about a gigabyte. Without it these tests are skipped.
+test-models: install
+	$(PIP) --editable '.[dev,test-models]'
+	$(BIN)/pytest -m models
+
+# The demo's page in a real browser, which the machine must have (Debian: apt-get install chromium).
+test-browser: install
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+		echo "There is no Chromium on this machine; on Debian: apt-get install chromium"; exit 1
+	$(PIP) --editable '.[dev,test-browser]'
+	$(BIN)/pytest -m browser
 
 lint: install
 	$(BIN)/ruff check .
