@@ -13,8 +13,6 @@ from bot.simulator import Simulator
 
 # The newest of the demo's issues is always this old, so that the show does not depend on the year it is played in.
 NEWEST = timedelta(days=3)
-# Who gives the reactions that a line only counts; GitHub shows numbers as well.
-_FAN = "reader-{}"
 
 
 def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] | None = None) -> int:
@@ -40,12 +38,7 @@ def _load_own(simulator: Simulator, repository: str) -> int:
         simulator.write_file(repository, path, data.joinpath("issue_template", f"{form}.yml").read_text("utf-8"))
     rows = [json.loads(line) for line in data.joinpath("issues.jsonl").read_text("utf-8").splitlines()]
     rows = _brought_forward(rows, simulator.now() - NEWEST)
-    for login in {row["author"] for row in rows if row["author"].endswith("[bot]")}:
-        simulator.who(login, "Bot")
-    count = simulator.load_issues(rows, repository)
-    for row in rows:
-        _embellish(simulator, repository, row)
-    return count
+    return simulator.load_issues(rows, repository)
 
 
 def _brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[dict[str, Any]]:
@@ -64,17 +57,3 @@ def _brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[d
 
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
-
-
-def _embellish(simulator: Simulator, repository: str, row: dict[str, Any]) -> None:
-    """What the common format of issues does not have: why it was closed, reactions, and what people answered."""
-    issue = simulator.issue(repository, row["id"])
-    issue.state_reason = row.get("state_reason")
-    for content, count in row.get("reactions", {}).items():
-        for serial in range(count):
-            simulator.react(issue, _FAN.format(serial + 1), content)
-    for comment in row.get("comments", ()):
-        author, when = comment["author"], _moment(comment["created_at"])
-        simulator.comment(repository, row["id"], author, comment["body"], created_at=when)
-    times = (row["created_at"], row["closed_at"], *(comment["created_at"] for comment in row.get("comments", ())))
-    issue.updated_at = max(_moment(time) for time in times if time)

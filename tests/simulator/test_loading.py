@@ -66,6 +66,44 @@ def test_e3_numbers_follow_arrival_and_states_the_file(tmp_path: Path, name: str
     assert sim.open_issue("acme/app", "ada", "Next").number == 5
 
 
+def test_e3_reasons_reactions_comments_labels_and_bots_are_kept() -> None:
+    row = {
+        "id": 1,
+        "title": "Sync hangs",
+        "body": "",
+        "created_at": "2020-01-01T00:00:00Z",
+        "closed_at": "2020-01-02T00:00:00Z",
+        "author": "sweeper[bot]",
+        "state_reason": "not_planned",
+        "labels": ["sync", "bug"],
+        "reactions": {"+1": 3, "heart": 1},
+        "comments": [
+            {"author": "ann", "created_at": "2020-01-01T08:00:00Z", "body": "Here too, @bea"},
+            {"author": None, "created_at": "2020-01-05T08:00:00Z", "body": "Duplicate of #1"},
+        ],
+    }
+    sim = Simulator(webhook_url="http://127.0.0.1:9/never")
+    sim.add_repository("acme/app")
+    sim.install("acme/app")
+    before = len(sim.webhooks.log)
+    sim.load_issues([row, {**ROWS[1], "state_reason": None, "comments": None, "reactions": None}], "acme/app")
+    issue = sim.issue("acme/app", 1)
+    assert (issue.author.type, issue.state_reason) == ("Bot", "not_planned")
+    assert [label.name for label in issue.labels] == ["sync", "bug"]
+    assert sorted(reaction.content for reaction in issue.reactions) == ["+1", "+1", "+1", "heart"]
+    assert [(one.author.login, one.created_at.day) for one in issue.comments] == [("ann", 1), ("ghost", 5)]
+    assert issue.updated_at == issue.comments[1].created_at and issue.duplicate_of is None
+    assert len(sim.webhooks.log) == before
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"state_reason": "bored"}, {"reactions": {"shrug": 1}}, {"comments": [{"body": "no time"}]}]
+)
+def test_e3_what_github_does_not_know_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises((ValueError, KeyError)):
+        Simulator().load_issues([{**ROWS[2], **wrong}])
+
+
 def test_loading_tells_nobody(tmp_path: Path) -> None:
     sim = Simulator(webhook_url="http://127.0.0.1:9/never")
     sim.add_repository("acme/app")
