@@ -9,7 +9,7 @@ from bot.config import ConfigError
 from bot.render.escape import code, escape
 from bot.render.phrases import ENGLISH as SAY
 from bot.render.phrases import SOURCE_NAMES
-from bot.report import QueryRun, Report
+from bot.report import Candidate, QueryRun, Report
 
 QUERIES_MAX = 12
 PROBLEMS_MAX = 10
@@ -99,11 +99,19 @@ def settings_list(problems: Sequence[ConfigError]) -> str:
     return bullets(lines)
 
 
-def correction_block(number: int | None) -> str:
-    """The commands that people want next; `number` is the first candidate's, None where none is shown."""
-    names = (Name.SEARCH, Name.MUTE) if number is None else (Name.NOT, Name.OF, Name.EXPLAIN, Name.SEARCH)
+def correction_block(first: Candidate | None) -> str:
+    """The commands that people want next about the first candidate, None where none is shown.
+
+    `of` is left out where it would be refused, since the discussion cannot continue in a closed issue.
+    """
+    if first is None:
+        names: tuple[Name, ...] = (Name.SEARCH, Name.MUTE)
+    elif first.state == "open" or first.state_reason == "duplicate":
+        names = (Name.NOT, Name.OF, Name.EXPLAIN, Name.SEARCH)
+    else:
+        names = (Name.NOT, Name.EXPLAIN, Name.SEARCH)
     lines = []
     for row in (BY_NAME[name] for name in (*names, Name.HELP)):
-        command = row.syntax if number is None else row.syntax.replace("#N", f"#{number}")
+        command = row.syntax if first is None else row.syntax.replace("#N", f"#{first.number}")
         lines.append(SAY.correct_line.format(command=code(command), says=row.says))
     return f"{SAY.correct}\n\n{bullets(lines)}"

@@ -200,6 +200,16 @@ def test_f9_what_was_found_in_spite_of_an_outage_says_so_above_the_fold() -> Non
     assert "Not every search answered, so something may be missing here." in body.partition("<details>")[0]
 
 
+@pytest.mark.parametrize(
+    ("state", "reason", "offered"),
+    [("open", None, True), ("closed", "duplicate", True), ("closed", "completed", False), ("closed", None, False)],
+)
+def test_c4_of_is_offered_only_where_it_can_be_done(state: str, reason: str | None, offered: bool) -> None:
+    body = render_comment(report(candidate(12, state=state, state_reason=reason)), view())
+    assert ("`/duplicates of #12`" in body) is offered
+    assert "`/duplicates not #12`" in body
+
+
 def test_c4_a_search_of_ones_own_shows_words_and_state() -> None:
     body = render_comment(report(candidate()), view(words=("big `x`", "paste"), options=Options(state="closed")))
     assert "\n\nSearched for `` big `x` `` `paste`. Only closed issues were looked at.\n\n" in body
