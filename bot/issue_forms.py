@@ -1,4 +1,7 @@
-"""The headings that a repository's issue forms and templates put into every issue: they say nothing about one (F3)."""
+"""What a repository's issue forms and templates put into every issue: it says nothing about one (F3).
+
+Their headings are no search words, and none of their lines is evidence in the index.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +14,28 @@ from bot.errors import Forbidden, Invalid, NotFound
 from bot.events import RepositorySummary
 from bot.events.parse import TEMPLATES
 from bot.model import RepoRef
-from bot.repository_settings import KEPT, OWNERS_REPOSITORY
+from bot.repository_settings import OWNERS_REPOSITORY
 from bot.store import Store
 
-_KEPT_AS = "issue form headings"
+KEPT = 3600.0
+"""Seconds for which forms are remembered. They change seldom, and a push to them ends that at once."""
+
+_HEADINGS, _LINES = "issue form headings", "issue form lines"
 # GitHub itself shows no more than a handful; each file is a request.
 _FILES_MAX = 20
+_LINES_MAX = 2_000
 
 # A form's labels become headings of the issue ("Syntax for GitHub's form schema"). Labels of single check boxes are
 # taken too, which does no harm: they never stand in a heading.
 _LABEL = re.compile(r"^[ \t-]*label:[ \t]+(\S.*)$", re.MULTILINE)
 _COMMENT = re.compile(r"\s#.*$")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
+# A field's own text, which people write over or around: a block of lines that are indented further, or one line.
+_BLOCK = re.compile(r"^([ \t]*)(?:- )?value:[ \t]*[|>][-+0-9]*[ \t]*\n((?:\1[ \t]+\S.*\n?|[ \t]*\n)+)", re.MULTILINE)
+_VALUE = re.compile(r"^[ \t-]*value:[ \t]+([^\s|>].*)$", re.MULTILINE)
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+# What GitHub writes where somebody leaves a field empty.
+_EMPTY = "_No response_"
 
 
 class FolderReader(Protocol):
@@ -35,13 +48,26 @@ class FolderReader(Protocol):
 
 def headings_in(name: str, text: str) -> list[str]:
     """The headings that one file supplies: a form's labels, or the headings of a Markdown template."""
-    if name.endswith((".yml", ".yaml")):
-        return [_COMMENT.sub("", label).strip().strip("\"'") for label in _LABEL.findall(text)]
+    if _is_form(name):
+        return [_scalar(label) for label in _LABEL.findall(text)]
     return [heading.rstrip("# \t") for heading in _HEADING.findall(text)] if name.endswith(".md") else []
 
 
+def lines_in(name: str, text: str) -> list[str]:
+    """All lines that one file supplies, as they stand in an issue whose author leaves them as they are."""
+    text = text.replace("\r\n", "\n")
+    if name.endswith(".md"):
+        return _lines(_FRONT_MATTER.sub("", text))
+    if not _is_form(name):
+        return []
+    labels = headings_in(name, text)
+    boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
+    values = [line for _, block in _BLOCK.findall(text) for line in _lines(block)]
+    return [_EMPTY, *(f"### {label}" for label in labels), *boxes, *values, *map(_scalar, _VALUE.findall(text))]
+
+
 class IssueForms:
-    """Reads the headings and keeps them in the store for some minutes, as the settings are. Thread safe."""
+    """Reads the files and keeps what they supply in the store, for all workers. Thread safe."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime]) -> None:
         self._store = store
@@ -49,22 +75,48 @@ class IssueForms:
 
     def headings(self, github: FolderReader, repository: RepositorySummary) -> tuple[str, ...]:
         """The headings of the repository's forms, or of its owner's where it has none of its own."""
+        self.refresh(github, repository)
+        return self._stored(repository.id, _HEADINGS)
+
+    def last_read(self, repo_id: int) -> tuple[str, ...]:
+        """The lines of the forms as they were last read; none where they never were."""
+        return self._stored(repo_id, _LINES)
+
+    def refresh(self, github: FolderReader, repository: RepositorySummary) -> None:
+        """Read the files if that was long ago."""
         now = self._clock().timestamp()
-        known = self._store.texts.get(repository.id, _KEPT_AS)
+        known = self._store.texts.get(repository.id, _LINES)
         if known is not None and now - known.fetched_at < KEPT:
-            return tuple((known.text or "").splitlines())
-        found: list[str] = []
+            return
+        files: dict[str, str] = {}
         for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
-            found = found or _read(github, place)
-        self._store.texts.put(repository.id, _KEPT_AS, "\n".join(found), now)
-        return tuple(found)
+            files = files or _read(github, place)
+        # The second last, since it is the one that is looked at.
+        for name, found in ((_HEADINGS, headings_in), (_LINES, lines_in)):
+            texts = dict.fromkeys(one for file, text in files.items() for one in found(file, text))
+            self._store.texts.put(repository.id, name, "\n".join(list(texts)[:_LINES_MAX]), now)
+
+    def _stored(self, repo_id: int, name: str) -> tuple[str, ...]:
+        known = self._store.texts.get(repo_id, name)
+        return tuple((known.text or "").splitlines()) if known else ()
 
 
-def _read(github: FolderReader, place: RepoRef) -> list[str]:
+def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:
     try:
         names = github.directory(place, TEMPLATES)[:_FILES_MAX]
-        texts = {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in names}
+        return {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in names}
     except (NotFound, Forbidden, Invalid):
         # Without them a heading may be searched for that every issue has: worse, but no reason to fail.
-        return []
-    return list(dict.fromkeys(heading for name, text in texts.items() for heading in headings_in(name, text)))
+        return {}
+
+
+def _is_form(name: str) -> bool:
+    return name.endswith((".yml", ".yaml"))
+
+
+def _scalar(text: str) -> str:
+    return _COMMENT.sub("", text).strip().strip("\"'")
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]

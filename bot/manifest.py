@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from bot.router import Level, Route
 
-# GitHub sends these to every App; a manifest cannot name them.
-UNASKED = frozenset({"installation", "installation_repositories"})
+# GitHub sends these to every App; a manifest cannot name them. The last is our own (`IndexEvent`).
+UNASKED = frozenset({"installation", "installation_repositories", "index"})
 
 
 def events(routes: Iterable[Route]) -> frozenset[str]:

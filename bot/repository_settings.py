@@ -74,6 +74,14 @@ class RepositorySettings:
                 return Loaded(config, problems, source, private)
         return Loaded(RepoConfig())
 
+    def last_read(self, repo_id: int) -> RepoConfig:
+        """The settings as they were last read, however long ago; the defaults where none are remembered."""
+        for name in (_OWN, _OWNERS):
+            known = self._store.texts.get(repo_id, name)
+            if known is not None and known.text is not None:
+                return parse_config(known.text)[0]
+        return RepoConfig()
+
     def forget(self, repository: RepositorySummary) -> None:
         """A push has changed the file. Where it is the owner's, it is forgotten for every repository of theirs."""
         self._store.texts.drop(repository.id)

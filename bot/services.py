@@ -8,6 +8,8 @@ from datetime import datetime
 
 from bot.comments import CommentKeeper
 from bot.github.client import GitHub
+from bot.index import Index
+from bot.indexing import Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Inbox
 from bot.repository_settings import RepositorySettings
@@ -30,6 +32,8 @@ class Services:
     issue_forms: IssueForms
     comments: CommentKeeper
     inbox: Inbox
+    index: Index
+    indexing: Indexing
     clock: Callable[[], datetime]
     arrived: float | None = None
 

@@ -76,6 +76,23 @@ VARIABLES = (
         "The project field that is shown as an issue's workflow state.",
         "`Workflow State`, else `Status`",
     ),
+    Variable(
+        "DOPPEL_EMBEDDING_MODEL",
+        "What turns texts into vectors: `wordllama` is always there, `none` does without, any other name is a model of "
+        "sentence-transformers, or of the endpoint in `DOPPEL_EMBEDDING_URL`.",
+        "wordllama",
+    ),
+    Variable(
+        "DOPPEL_EMBEDDING_URL",
+        "An endpoint that speaks OpenAI's `POST /embeddings`, such as `https://api.openai.com/v1`.",
+    ),
+    Variable("DOPPEL_EMBEDDING_KEY", "The bearer token for that endpoint."),
+    Variable(
+        "DOPPEL_REMOTE_TEXT",
+        "Which repositories' texts may go to that endpoint: those of `public` ones, or of `all` – of private ones only "
+        "where their settings say `remote_text: on`, too.",
+        "public",
+    ),
     Variable("DOPPEL_REPOSITORY", "The `OWNER/REPO` that a bare `#N` means on the command line."),
 )
 
@@ -105,6 +122,10 @@ class Settings:
     sqlite_synchronous: str = "NORMAL"
     default_repository: str = ""
     workflow_field: str | None = None
+    embedding_model: str = "wordllama"
+    embedding_url: str = ""
+    embedding_key: str = field(default="", repr=False)
+    remote_text: str = "public"
 
     @property
     def enterprise(self) -> bool:
@@ -188,6 +209,10 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")),
         default_repository=read.text("DOPPEL_REPOSITORY"),
         workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,
+        embedding_model=read.text("DOPPEL_EMBEDDING_MODEL", "wordllama"),
+        embedding_url=read.url("DOPPEL_EMBEDDING_URL", "", "https://api.openai.com/v1"),
+        embedding_key=read.text("DOPPEL_EMBEDDING_KEY"),
+        remote_text=read.choice("DOPPEL_REMOTE_TEXT", "PUBLIC", ("PUBLIC", "ALL")).lower(),
     )
     if read.problems:
         raise WrongSettings(read.problems)

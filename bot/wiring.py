@@ -14,6 +14,9 @@ from bot.doctor import Wanted
 from bot.errors import SettingsError
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
+from bot.index import Index, TextAnalyser
+from bot.index.embedding import Embedder, choose_embedder
+from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job, ensure_schema
 from bot.model import RepoRef
@@ -52,17 +55,29 @@ def build_github(settings: Settings) -> GitHub:
 def build_services(settings: Settings) -> Services:
     """What every handler is given, for a process that speaks as the App."""
     settings.require_app()
-    store = open_store(settings)
+    store, inbox = open_store(settings), Inbox(settings)
+    repository_settings, forms = RepositorySettings(store, now), IssueForms(store, now)
+    model = embedder(settings)
+    remote = model is not None and model.remote
+    facts = StoredFacts(store, repository_settings, forms, remote=remote, private_too=settings.remote_text == "all")
+    index = Index(store.engine, TextAnalyser(), model, facts)
     return Services(
         settings=settings,
         github=build_github(settings),
         store=store,
-        repository_settings=RepositorySettings(store, now),
-        issue_forms=IssueForms(store, now),
+        repository_settings=repository_settings,
+        issue_forms=forms,
         comments=CommentKeeper(store.comments, settings.app_id or 0, now),
-        inbox=Inbox(settings),
+        inbox=inbox,
+        index=index,
+        indexing=Indexing(index, store, inbox, now),
         clock=now,
     )
+
+
+def embedder(settings: Settings) -> Embedder | None:
+    """The model that the host has chosen; nothing is loaded yet."""
+    return choose_embedder(settings.embedding_model, settings.embedding_url, settings.embedding_key)
 
 
 def wanted() -> Wanted:
@@ -82,7 +97,10 @@ def job_handler(services: Services) -> Callable[[Job], None]:
 
 def chores(services: Services) -> tuple[Chore, ...]:
     """What the workers do without being told by a delivery."""
-    return (Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),)
+    return (
+        Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
+        Chore("look again", LOOK_EVERY, services.indexing.look_again),
+    )
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:

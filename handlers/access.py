@@ -82,3 +82,4 @@ def _add(event: InstallationEvent, services: Services) -> None:
         archived = known.archived if known else repository.archived
         summary = RepositorySummary(repository.id, repository.ref, repository.private, archived)
         services.store.repositories.upsert(summary, event.installation, services.now())
+        services.indexing.begin(summary, event.installation, services.arrived or services.now())

@@ -6,6 +6,7 @@ import logging
 
 from bot.config import RepoConfig
 from bot.events import IssueEvent
+from bot.model import Issue
 from bot.services import Services
 from handlers.advice import advise
 from handlers.finding import finder_for
@@ -28,12 +29,19 @@ def labels_changed(event: IssueEvent, services: Services) -> None:
     maintainer can delete.
     """
     with visiting(event, services) as visit:
-        if visit is not None and _decides(visit.config, event.label):
+        if visit is None:
+            return
+        if _decides(visit.config, event.label):
             _look(visit, event)
+        else:
+            _keep(visit, visit.github.issue(visit.repo, event.number))
 
 
 def closed(event: IssueEvent, services: Services) -> None:
     """An issue was closed. The comment stays as it is: who reads it later sees what was known when it was open."""
+    with visiting(event, services) as visit:
+        if visit is not None:
+            _keep(visit, visit.github.issue(visit.repo, event.number))
 
 
 def gone(event: IssueEvent, services: Services) -> None:
@@ -42,6 +50,7 @@ def gone(event: IssueEvent, services: Services) -> None:
     Where the App is installed on the other repository, `issues.opened` arrives from there; the advisory comment that
     moved along is found by its marker.
     """
+    services.indexing.remove(event.repository.id, event.number)
     services.store.forget_issue(event.repository.id, event.number)
 
 
@@ -57,6 +66,13 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     if not issue.is_pull_request:
         # What is not answered counts too, when it comes to which words are rare here.
         finder_for(visit, issue).notice(issue)
+        _keep(visit, issue)
+
+
+def _keep(visit: Visit, issue: Issue) -> None:
+    """What bots cause, what is muted and what is closed can be an original, so that all of it is indexed (C1)."""
+    if not issue.is_pull_request:
+        visit.services.indexing.keep(visit.github, visit.repository, issue)
 
 
 def _decides(config: RepoConfig, label: str) -> bool:

@@ -115,6 +115,7 @@ def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
     summary = RepositorySummary(present.id, present.ref, present.private, present.archived)
     repositories.upsert(summary, installation, services.now())
+    services.indexing.begin(summary, installation, services.arrived or services.now())
     return summary, installation
 
 

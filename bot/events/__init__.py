@@ -3,9 +3,11 @@
 from bot.events.codec import from_json, to_json
 from bot.events.parse import MalformedPayload, parse
 from bot.events.types import (
+    BACKGROUND,
     CommentEvent,
     Event,
     Ignored,
+    IndexEvent,
     InstallationEvent,
     IssueEvent,
     PushEvent,
@@ -14,9 +16,11 @@ from bot.events.types import (
 )
 
 __all__ = [
+    "BACKGROUND",
     "CommentEvent",
     "Event",
     "Ignored",
+    "IndexEvent",
     "InstallationEvent",
     "IssueEvent",
     "MalformedPayload",

@@ -7,7 +7,15 @@ import types
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from bot.events.types import CommentEvent, Event, InstallationEvent, IssueEvent, PushEvent, RepositoryEvent
+from bot.events.types import (
+    CommentEvent,
+    Event,
+    IndexEvent,
+    InstallationEvent,
+    IssueEvent,
+    PushEvent,
+    RepositoryEvent,
+)
 
 _KINDS: dict[str, type[Event]] = {
     "issue": IssueEvent,
@@ -15,6 +23,7 @@ _KINDS: dict[str, type[Event]] = {
     "installation": InstallationEvent,
     "repository": RepositoryEvent,
     "push": PushEvent,
+    "index": IndexEvent,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 

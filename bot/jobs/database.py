@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
 from dbos import error as dbos_error
 
+from bot.events import BACKGROUND
 from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.engine import PATIENCE, make_engine, write
@@ -24,6 +25,8 @@ APPLICATION = "doppel"
 # version for ever; what a queued event looks like is kept compatible by `bot.events`.
 VERSION = "1"
 QUEUE = "events"
+# Work that nobody waits for. It is done one piece at a time beside the other queue, so that it keeps nobody waiting.
+BACKGROUND_QUEUE = "background"
 
 SCHEMA = "dbos"
 # Any constant will do, as long as nothing else in the database locks the same number.
@@ -101,6 +104,11 @@ def input_table(engine: sa.Engine) -> sa.TableClause:
     """DBOS's `workflow_input`: what the workflows were given."""
     names = ("workflow_uuid", "inputs", "retention_timestamp")
     return sa.table("workflow_input", *map(sa.column, names), schema=_schema(engine))
+
+
+def queue_for(partition: str) -> str:
+    """The queue that work of this partition goes into (`bot.events`)."""
+    return BACKGROUND_QUEUE if partition.startswith(BACKGROUND) else QUEUE
 
 
 def belongs_to(workflows: sa.TableClause, repository_id: int) -> sa.ColumnElement[bool]:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from dbos import error as dbos_error
 
-from bot.jobs.database import QUEUE, VERSION, workflow_table
+from bot.jobs.database import VERSION, queue_for, workflow_table
 from bot.jobs.job import Message
 from bot.store.engine import write
 
@@ -26,7 +26,7 @@ def enqueue(
     """
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
-        "queue_name": QUEUE,
+        "queue_name": queue_for(message.partition),
         "workflow_id": message.workflow_id,
         "workflow_id_reuse_policy": "reject",
         "app_version": VERSION,

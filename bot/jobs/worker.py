@@ -22,7 +22,18 @@ from bot.events import from_json
 from bot.jobs import executors
 from bot.jobs.chores import CHORE, Chore, call_for
 from bot.jobs.cleanup import clean
-from bot.jobs.database import APPLICATION, QUEUE, SCHEMA, VERSION, prepare, queue_client, queue_engine, workflow_table
+from bot.jobs.database import (
+    APPLICATION,
+    BACKGROUND_QUEUE,
+    QUEUE,
+    SCHEMA,
+    VERSION,
+    prepare,
+    queue_client,
+    queue_engine,
+    queue_for,
+    workflow_table,
+)
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import LATER_RUN, Job, Message
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
@@ -47,7 +58,10 @@ class GivenUp(DoppelError):
 
 
 class Worker:
-    """Runs `handle` for the deliveries in the queue, `worker_threads` at a time. One in a process: DBOS is global."""
+    """Runs `handle` for what is in the queues: deliveries `worker_threads` at a time, and one piece of background work.
+
+    One in a process: DBOS is global.
+    """
 
     def __init__(self, settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chore] = ()) -> None:
         """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault.
@@ -60,9 +74,12 @@ class Worker:
         # The last turn of each that this worker has called for.
         self._turns: dict[str, int] = {}
         self._claims = CLAIMS_PER_THREAD * settings.worker_threads
-        self._places = threading.BoundedSemaphore(settings.worker_threads)
+        self._places = {
+            QUEUE: threading.BoundedSemaphore(settings.worker_threads),
+            BACKGROUND_QUEUE: threading.BoundedSemaphore(1),
+        }
         # DBOS's own threads need connections besides those of the jobs.
-        self._engine = queue_engine(settings, pool_size=self._claims + 8)
+        self._engine = queue_engine(settings, pool_size=self._claims + 10)
         self._client = queue_client(self._engine)
         self._executor = executors.this_process()
         self._stopping = threading.Event()
@@ -86,14 +103,14 @@ class Worker:
                 "run_migrations": False,
                 "use_listen_notify": False,
                 "notification_listener_polling_interval_sec": 0.25,
-                "max_executor_threads": self._claims + 2,
+                "max_executor_threads": self._claims + 3,
                 "log_level": "WARNING",
             }
         )
 
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_CRASHES)
         def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
-            with self._places:
+            with self._places[queue_for(partition)]:
                 return self._work(Message(delivery_id, run, failures, arrived, partition, text))
 
         @DBOS.workflow(name=CHORE, max_recovery_attempts=MOST_CRASHES)
@@ -102,12 +119,10 @@ class Worker:
             return self._do_chore(name)
 
         # Before the launch, because DBOS looks for new queues only every second.
-        self._client.register_queue(
-            QUEUE,
-            partition_concurrency=1,
-            worker_concurrency=self._claims,
-            polling_interval_sec=POLL_EVERY,
-        )
+        for queue, at_once in ((QUEUE, self._claims), (BACKGROUND_QUEUE, 1)):
+            self._client.register_queue(
+                queue, partition_concurrency=1, worker_concurrency=at_once, polling_interval_sec=POLL_EVERY
+            )
         DBOS.launch()
         self._take_over(by_age=False)
         self._call_for_chores()
@@ -196,7 +211,7 @@ class Worker:
         query = sa.select(sa.func.max(workflows.c.delay_until_epoch_ms)).where(
             # Written out, because SQLite uses its partial index only for a literal.
             sa.text("status = 'DELAYED'"),
-            workflows.c.queue_name == QUEUE,
+            workflows.c.queue_name == queue_for(message.partition),
             workflows.c.queue_partition_key == message.partition,
             workflows.c.created_at < message.arrived,
             workflows.c.delay_until_epoch_ms < (time.time() + HOLD) * 1000,

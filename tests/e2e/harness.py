@@ -21,6 +21,7 @@ import sqlalchemy as sa
 
 from bot.comments import CommentKeeper
 from bot.github.client import GitHub
+from bot.indexing import Indexing
 from bot.jobs import DeadLetters, Job, Worker
 from bot.jobs import retry as retries
 from bot.jobs import worker as worker_module
@@ -116,6 +117,7 @@ def start_world(home: Path) -> Iterator[World]:
             github=github,
             clock=clock.now,
             comments=CommentKeeper(services.store.comments, server.app_id, clock.now, lease=LEASE),
+            indexing=Indexing(services.index, services.store, services.inbox, clock.now),
         )
         web = create_app(settings).test_client()
 

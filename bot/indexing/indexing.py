@@ -1,0 +1,194 @@
+"""The effects of filling the index: reading GitHub, writing the index, and queueing the next step."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.errors import Retryable
+from bot.events import IndexEvent, RepositorySummary
+from bot.github.changes import Budget
+from bot.github.repo import RepoClient
+from bot.index import Index, IndexedIssue
+from bot.index.backfill import Backfills, Progress
+from bot.index.embedding import EmbeddingError
+from bot.indexing.pace import EMBEDDED, LOST, PAGES, pause, retry
+from bot.indexing.walk import Place, further, resting
+from bot.jobs import Inbox
+from bot.model import Issue
+from bot.store import Store
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY = 1800.0
+"""Seconds between two rounds through all repositories; where nothing has changed, each is one short answer."""
+
+
+@dataclass(slots=True)
+class _Read:
+    """What a step has read: issues, the place to go on, and whether that is the end. `failure` is what stopped it."""
+
+    place: Place
+    issues: list[Issue]
+    end: bool = False
+    etag: str = ""
+    requests: int = 0
+    budget: Budget | None = None
+    failure: Retryable | None = None
+
+
+class Indexing:
+    """Keeps the index of every repository. Safe to share between threads.
+
+    A repository is read in steps of the background queue. Each notes its progress after its issues, and queues the next
+    under a name that is the same when it is repeated; so a step that dies in the middle is done again, and no other.
+    """
+
+    def __init__(self, index: Index, store: Store, inbox: Inbox, clock: Callable[[], datetime]) -> None:
+        self._index = index
+        self._store = store
+        self._inbox = inbox
+        self._clock = clock
+        self._backfills = Backfills(store.engine)
+
+    def ready(self, repo_id: int) -> bool:
+        """Whether all issues were read once, so that the index may be trusted."""
+        progress = self._backfills.get(repo_id)
+        return progress is not None and progress.done
+
+    def begin(self, repository: RepositorySummary, installation: int | None, at: float) -> None:
+        """Have a repository read that came to us `at` a time (seconds since 1970); nothing happens if that has begun.
+
+        What is repeated with the same time queues nothing new.
+        """
+        if self._backfills.get(repository.id) is None and not repository.archived:
+            self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
+
+    def look_again(self) -> None:
+        """Have every repository looked at for what webhooks have missed, and go on where a reading was lost."""
+        chain = f"round-{int(self._now() // LOOK_EVERY)}"
+        for known in self._store.repositories.list():
+            if not known.suspended and not known.archived:
+                self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
+
+    def step(self, event: IndexEvent, repository: RepositorySummary, github: RepoClient) -> None:
+        """Read on, and queue the next step if there is more to do. `repository` is what it is called now."""
+        known = self._backfills.get(repository.id)
+        if known and event.step == 0 and not known.done and self._now() - known.updated_at < LOST:
+            # Another chain is at it.
+            return
+        try:
+            progress, wait = self._advance(known, repository, github)
+        except Retryable as failure:
+            progress, wait = replace(known or Progress(), problem=str(failure)), retry(failure.after)
+        if progress.problem:
+            logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
+        # In this order: whoever dies before the note does this step again, with the same name for the next one.
+        if wait is not None:
+            self._queue(replace(event, repository=repository, step=event.step + 1), wait)
+        self._note(repository.id, progress)
+
+    def stop(self, repo_id: int, problem: str) -> None:
+        """Note why a repository cannot be read at present; the next round tries again."""
+        progress = self._backfills.get(repo_id) or Progress()
+        self._note(repo_id, replace(progress, problem=problem))
+
+    def keep(self, github: RepoClient, repository: RepositorySummary, issue: Issue) -> None:
+        """Put one issue into the index as it is now. A model that fails leaves its vectors for the next round."""
+        if problem := self._put(github, repository, [issue]):
+            logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
+
+    def remove(self, repo_id: int, number: int) -> None:
+        """Take an issue out that is no longer there."""
+        self._index.remove(repo_id, [number])
+
+    def _advance(
+        self, known: Progress | None, repository: RepositorySummary, github: RepoClient
+    ) -> tuple[Progress, float | None]:
+        """One step: how far it came, and in how many seconds the next one is due, None if there is nothing more to do.
+
+        Raises Retryable where nothing came of it.
+        """
+        progress = known or Progress(expected=github.count_issues(repository.ref))
+        if known is None:
+            logger.info("%s: reading about %s issues into the index", repository.ref, progress.expected)
+        read = self._read(progress, repository, github)
+        problem = self._put(github, repository, read.issues)
+        progress = replace(
+            progress,
+            cursor=str(read.place),
+            # It belongs to one question, and holds only if the next one is the same.
+            etag=read.etag if str(read.place) == progress.cursor else "",
+            seen=self._index.count(repository.id),
+            done=progress.done or read.end,
+            problem=str(read.failure or problem),
+        )
+        if read.failure is not None:
+            return progress, retry(read.failure.after)
+        logger.info("%s: %d issues of about %s are in the index", repository.ref, progress.seen, progress.expected)
+        if not read.end:
+            return progress, pause(read.requests, read.budget)
+        try:
+            # After a change of the model these are all there are.
+            embedded = self._index.embed_missing(repository.id, EMBEDDED)
+        except EmbeddingError as failure:
+            return replace(progress, problem=f"vectors: {failure}"), None
+        return progress, 0.0 if embedded else None
+
+    def _read(self, progress: Progress, repository: RepositorySummary, github: RepoClient) -> _Read:
+        """Some pages. A failure keeps what was read before it."""
+        read = _Read(Place.parse(progress.cursor), [])
+        try:
+            while read.requests < PAGES and not read.end:
+                etag = progress.etag if not read.requests else ""
+                place = read.place
+                page = github.changed_issues(
+                    repository.ref, since=place.since, after=place.after, page=place.page, etag=etag
+                )
+                read.requests += 1
+                read.budget = page.budget
+                read.issues += page.issues
+                read.end = not page.more
+                read.etag = page.etag
+                if page.more and page.last is not None:
+                    read.place = further(place, page.last, page.after)
+                elif not page.unchanged:
+                    read.place = resting(place, page.last)
+        except Retryable as failure:
+            read.failure = failure
+        return read
+
+    def _put(self, github: RepoClient, repository: RepositorySummary, issues: Sequence[Issue]) -> str:
+        """Put issues into the index; returns why they got no vectors, empty if they did."""
+        if not issues:
+            return ""
+        originals = self._originals(github, repository, issues)
+        indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
+        try:
+            self._index.put(repository.id, indexed)
+        except EmbeddingError as failure:
+            self._index.put(repository.id, indexed, embed=False)
+            return f"vectors: {failure}"
+        return ""
+
+    def _originals(
+        self, github: RepoClient, repository: RepositorySummary, issues: Sequence[Issue]
+    ) -> dict[int, int | None]:
+        """Of what the issues are duplicates: GitHub tells, or our own command did that."""
+        numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
+        found: dict[int, int | None] = dict(github.originals(repository.ref, numbers))
+        for number in numbers:
+            if number not in found:
+                found[number] = self._store.verdicts.original(repository.id, number)
+        return found
+
+    def _note(self, repo_id: int, progress: Progress) -> None:
+        self._backfills.set(repo_id, replace(progress, updated_at=self._now()))
+
+    def _queue(self, event: IndexEvent, delay: float) -> None:
+        self._inbox.put(event.delivery_id, event, delay)
+
+    def _now(self) -> float:
+        return self._clock().timestamp()

@@ -1,0 +1,38 @@
+"""A step of filling a repository's index: work of our own, queued by `bot.indexing`."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.errors import Forbidden, NotFound
+from bot.events import IndexEvent
+from bot.services import Services
+
+logger = logging.getLogger(__name__)
+
+
+def read_on(event: IndexEvent, services: Services) -> None:
+    """Read some more of a repository's issues, if it is still ours and wants to be looked at."""
+    known = services.store.repositories.get(event.repository.id)
+    if known is None or known.suspended or known.archived:
+        return
+    repository = known.summary
+    app = services.github.app()
+    try:
+        installation = known.installation or app.installation_of(repository.ref)
+        settings = services.repository_settings.read(
+            lambda repo_id: services.github.installation(installation, repository_ids=(repo_id,)), repository
+        )
+        github = services.github.installation(installation, repository_ids=(repository.id,))
+        if settings.config.mode == "off":
+            services.indexing.stop(repository.id, "its settings say mode: off")
+            return
+        services.issue_forms.refresh(github, repository)
+        services.indexing.step(event, repository, github)
+    except (NotFound, Forbidden) as refusal:
+        logger.warning("%s cannot be read: %s", repository.ref, refusal)
+        services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
+    finally:
+        if services.store.repositories.get(repository.id) is None:
+            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
+            services.store.forget(repository.id)
