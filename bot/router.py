@@ -62,3 +62,5 @@ class Router:
             handler(event, services)
         except (NotFound, Forbidden) as refusal:
             logger.warning("%s.%s on %s dropped: %s", event.name, event.action, event.partition, refusal)
+        else:
+            logger.info("%s on %s handled", f"{event.name}.{event.action}".rstrip("."), event.partition)

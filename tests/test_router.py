@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any, cast
 
 import pytest
@@ -26,10 +27,12 @@ def router(error: Exception | None, seen: list[tuple[Event, Any]]) -> Router:
     return Router([Route("push", ("",), handle)])
 
 
-def test_c1_an_event_reaches_its_handler() -> None:
+def test_c1_an_event_reaches_its_handler_and_the_log_has_a_line_of_it(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[tuple[Event, Any]] = []
-    router(None, seen).dispatch(PUSH, SERVICES)
+    with caplog.at_level(logging.INFO, "bot"):
+        router(None, seen).dispatch(PUSH, SERVICES)
     assert seen == [(PUSH, SERVICES)]
+    assert caplog.messages == ["push on repository:5 handled"]
 
 
 @pytest.mark.parametrize("error", [NotFound("read acme/app", 404, "Not Found"), Forbidden("read acme/app", 403, "No")])
