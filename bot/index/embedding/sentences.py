@@ -27,12 +27,18 @@ class SentenceModel:
         return f"sentence-transformers/{self._model}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return unit(self.vectors(texts))
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Like `embed`, but as the model gives them: of any length, and NaN where it is broken."""
         # The library says nothing of calls from several threads at once.
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
             try:
-                return unit(self._loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False))
+                return np.asarray(
+                    self._loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
+                )
             except Exception as failure:
                 raise EmbeddingError(f"{self.name}: {failure}") from failure
 

@@ -35,11 +35,15 @@ class WordLlama:
         self._loaded: tuple[Any, NDArray[np.float16]] | None = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        tokenizer, rows = self._load()
-        parts = [self._means(tokenizer, rows, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
-        return unit(np.concatenate(parts)) if parts else np.zeros((0, rows.shape[1]), dtype=np.float32)
+        return unit(self.vectors(texts))
 
-    def _means(self, tokenizer: Any, rows: NDArray[np.float16], texts: Sequence[str]) -> NDArray[np.float32]:
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Like `embed`, but of any length, and NaN where the model's file is broken."""
+        tokenizer, rows = self._load()
+        parts = [self._sums(tokenizer, rows, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        return np.concatenate(parts) if parts else np.zeros((0, rows.shape[1]), dtype=np.float32)
+
+    def _sums(self, tokenizer: Any, rows: NDArray[np.float16], texts: Sequence[str]) -> NDArray[np.float32]:
         # A trailing token that stands for nothing gives every text a segment of its own, also an empty one.
         tokens = [encoding.ids for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
         sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)

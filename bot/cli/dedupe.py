@@ -1,0 +1,141 @@
+"""`doppel dedupe PLAYBOOK.json`: merge the entries of a playbook that say the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bot.errors import Retryable, UserError
+
+if TYPE_CHECKING:
+    from bot.knowledge.account import Merge
+    from bot.knowledge.deduplication import Deduplication
+    from bot.knowledge.playbook import Entry
+
+_TEXT_SHOWN = 100
+
+
+@click.command()
+@click.argument("playbook", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--threshold", type=float, help="The least cosine similarity, 0 to 1.  [default: the model's own]")
+@click.option("--model", help="all-MiniLM-L6-v2 or wordllama.  [default: the first of them that is installed]")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the merged playbook to this file.")
+@click.option("--in-place", is_flag=True, help="Write it back to PLAYBOOK.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be merged.")
+def dedupe(
+    playbook: Path, threshold: float | None, model: str | None, out: Path | None, in_place: bool, dry_run: bool
+) -> None:
+    """Merge the entries of PLAYBOOK, a JSON file, that say the same.
+
+    The first of them keeps its name, text and section and gets the sums of the counters. Without --out, --in-place or
+    --dry-run the merged playbook goes to stdout. What was merged into what, at which similarity, goes to stderr.
+    """
+    if (out is not None and in_place) or (dry_run and (out is not None or in_place)):
+        raise click.UsageError("--out, --in-place and --dry-run exclude each other")
+    # NumPy and the models, which `doppel --help` need not pay for.
+    from bot.knowledge.account import account
+    from bot.knowledge.deduplication import deduplicate
+    from bot.knowledge.playbook import apply
+    from bot.ranking.playbook import SECTION_SLUGS
+
+    content = _read(playbook)
+    try:
+        found = deduplicate(content, threshold, slugs=SECTION_SLUGS, model=model)
+    except UserError:
+        raise
+    except Retryable as problem:
+        # A model that is not there will not come by itself.
+        raise UserError(str(problem)) from None
+    except ValueError as problem:
+        raise UserError(f"{playbook}: {problem}") from None
+    _tell(found, account(found))
+    if dry_run:
+        return
+    apply(content, found.entries, found.groups)
+    text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    if out is None and not in_place:
+        click.echo(text, nl=False)
+    # A playbook in which nothing was merged stays as its author formatted it.
+    elif found.merged or out is not None:
+        replace_file(out or playbook, text)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all; an existing one keeps its mode, and a link stays a link.
+
+    Raises UserError where the directory or the file cannot be written.
+    """
+    target = path.resolve()
+    temporary = ""
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, prefix=".", delete=False) as file:
+            temporary = file.name
+            file.write(text)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        Path(temporary).replace(target)
+    except (OSError, UnicodeError) as problem:
+        with suppress(OSError):
+            if temporary:
+                Path(temporary).unlink()
+        raise UserError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
+
+
+def _umask() -> int:
+    """The process's; it can be read only by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise UserError(f"{path}: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: this is no UTF-8 text") from None
+    except (ValueError, RecursionError) as problem:
+        raise UserError(f"{path}: this is no JSON: {problem}") from None
+
+
+def _tell(found: Deduplication, merges: Iterable[Merge]) -> None:
+    """The account, for a person, on stderr: stdout may be the playbook."""
+    if not found.model:
+        click.echo(f"{'1 entry' if found.entries else 'No entries'}: nothing to compare", err=True)
+        return
+    for merge in merges:
+        old = merge.survivor
+        counters = f"{old.helpful}/{old.harmful} → {merge.helpful}/{merge.harmful}"
+        click.secho(_place(old), bold=True, nl=False, err=True)
+        click.echo(f"  helpful/harmful {counters}\n    {_shown(old.text)}", err=True)
+        for one in merge.absorbed:
+            how = "" if one.through is None else f", through {_place(one.through)} at {one.link:.2f}"
+            click.echo(f"  ← {one.similarity:.2f}  {_place(one.entry)}{how}", err=True)
+            click.echo(f"    {_shown(one.entry.text)}", err=True)
+    gone = len(found.entries) - len(found.groups)
+    click.echo(
+        f"{len(found.entries)} entries, {gone} merged into others, {len(found.groups)} left "
+        f"({found.model}, threshold {found.threshold:g})",
+        err=True,
+    )
+
+
+def _place(entry: Entry) -> str:
+    return f"{_shown(entry.name)} ({_shown(entry.section)})"
+
+
+def _shown(text: str) -> str:
+    """One line of it, without control characters, which could move a terminal's cursor."""
+    line = "".join(char if char.isprintable() else " " for char in text[: _TEXT_SHOWN + 1])
+    return line if len(text) <= _TEXT_SHOWN else line[:_TEXT_SHOWN] + "…"

@@ -1,0 +1,129 @@
+"""D1–D7 from end to end: read, embed, group, merge. What is merged is decided before anything is changed."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bot.errors import InvalidArgument
+from bot.knowledge.merging import Group, merge
+from bot.knowledge.models import DEFAULT_THRESHOLD, choose_model, embed_texts
+from bot.knowledge.playbook import Entry, apply, read_entries
+from bot.knowledge.similarity import Vectors, components, unit_rows
+
+log = logging.getLogger(__name__)
+
+VARIABLE = "AGENTIC_CONTEXT_DEDUP_THRESHOLD"
+
+Embed = Callable[[Sequence[str]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Deduplication:
+    """What is to be merged. `threshold` and `model` are those that decided; `model` is empty where none was needed."""
+
+    entries: tuple[Entry, ...]
+    groups: tuple[Group, ...]
+    vectors: Vectors
+    threshold: float
+    model: str
+
+    @property
+    def merged(self) -> tuple[Group, ...]:
+        """The groups of more than one entry."""
+        return tuple(group for group in self.groups if group.absorbed)
+
+
+def deduplicate(
+    playbook: Any,
+    threshold: float | None = None,
+    embed: Embed | None = None,
+    *,
+    slugs: Sequence[str],
+    model: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Deduplication:
+    """What of a playbook is to be merged; nothing is changed.
+
+    `embed` turns a list of texts into an array of vectors, one row each; without it `model` does, a name of
+    `models.MODELS`, or the best that is installed. `threshold` is as in D4, with that model's own in the last place.
+    Raises Malformed, InvalidArgument, ValueError for vectors that are none, and what the model raises.
+    """
+    entries = tuple(read_entries(playbook, slugs))
+    groups = tuple(merge(range(len(entries)), [one.helpful for one in entries], [one.harmful for one in entries]))
+    if len(entries) < 2:
+        # D6: no model is loaded, nor even looked for.
+        return Deduplication(entries, groups, np.zeros((len(entries), 0), np.float32), DEFAULT_THRESHOLD, "")
+    texts = [entry.text for entry in entries]
+    if embed is not None:
+        name, default, rows = "the caller's", DEFAULT_THRESHOLD, embed
+    else:
+        chosen = choose_model(model)
+        name, default = chosen.name, chosen.threshold
+        rows = partial(embed_texts, chosen.make())
+    limit = choose_threshold(threshold, os.environ if environ is None else environ, default)
+    vectors = unit_rows(rows(texts), len(texts))
+    log.info("%d entries are compared by the model %s at threshold %.2f", len(texts), name, limit)
+    labels = components(vectors, limit).tolist()
+    groups = tuple(merge(labels, [one.helpful for one in entries], [one.harmful for one in entries]))
+    return Deduplication(entries, groups, vectors, limit, name)
+
+
+def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequence[str]) -> Any:
+    """Deduplicate in place and return the playbook; whatever goes wrong, it is returned as it was (D5)."""
+    try:
+        found = deduplicate(playbook, threshold, embed, slugs=slugs)
+        if found.merged:
+            apply(playbook, found.entries, found.groups)
+    except Exception as problem:
+        complain(f"the playbook is left as it is: {type(problem).__name__}: {problem}")
+    return playbook
+
+
+def choose_threshold(explicit: float | None, environ: Mapping[str, str], default: float) -> float:
+    """D4: `explicit`, else the environment variable, else `default`; clamped to [0, 1].
+
+    A variable that is no number is told on stderr and ignored. Raises InvalidArgument where `explicit` is no number.
+    """
+    if explicit is not None:
+        # NumPy's numbers are welcome too; a bool is a number to Python alone.
+        if isinstance(explicit, bool | str | bytes):
+            raise InvalidArgument("threshold", f"{explicit!r} is no number")
+        try:
+            value = float(explicit)
+        except (TypeError, ValueError):
+            value = math.nan
+        if math.isnan(value):
+            raise InvalidArgument("threshold", f"{explicit!r} is no number")
+        return _clamped(value)
+    text = environ.get(VARIABLE, "").strip()
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        complain(f"{VARIABLE}: {text[:40]!r} is no number from 0 to 1, and is ignored")
+        return default
+    return _clamped(value)
+
+
+def complain(text: str) -> None:
+    """One line on stderr, also where logging is not set up; a stderr that is closed is no reason to fail."""
+    with contextlib.suppress(Exception):
+        line = " ".join(text.split())[:500]
+        sys.stderr.write(f"deduplication: {line}\n")
+
+
+def _clamped(value: float) -> float:
+    return min(1.0, max(0.0, value))

@@ -1,0 +1,183 @@
+"""`doppel dedupe`: from a file to a file, with an account of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.cli import main
+from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
+from tests.knowledge.test_scenarios import Fake
+
+ALIKE = [
+    entry("always use type hints for function parameters", 5, 0),
+    entry("use type hints on all function parameters", 3, 1),
+]
+
+
+@pytest.fixture(autouse=True)
+def wordllama(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model that is always there, whatever else is installed."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    monkeypatch.delenv("AGENTIC_CONTEXT_DEDUP_THRESHOLD", raising=False)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "playbook.json"
+    book = playbook(patterns=[ALIKE[0]], mistakes=[ALIKE[1], entry("prefer composition over inheritance")])
+    path.write_text(json.dumps(book), encoding="utf-8")
+    return path
+
+
+def run(*args: object) -> int:
+    with pytest.raises(SystemExit) as ended:
+        main(["dedupe", *map(str, args)])
+    return int(ended.value.code or 0)
+
+
+def sections(text: str) -> dict[str, list[tuple[str, int, int]]]:
+    book = json.loads(text)
+    assert list(book) == ["version", "last_updated", "sections"]
+    return {
+        name: [(one["text"], one["helpful"], one["harmful"]) for one in entries]
+        for name, entries in book["sections"].items()
+    }
+
+
+MERGED = {
+    PATTERNS: [("always use type hints for function parameters", 8, 1)],
+    MISTAKES: [("prefer composition over inheritance", 1, 0)],
+}
+
+
+def test_the_merged_playbook_goes_to_stdout_and_the_account_to_stderr(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = file.read_text(encoding="utf-8")
+    assert run(file) == 0
+    out, err = capsys.readouterr()
+    assert sections(out) == MERGED
+    assert file.read_text(encoding="utf-8") == before
+    assert err.splitlines() == [
+        "name of always use type hints for function parameters (PATTERNS & APPROACHES)  helpful/harmful 5/0 → 8/1",
+        "    always use type hints for function parameters",
+        "  ← 0.95  name of use type hints on all function parameters (MISTAKES TO AVOID)",
+        "    use type hints on all function parameters",
+        "3 entries, 1 merged into others, 2 left (wordllama, threshold 0.78)",
+    ]
+
+
+def test_in_place_keeps_the_mode_and_leaves_nothing_beside_it(file: Path) -> None:
+    file.chmod(0o640)
+    assert run(file, "--in-place") == 0
+    assert sections(file.read_text(encoding="utf-8")) == MERGED
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert list(file.parent.iterdir()) == [file]
+    written = file.stat()
+    assert run(file, "--in-place") == 0
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (written.st_ino, written.st_mtime_ns)
+
+
+def test_in_place_through_a_link_changes_the_file_that_it_leads_to(file: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.json"
+    link.symlink_to(file)
+    assert run(link, "--in-place") == 0
+    assert link.is_symlink()
+    assert sections(file.read_text(encoding="utf-8")) == MERGED
+
+
+def test_in_place_is_all_or_nothing(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    before = file.read_text(encoding="utf-8")
+    monkeypatch.setattr(os, "fsync", full)
+    assert run(file, "--in-place") == 2
+    assert file.read_text(encoding="utf-8") == before
+    assert list(file.parent.iterdir()) == [file]
+    assert "No space left on device" in capsys.readouterr().err
+
+
+def test_out_writes_another_file_also_where_nothing_was_merged(file: Path, tmp_path: Path) -> None:
+    before, out = file.read_text(encoding="utf-8"), tmp_path / "out.json"
+    mask = os.umask(0o027)
+    try:
+        assert run(file, "--out", out, "--threshold", 1) == 0
+    finally:
+        os.umask(mask)
+    assert json.loads(out.read_text(encoding="utf-8")) == json.loads(before)
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    assert run(file, "--out", out) == 0
+    assert sections(out.read_text(encoding="utf-8")) == MERGED
+    assert file.read_text(encoding="utf-8") == before
+
+
+def test_dry_run_writes_nothing(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = file.read_text(encoding="utf-8")
+    assert run(file, "--dry-run") == 0
+    out, err = capsys.readouterr()
+    assert (out, file.read_text(encoding="utf-8")) == ("", before)
+    assert "1 merged into others" in err
+
+
+def test_d2_who_hangs_together_only_through_another_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.knowledge.playbooks import given
+
+    similarities = {("a", "b"): 0.9, ("b", "c"): 0.88, ("a", "c"): 0.8}
+    monkeypatch.setitem(sys.modules, "sentence_transformers", Fake(given(similarities, "a", "b", "c")))
+    path = tmp_path / "chain.json"
+    path.write_text(json.dumps(playbook(patterns=[entry("a"), entry("b"), entry("c")])), encoding="utf-8")
+    assert run(path, "--dry-run") == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert "  ← 0.90  name of b (PATTERNS & APPROACHES)" in lines
+    assert "  ← 0.80  name of c (PATTERNS & APPROACHES), through name of b (PATTERNS & APPROACHES) at 0.88" in lines
+    assert lines[-1] == "3 entries, 2 merged into others, 1 left (all-MiniLM-L6-v2, threshold 0.85)"
+
+
+def test_d6_nothing_to_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(playbook(patterns=[entry("a")])), encoding="utf-8")
+    assert run(path) == 0
+    out, err = capsys.readouterr()
+    assert err == "1 entry: nothing to compare\n"
+    assert json.loads(out) == playbook(patterns=[entry("a")])
+
+
+WRONG: list[tuple[Any, tuple[Any, ...], str]] = [
+    (b"{", (), "this is no JSON"),
+    (b"\xff\xfe{}", (), "no UTF-8"),
+    (b"[" * 100_000, (), "no JSON"),
+    (b"{}", (), "has no 'version'"),
+    (json.dumps(playbook(patterns=[entry("a"), entry("b") | {"helpful": -1}])).encode(), (), "entry 2: helpful"),
+    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--threshold", "nan"), "threshold"),
+    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "word2vec"), "none of: all-MiniLM-L6-v2, wordllama"),
+    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "all-MiniLM-L6-v2"), "not installed"),
+    (json.dumps(playbook(patterns=[entry("\ud800"), entry("b")])).encode(), (), "the model failed"),
+    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--in-place", "--dry-run"), "exclude each other"),
+    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--out", "x.json", "--in-place"), "exclude each other"),
+    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--out", "/nowhere/x.json"), "No such file"),
+]
+
+
+@pytest.mark.parametrize(("content", "options", "said"), WRONG, ids=[said for _, _, said in WRONG])
+def test_what_is_wrong_is_said_and_nothing_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes, options: tuple[str, ...], said: str
+) -> None:
+    path = tmp_path / "playbook.json"
+    path.write_bytes(content)
+    assert run(path, *options) == 2
+    out, err = capsys.readouterr()
+    assert said in err
+    assert "Traceback" not in err
+    assert (out, path.read_bytes(), list(tmp_path.iterdir())) == ("", content, [path])

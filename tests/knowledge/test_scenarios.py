@@ -1,0 +1,346 @@
+"""D1–D9 through the one import that hosts have."""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bot.index.embedding.wordllama import WordLlama
+from bot.knowledge.models import choose_model
+from bot.ranking import playbook as door
+from bot.ranking.playbook import SECTION_SLUGS, run_deduplication
+from tests.knowledge.playbooks import MISTAKES, PATTERNS, PREFERENCES, entry, given, never, playbook
+
+VARIABLE = "AGENTIC_CONTEXT_DEDUP_THRESHOLD"
+
+
+@pytest.fixture(autouse=True)
+def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+
+
+def left(book: dict[str, Any]) -> dict[str, list[tuple[str, int, int]]]:
+    return {
+        section: [(one["text"], one["helpful"], one["harmful"]) for one in entries]
+        for section, entries in book["sections"].items()
+    }
+
+
+def test_d9_two_alike_in_one_section() -> None:
+    book = playbook(patterns=[entry("a", 5, 0), entry("b", 3, 1)])
+    assert run_deduplication(book, embed=given({("a", "b"): 0.95}, "a", "b")) is book
+    assert left(book) == {PATTERNS: [("a", 8, 1)]}
+    assert book["sections"][PATTERNS][0]["name"] == "name of a"
+
+
+def test_d9_alike_across_sections_the_later_one_keeps_its_empty_list() -> None:
+    book = playbook(patterns=[entry("a", 4, 0)], mistakes=[entry("b", 2, 1)])
+    run_deduplication(book, embed=given({("a", "b"): 0.9}, "a", "b"))
+    assert left(book) == {PATTERNS: [("a", 6, 1)], MISTAKES: []}
+
+
+def test_d9_below_the_threshold_nothing_changes() -> None:
+    book = playbook(patterns=[entry("a"), entry("b")])
+    before = copy.deepcopy(book)
+    assert run_deduplication(book, embed=given({("a", "b"): 0.84}, "a", "b")) == before
+    assert len(run_deduplication(book, embed=given({("a", "b"): 0.85}, "a", "b"))["sections"][PATTERNS]) == 1
+
+
+def test_d2_d9_what_hangs_together_is_one_group() -> None:
+    book = playbook(patterns=[entry("a"), entry("b"), entry("c")])
+    run_deduplication(book, embed=given({("a", "b"): 0.9, ("b", "c"): 0.88, ("a", "c"): 0.8}, "a", "b", "c"))
+    assert left(book) == {PATTERNS: [("a", 3, 0)]}
+
+
+def test_d9_two_separate_pairs() -> None:
+    book = playbook(patterns=[entry("a"), entry("c")], preferences=[entry("d", 7), entry("b", 0, 2)])
+    run_deduplication(book, embed=given({("a", "b"): 0.9, ("c", "d"): 0.9}, "a", "b", "c", "d"))
+    assert left(book) == {PATTERNS: [("a", 1, 2), ("c", 8, 0)], PREFERENCES: []}
+
+
+def test_d9_the_counters_add_up() -> None:
+    book = playbook(patterns=[entry("a", 10, 2), entry("b", 3, 0)])
+    run_deduplication(book, embed=given({("a", "b"): 0.9}, "a", "b"))
+    assert left(book) == {PATTERNS: [("a", 13, 2)]}
+
+
+def test_d1_sections_count_in_canonical_order_then_in_their_own() -> None:
+    book = playbook(zebra=[entry("z", 1)], mistakes=[entry("m", 2)], ant=[entry("n", 3)], patterns=[entry("p", 4)])
+    run_deduplication(book, embed=lambda texts: np.ones((len(texts), 1)))
+    assert left(book) == {"zebra": [], MISTAKES: [], "ant": [], PATTERNS: [("p", 10, 0)]}
+    book = playbook(zebra=[entry("z", 1)], ant=[entry("n", 3)])
+    run_deduplication(book, embed=lambda texts: np.ones((len(texts), 1)))
+    assert left(book) == {"zebra": [("z", 4, 0)], "ant": []}
+    assert SECTION_SLUGS[0] == PATTERNS
+
+
+def test_d1_a_host_can_replace_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(door, "SECTION_SLUGS", (MISTAKES, PATTERNS))
+    book = playbook(patterns=[entry("p")], mistakes=[entry("m")])
+    run_deduplication(book, embed=lambda texts: np.ones((len(texts), 1)))
+    assert left(book) == {PATTERNS: [], MISTAKES: [("m", 2, 0)]}
+
+
+def test_d7_other_keys_are_kept() -> None:
+    book = playbook(patterns=[entry("a") | {"tags": ["x"]}, entry("b") | {"tags": ["y"]}]) | {"owner": "ann"}
+    run_deduplication(book, embed=given({("a", "b"): 0.9}, "a", "b"))
+    assert list(book) == ["version", "last_updated", "sections", "owner"]
+    assert book["sections"][PATTERNS][0]["tags"] == ["x"]
+
+
+class TestThreshold:
+    """D4."""
+
+    def merges(self, threshold: Any = None, similarity: float = 0.87) -> bool:
+        book = playbook(patterns=[entry("a"), entry("b")])
+        run_deduplication(book, threshold, given({("a", "b"): similarity}, "a", "b"))
+        return len(book["sections"][PATTERNS]) == 1
+
+    def test_d4_the_default_is_085(self) -> None:
+        assert self.merges(similarity=0.85)
+        assert not self.merges(similarity=0.849)
+
+    def test_d4_d9_the_environment_comes_before_the_default(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv(VARIABLE, "0.90")
+        assert not self.merges(similarity=0.87)
+        assert self.merges(0.86)
+
+    @pytest.mark.parametrize("value", ["a lot", "0,85", "nan"])
+    def test_d4_a_variable_that_is_no_number_is_told_and_ignored(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], value: str
+    ) -> None:
+        monkeypatch.setenv(VARIABLE, value)
+        assert self.merges(similarity=0.85)
+        assert not self.merges(similarity=0.84)
+        assert VARIABLE in capsys.readouterr().err
+
+    @pytest.mark.parametrize(("given", "least"), [(7, 1.0), ("inf", 1.0), (-1, 0.0)])
+    def test_d4_it_is_clamped(self, monkeypatch: pytest.MonkeyPatch, given: Any, least: float) -> None:
+        monkeypatch.setenv(VARIABLE, str(given))
+        explicit = float(given)
+        assert self.merges(explicit, 0.99999999) == self.merges(similarity=0.99999999) is True
+        assert self.merges(explicit, 0.5) == self.merges(similarity=0.5) == (least == 0)
+        assert not self.merges(explicit, -0.1)
+
+    @pytest.mark.parametrize("wrong", [math.nan, "0.5", True, [0.5]])
+    def test_d5_an_argument_that_is_no_number_changes_nothing(
+        self, capsys: pytest.CaptureFixture[str], wrong: Any
+    ) -> None:
+        assert not self.merges(wrong, similarity=0.99)
+        assert "threshold" in capsys.readouterr().err
+
+    def test_numpys_numbers_are_numbers(self) -> None:
+        assert self.merges(np.float32(0.86))
+
+
+def _entries(**changes: Any) -> list[Any]:
+    return [{**entry("a"), **changes}, entry("b")]
+
+
+def _without(key: str) -> list[Any]:
+    return [entry("a"), {name: value for name, value in entry("b").items() if name != key}]
+
+
+MALFORMED: list[Any] = [
+    None,
+    7,
+    "playbook",
+    [],
+    {},
+    {"version": 1, "sections": {PATTERNS: [entry("a"), entry("b")]}},
+    {"last_updated": "", "sections": {PATTERNS: [entry("a"), entry("b")]}},
+    {"version": 1, "last_updated": ""},
+    {"version": 1, "last_updated": "", "sections": [entry("a"), entry("b")]},
+    {"version": 1, "last_updated": "", "sections": None},
+    {"version": 1, "last_updated": "", "sections": {7: [entry("a"), entry("b")]}},
+    playbook(patterns={"0": entry("a")}),  # type: ignore[arg-type]
+    playbook(patterns=[entry("a"), entry("b")], mistakes=None),  # type: ignore[arg-type]
+    playbook(patterns=[entry("a"), entry("b"), "c"]),  # type: ignore[list-item]
+    playbook(patterns=[entry("a"), entry("b"), None]),  # type: ignore[list-item]
+    *(playbook(patterns=_without(key)) for key in ("name", "text", "helpful", "harmful")),
+    *(playbook(patterns=_entries(text=value)) for value in (None, 7, ["a"], b"a")),
+    playbook(patterns=_entries(name=None)),
+    *(playbook(patterns=_entries(helpful=value)) for value in (-1, 1.5, 1.0, "1", None, True, math.nan)),
+    playbook(patterns=_entries(harmful=-3)),
+]
+
+
+@pytest.mark.parametrize("book", MALFORMED, ids=lambda book: str(book)[:60])
+def test_d5_malformed_playbooks_are_returned_as_they_were(book: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    before = copy.deepcopy(book)
+    assert run_deduplication(book, embed=lambda texts: np.ones((len(texts), 2))) is book
+    # NaN is not even equal to itself.
+    assert repr(book) == repr(before)
+    assert "left as it is" in capsys.readouterr().err
+
+
+def test_d5_one_object_in_two_places_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    shared = [entry("a"), entry("b")]
+    for book in (playbook(patterns=shared, mistakes=shared), playbook(patterns=[shared[0]], mistakes=[shared[0]])):
+        before = copy.deepcopy(book)
+        assert run_deduplication(book, embed=lambda texts: np.ones((len(texts), 2))) == before
+        assert "stands elsewhere" in capsys.readouterr().err
+
+
+def _fails(texts: list[str]) -> Any:
+    raise RuntimeError("encode failed")
+
+
+BROKEN = {
+    "raises": _fails,
+    "NaN": lambda texts: np.full((len(texts), 3), np.nan),
+    "one NaN": lambda texts: np.array([[1.0, 0.0], [1.0, 0.0], [math.nan, 0.0]][: len(texts)]),
+    "infinite": lambda texts: np.full((len(texts), 3), np.inf),
+    "too large for a float": lambda texts: np.full((len(texts), 3), 1e60),
+    "too few rows": lambda texts: np.ones((1, 3)),
+    "no second dimension": lambda texts: np.ones(len(texts)),
+    "no columns": lambda texts: np.ones((len(texts), 0)),
+    "nothing": lambda texts: None,
+    "words": lambda texts: [["one"] for _ in texts],
+    "ragged": lambda texts: [[1.0] * (place + 1) for place in range(len(texts))],
+}
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("embed", BROKEN.values(), ids=BROKEN.keys())
+def test_d5_a_broken_model_changes_nothing(embed: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    book = playbook(patterns=[entry("a"), entry("b"), entry("c")])
+    before = copy.deepcopy(book)
+    assert run_deduplication(book, embed=embed) is book
+    assert book == before
+    assert capsys.readouterr().err.startswith("deduplication: the playbook is left as it is: ")
+
+
+def test_d5_a_closed_stderr_is_no_reason_to_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    book = playbook(patterns=[entry("a"), entry("b")])
+    assert run_deduplication(book, embed=_fails) is book
+
+
+@pytest.mark.parametrize("book", [playbook(), playbook(patterns=[], others=[]), playbook(patterns=[entry("a")])])
+def test_d6_d9_nothing_to_compare_asks_no_model(book: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.knowledge.deduplication.choose_model", never)
+    before = copy.deepcopy(book)
+    assert run_deduplication(book) is book
+    assert run_deduplication(book, embed=never) is book
+    assert book == before
+
+
+class Fake(types.ModuleType):
+    """`sentence_transformers` as far as it is used; `rows` answers, and counts who asks."""
+
+    def __init__(self, rows: Any) -> None:
+        super().__init__("sentence_transformers")
+        self.loaded: list[str] = []
+        fake = self
+
+        class SentenceTransformer:
+            def __init__(self, name: str) -> None:
+                fake.loaded.append(name)
+
+            def encode(self, texts: list[str], **_: Any) -> Any:
+                return rows(texts)
+
+        self.SentenceTransformer = SentenceTransformer
+
+
+class TestModels:
+    """Which model decides, and at which threshold (D1, D5, D6)."""
+
+    def use(self, monkeypatch: pytest.MonkeyPatch, rows: Any) -> Fake:
+        fake = Fake(rows)
+        monkeypatch.setitem(sys.modules, "sentence_transformers", fake)
+        return fake
+
+    def test_d1_the_recommended_model_decides_where_it_is_installed(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        fake = self.use(monkeypatch, given({("a", "b"): 0.84}, "a", "b"))
+        with caplog.at_level("INFO"):
+            run_deduplication(book := playbook(patterns=[entry("a"), entry("b")]))
+        assert len(book["sections"][PATTERNS]) == 2
+        assert fake.loaded == ["all-MiniLM-L6-v2"]
+        assert "all-MiniLM-L6-v2 at threshold 0.85" in caplog.text
+
+    def test_d6_it_is_loaded_on_first_need(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        fake = self.use(monkeypatch, never)
+        run_deduplication(playbook(patterns=[entry("a")]))
+        assert fake.loaded == []
+
+    @pytest.mark.parametrize("rows", [_fails, lambda texts: np.full((len(texts), 2), np.nan), never])
+    def test_d5_d9_an_encode_error_changes_nothing(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], rows: Any
+    ) -> None:
+        self.use(monkeypatch, rows)
+        book = playbook(patterns=[entry("the same"), entry("the same")])
+        before = copy.deepcopy(book)
+        assert run_deduplication(book) is book
+        assert book == before
+        assert "left as it is" in capsys.readouterr().err
+
+    def test_d1_wordllama_stands_in_with_its_own_threshold(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+        book = playbook(patterns=[entry("run the tests before committing"), entry("before committing, run the tests")])
+        with caplog.at_level("INFO"):
+            run_deduplication(book)
+        assert len(book["sections"][PATTERNS]) == 1
+        assert f"wordllama at threshold {choose_model('wordllama').threshold:.2f}" in caplog.text
+
+    def test_d5_d9_without_any_library_stderr_says_so(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+        monkeypatch.setitem(sys.modules, "wordllama", None)
+        book = playbook(patterns=[entry("the same"), entry("the same")])
+        before = copy.deepcopy(book)
+        assert run_deduplication(book) is book
+        assert book == before
+        assert "pip install" in capsys.readouterr().err
+
+    def test_d5_a_corrupt_model_file_changes_nothing(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+        tokenizer, rows = WordLlama()._load()
+        broken = np.full_like(rows, np.nan)
+        monkeypatch.setattr("bot.index.embedding.wordllama._read_files", lambda: (tokenizer, broken))
+        book = playbook(patterns=[entry("the same"), entry("the same")])
+        assert len(run_deduplication(book)["sections"][PATTERNS]) == 2
+        assert "no finite numbers" in capsys.readouterr().err
+
+    def test_d5_huge_and_odd_texts(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        """Long texts are compared whole: a common beginning is not enough."""
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+        long = "use type hints everywhere " * 20_000
+        other = long[: len(long) // 4] + "deploy to staging on weekdays " * 60_000
+        book = playbook(patterns=[entry(text) for text in (long, other, long, "", "", "\x00", "😀" * 1000)])
+        run_deduplication(book)
+        kept = [one["text"] for one in book["sections"][PATTERNS]]
+        assert kept[:2] == [long, other]
+        assert long not in kept[1:]
+        assert capsys.readouterr().err == ""
+        book = playbook(patterns=[entry("\ud800"), entry("a")])
+        assert run_deduplication(book) is book
+
+
+def test_d6_importing_and_one_entry_load_no_model() -> None:
+    """In a process of its own: nothing that computes vectors is even imported."""
+    import subprocess
+
+    code = (
+        "import sys; from bot.ranking.playbook import run_deduplication\n"
+        "run_deduplication({'version': 1, 'last_updated': '', 'sections': {'OTHERS': [\n"
+        "    {'name': 'n', 'text': 't', 'helpful': 0, 'harmful': 0}]}})\n"
+        "print([name for name in ('sentence_transformers', 'torch', 'wordllama', 'tokenizers', 'safetensors')\n"
+        "       if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
