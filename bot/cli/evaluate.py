@@ -1,0 +1,284 @@
+"""`doppel evaluate`: how well Doppel would have done, from duplicates that people marked."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from bot import settings as host
+from bot.cli.replay import SOURCES, _model, _sources
+from bot.config.model import RepoConfig
+from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
+from bot.model import RepoRef
+from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
+
+if TYPE_CHECKING:
+    from bot.evaluation.report import Evaluation
+
+_WIDTH = 80
+
+
+@click.command()
+@click.argument("source")
+@click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
+@click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), help="Draw them into FILE.svg.")
+@click.option(
+    "--min-confidence",
+    type=click.FloatRange(0, 1),
+    default=RepoConfig().min_confidence,
+    show_default=True,
+    help="The threshold that is looked at first, as in .github/doppel.yml.",
+)
+@click.option("--sample", type=click.IntRange(2), help="Ask about so many arrivals, half of them duplicates.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
+@click.option(
+    "--sources",
+    default=SOURCES[0],
+    show_default=True,
+    callback=_sources,
+    help=f"Where to look, separated by commas: {', '.join(SOURCES)}.",
+)
+@click.option(
+    "--relevance",
+    type=click.Choice([one.value for one in Relevance]),
+    default=DEFAULT_RELEVANCE.value,
+    show_default=True,
+    help="What candidates are sorted by.",
+)
+@click.option(
+    "--weights",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Weights to rank with [default: those that Doppel comes with].",
+)
+@click.option(
+    "--from",
+    "warm",
+    type=click.FloatRange(0, 1),
+    default=0.2,
+    show_default=True,
+    help="The share of issues that only arrive, before the first is judged.",
+)
+@click.option(
+    "--answers",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Judge these answers, made by `doppel replay`, instead of asking.",
+)
+@click.option("--answered-only", is_flag=True, help="Leave out arrivals that --answers has no answer for.")
+@click.option("--export", type=click.Path(dir_okay=False, path_type=Path), help="Write a repository's history here.")
+@click.option("--fresh", is_flag=True, help="Read all of a repository's history again.")
+def evaluate(
+    source: str,
+    as_json: bool,
+    picture: Path | None,
+    min_confidence: float,
+    sample: int | None,
+    seed: int,
+    sources: tuple[str, ...],
+    relevance: str,
+    weights: Path | None,
+    warm: float,
+    answers: Path | None,
+    answered_only: bool,
+    export: Path | None,
+    fresh: bool,
+) -> None:
+    """Say how well Doppel would have done with the issues of SOURCE.
+
+    SOURCE is a file of past issues (JSON Lines, plain or gzipped, as for `doppel replay`) that says in duplicate_of
+    which are duplicates of what, or OWNER/REPO, whose own history is read from GitHub: what was marked or closed as a
+    duplicate, and what members named so in comments. Issues are asked about as they arrived; labels are used afterwards
+    only. docs/evaluate.md says what the figures mean.
+    """
+    # These take a second to import, which `doppel --help` need not pay.
+    from bot.evaluation import judging, labels, report
+    from bot.evaluation.running import Asking, ask_about
+    from bot.render.picture import picture as draw
+    from bot.replay.archive import archive_of, read_rows
+
+    _check(picture, answers, answered_only, sample)
+    rows = _rows(source, export, fresh=fresh)
+    issues = archive_of(rows)
+    marked = labels.labels_of([row for row, _ in rows])
+    if not marked.marked:
+        raise UserError(
+            f"{source}: no issue is known to be a duplicate. In a file `duplicate_of` names the original's id; in a "
+            'repository it is known from "closed as duplicate" and from members\' comments "Duplicate of #N".'
+        )
+    known = dict(labels.truth(issues, marked, warm))
+    if not known:
+        raise UserError(f"{source}: none of {len(issues)} issues can be judged; a lower --from leaves more to judge")
+    chosen = judging.choose(known, sample, seed)
+    if answers is not None:
+        found = judging.answers(read_rows(answers), issues)
+        chosen = judging.answered(chosen, issues, found) if answered_only else chosen
+        _say_what_is_missing(len(judging.answered(chosen, issues, found)), len(chosen))
+    else:
+        asking = Asking(sources, relevance, _model(weights))
+        with _progress("Issues arriving", len(issues)) as (progress, task):
+            found = {}
+            for answer in ask_about(issues, chosen, asking):
+                if answer is not None:
+                    found[answer.id] = answer.candidates
+                progress.advance(task)
+    judged = judging.judge(issues, known, found, chosen)
+    result = report.evaluate(judged, issues=len(issues), arrivals=len(known), min_confidence=min_confidence)
+    if picture is not None:
+        _write(picture, draw(result, Path(source).name if Path(source).is_file() else source))
+    if as_json:
+        click.echo(json.dumps({"source": source} | result.to_json(), indent=2))
+    else:
+        show(result)
+
+
+def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:
+    """Refuse options that cannot be meant together, before anything takes time."""
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
+    if answered_only and answers is None:
+        raise UserError("--answered-only: there is nothing to leave out without --answers")
+    if sample is not None and answers is not None:
+        raise UserError("--sample: given answers cannot be sampled; --answered-only judges those of a sample")
+
+
+def _rows(source: str, export: Path | None, *, fresh: bool) -> list[tuple[Any, str]]:
+    """The rows of a file or of a repository, each with its place for error messages."""
+    from bot.replay.archive import read_rows
+
+    if Path(source).is_file():
+        if export is not None or fresh:
+            raise UserError(f"{'--export' if export else '--fresh'}: {source} is a file; this is for OWNER/REPO")
+        return list(read_rows(Path(source)))
+    try:
+        repo = RepoRef.parse(source)
+    except InvalidArgument:
+        raise UserError(f"{source}: there is no such file, and it is not of the form OWNER/REPO") from None
+    if source.endswith((".jsonl", ".gz", ".json")):
+        raise UserError(f"{source}: there is no such file")
+    rows = _history(repo, fresh=fresh)
+    if export is not None:
+        _write(export, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return [(row, f"{repo}#{row['id']}") for row in rows]
+
+
+def _history(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
+    """A repository's own history, read through GitHub as far as it is not known yet."""
+    from bot.evaluation.reading import read_history
+    from bot.wiring import build_github, reader
+
+    settings = host.load()
+    github = build_github(settings)
+    with _progress(f"Issues of {repo}", None) as (progress, task):
+        try:
+            return read_history(
+                reader(settings, github, repo),
+                repo,
+                settings.home / "history",
+                lambda done, total: progress.update(task, completed=done, total=total),
+                fresh=fresh,
+            )
+        except (RateLimited, Unavailable) as problem:
+            wait = f" in {problem.after / 60:.0f} minutes" if problem.after and problem.after > 60 else ""
+            raise type(problem)(
+                f"{problem}. What was read is kept: run it again{wait} to go on", problem.after
+            ) from None
+        finally:
+            github.close()
+
+
+@contextmanager
+def _progress(what: str, total: int | None) -> Iterator[tuple[Progress, Any]]:
+    """A bar on stderr, so that stdout holds the figures alone."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as progress:
+        yield progress, progress.add_task(what, total=total)
+
+
+def _say_what_is_missing(given: int, wanted: int) -> None:
+    if given < wanted:
+        click.echo(
+            f"{given:,} of {wanted:,} arrivals have an answer; the others count as if nothing had been found "
+            "(--answered-only leaves them out).",
+            err=True,
+        )
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file, compressed where its name ends in .gz."""
+    data = text.encode()
+    try:
+        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    except OSError as problem:
+        raise UserError(f"{path}: {problem.strerror}") from None
+
+
+def show(found: Evaluation) -> None:
+    """Print an evaluation for a person: sentences first, then the tables."""
+    from bot.render import evaluation as words
+
+    console = Console(highlight=False, width=None if Console().width >= _WIDTH else _WIDTH)
+    for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}"):
+        console.print(paragraph, "\n")
+    console.print(f"{words.at_threshold(found.at, found.monthly[found.at.cut])}\n")
+    console.print(f"[bold]{words.advice(found)}[/]\n")
+    console.print(_retrieval(found))
+    console.print(_limits(found))
+    console.print(_thresholds(found))
+    console.print(f"\n{words.caution(found)}", style="dim")
+
+
+def _table(title: str, columns: Sequence[str]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="right" if place else "left")
+    return table
+
+
+def _retrieval(found: Evaluation) -> Table:
+    from bot.render import evaluation as words
+
+    table = _table("Finding", ("an original among the first", "duplicates", "at 95 %"))
+    for k, share in found.retrieval.rr.items():
+        table.add_row(f"{k} (RR@{k})", words.percent(share), words.interval(found.rr_intervals.get(k)))
+    return table
+
+
+def _limits(found: Evaluation) -> Table:
+    from bot.render import evaluation as words
+
+    columns = ("others bothered", "threshold", "duplicates caught", "at 95 %", "comments right")
+    table = _table("Speaking: what can be caught while few are bothered", columns)
+    for share, row in found.limits.items():
+        cells = (words.threshold(row.cut), words.percent(row.caught), words.interval(found.caught_intervals.get(share)))
+        table.add_row(words.percent(share), *cells, words.percent(row.precision))
+    return table
+
+
+def _thresholds(found: Evaluation) -> Table:
+    from bot.render import evaluation as words
+
+    columns = ("min_confidence", "a month", "rightly", "right", "caught", "bothered")
+    table = _table("Speaking: comments at each threshold", columns)
+    for row in sorted({*found.cuts, found.at}, key=lambda row: row.cut):
+        month = found.monthly[row.cut]
+        style = "bold" if row.cut == found.advice.threshold else "cyan" if row.cut == found.at.cut else ""
+        note = " recommended" if row.cut == found.advice.threshold else " as set" if row.cut == found.at.cut else ""
+        table.add_row(
+            words.threshold(row.cut) + note,
+            f"{month.comments:.1f}",
+            f"{month.right:.1f}",
+            words.percent(row.precision),
+            words.percent(row.caught),
+            words.percent(row.false_alarms),
+            style=style,
+        )
+    return table

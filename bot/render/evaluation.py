@@ -1,0 +1,115 @@
+"""An evaluation in words: what the figures mean to somebody who is about to choose a threshold. Pure."""
+
+from __future__ import annotations
+
+from bot.evaluation.bootstrap import Interval
+from bot.evaluation.metrics import Speaking
+from bot.evaluation.report import BEARABLE, FEW, Evaluation, Monthly
+
+
+def basis(found: Evaluation) -> str:
+    """What the figures were made from."""
+    known = _count(found.retrieval.queries, "known duplicate")
+    text = f"{_count(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
+    if found.asked < found.arrivals:
+        text += f"; of a sample of {found.asked:,} of these "
+        return text + f"{known}, and {found.silent:,} that repeat nothing. Comments are counted as for all."
+    return f"{text}: {known}, and {found.silent:,} that repeat nothing."
+
+
+def finding(found: Evaluation) -> str:
+    """How well originals are found."""
+    if not found.retrieval.queries:
+        return "None of the issues is a known duplicate of an earlier one: nothing can be said of the finding."
+    return (
+        f"Of 100 duplicates {_hundred(found.retrieval.rr[5])} have an original among the first five candidates, "
+        f"{_hundred(found.retrieval.rr[10])} among the first ten{_between(found.rr_intervals.get(10))}."
+    )
+
+
+def confidence(found: Evaluation) -> str:
+    """How far the confidence can be trusted."""
+    got = found.calibration
+    if not got.answers:
+        return "No candidate was found for any issue, so that nothing can be said of the confidence."
+    text = f"The confidence of the first candidate is off by {_points(got.ece)} on average"
+    if got.ece_high is not None:
+        text += f", where it is 30 % or more by {_points(got.ece_high)} ({_count(got.answers_high, 'answer')})"
+    return text + "."
+
+
+def at_threshold(row: Speaking, month: Monthly) -> str:
+    """What one threshold means in an average month of the last year."""
+    return (
+        f"At {threshold(row.cut)} it would have commented on {_few(month.comments)} of {_few(month.issues)} issues in "
+        f"an average month of the last year, on {_few(month.right)} of them rightly; it catches {percent(row.caught)} "
+        f"of the known duplicates and bothers {percent(row.false_alarms)} of the other authors."
+    )
+
+
+def advice(found: Evaluation) -> str:
+    """What to set, and why; or why nothing can be said."""
+    known = found.retrieval.queries
+    if known < FEW:
+        return f"Only {_count(known, 'known duplicate')}: too few to say where the threshold should be."
+    if found.advice.threshold is None:
+        return (
+            f"No threshold catches a known duplicate without bothering more than {percent(BEARABLE / 2)} of the other "
+            "authors: let it answer when it is asked, and not by itself."
+        )
+    row = next(row for row in found.curve if row.cut == found.advice.threshold)
+    said = at_threshold(row, found.monthly[row.cut])
+    if found.advice.every_second:
+        why = f"it catches most of those at which at least every second comment is right and {percent(BEARABLE)} are"
+        return f"Recommended: min_confidence: {row.cut:g}; {why} bothered at most. {said}"
+    why = f"no threshold is right every second time, and this one bothers at most {percent(BEARABLE / 2)} of the others"
+    return f"Recommended: min_confidence: {row.cut:g}; {why}. {said}"
+
+
+def caution(found: Evaluation) -> str:
+    """What every reader of such figures has to know."""
+    text = "A duplicate that nobody marked counts as an alarm for nothing here, so that comments are right more often."
+    interval = found.rr_intervals.get(10)
+    if interval and interval[1] - interval[0] > 0.2:
+        text += f" With {_count(found.retrieval.queries, 'known duplicate')} every figure is a rough one."
+    return text
+
+
+def threshold(cut: float) -> str:
+    """`.62`, as thresholds are written everywhere here."""
+    return f"{cut:.2f}".removeprefix("0")
+
+
+def percent(share: float | None) -> str:
+    """`22 %`, with a decimal below ten; `–` where there is none."""
+    if share is None:
+        return "–"
+    digits = f"{share * 100:.0f}" if share >= 0.0995 else f"{share * 100:.1f}".removesuffix(".0")
+    return f"{digits} %"
+
+
+def interval(bounds: Interval | None) -> str:
+    """`11–19 %`; empty where there is none."""
+    return f"{bounds[0] * 100:.0f}–{bounds[1] * 100:.0f} %" if bounds else ""
+
+
+def _between(bounds: Interval | None) -> str:
+    """The interval of a share in words, as of a hundred."""
+    return f" (between {bounds[0] * 100:.0f} and {bounds[1] * 100:.0f}, at 95 %)" if bounds else ""
+
+
+def _hundred(share: float) -> str:
+    return f"{share * 100:.0f}"
+
+
+def _points(share: float) -> str:
+    return f"{share * 100:.1f} percentage points"
+
+
+def _few(number: float) -> str:
+    """A number of issues; below ten with a decimal, since it is an average."""
+    return f"{number:,.0f}" if number >= 9.95 or number == round(number) else f"{number:.1f}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
