@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from bot.model import State
+
+Kind = Literal["issue", "pull request", "discussion"]
 
 
 class Outcome(StrEnum):
@@ -40,12 +43,14 @@ class QueryRun:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An earlier issue that may report the same thing.
+    """An earlier issue that may report the same thing; or a pull request or discussion about it.
 
     `similarity` is Dice-Sorensen of the titles (F5), `title_ratio` rapidfuzz's token ratio of them, both in [0, 1];
     `relevance` is what the ranking sorted by; `confidence` the probability that it is the same issue, None where no
     model judged it. `reasons` are sentences for people, strongest first; `sources` name every source that found it
-    (H2).
+    (H2). `repo` is `OWNER/REPO` where it is another repository than the target's, else empty. `also` are the numbers of
+    issues that report the same as this one, in the target's repository; `named` says that the target's text names this
+    one already.
     """
 
     number: int
@@ -63,6 +68,20 @@ class Candidate:
     workflow_state_reason: str = ""
     reasons: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    kind: Kind = "issue"
+    repo: str = ""
+    also: tuple[int, ...] = ()
+    named: bool = False
+
+    @property
+    def own(self) -> bool:
+        """Whether it is an issue of the target's own repository, which its number alone tells then."""
+        return self.kind == "issue" and not self.repo
+
+    @property
+    def regression(self) -> bool:
+        """Whether it was mended once: the same thing may be back."""
+        return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +105,19 @@ class Report:
     counts: dict[str, int] = field(default_factory=dict)
     best_confidence: float | None = None
 
+    def of_sources(self, names: Collection[str]) -> Report:
+        """The report with only what one of these sources found (H4)."""
+        return replace(
+            self,
+            candidates=tuple(one for one in self.candidates if not set(names).isdisjoint(one.sources)),
+            queries=tuple(run for run in self.queries if run.source in names),
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The public shape of F7: `{issue, candidates, candidate_count, search_query, …}`, ready for `json.dumps`."""
         candidates = [
-            {**asdict(candidate), "created_at": candidate.created_at.isoformat()} for candidate in self.candidates
+            {**asdict(one), "created_at": one.created_at.isoformat(), "regression": one.regression}
+            for one in self.candidates
         ]
         return {
             "issue": {"repository": self.repo, "number": self.number, "title": self.title},

@@ -78,7 +78,7 @@ def test_c6_a_file_that_says_nothing_leaves_the_defaults(text: str) -> None:
 def test_c6_defaults_are_those_of_the_contract() -> None:
     config = RepoConfig()
     assert (config.mode, config.max_candidates, config.include_closed, config.close_after) == ("comment", 5, True, None)
-    assert config.source("github-search") == SourceConfig(enabled=True)
+    assert (config.sources, config.siblings, config.known_issues) == ({}, (), ())
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_c6_off_is_off_however_yaml_reads_it(off: str) -> None:
         config, wrong = parse_config(head + text)
         assert wrong == ()
         assert (config.mode, config.label, config.close_after) == ("off", "off", None)
-        assert (config.search.hybrid, config.source("vectors").enabled) == (False, False)
+        assert (config.search.hybrid, config.sources["vectors"].enabled) == (False, False)
 
 
 def test_c6_a_long_list_is_cut_and_said() -> None:

@@ -12,7 +12,7 @@ from bot.cli import UNREACHABLE
 from bot.config.model import RepoConfig
 from bot.errors import NotFound, SettingsError, UserError
 from bot.model import IssueRef
-from bot.ranking.judging import DEFAULT_RELEVANCE, Relevance
+from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Candidate, Outcome, Report
 from bot.settings import Settings
 

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from bot.errors import UserError
 from bot.finder import Finder, FinderSettings
-from bot.ranking.judging import DEFAULT_RELEVANCE, Relevance
 from bot.ranking.model import Model
 from bot.ranking.plan import DEFAULT_BUDGET
+from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.replay import ReplayGitHub, choose, read_archive
 from bot.replay import replay as run
 

@@ -48,7 +48,7 @@ def _settings(keys: tuple[Key, ...], defaults: Any, path: str = "") -> Iterator[
     for key in keys:
         if key.name == "sources":
             # All sources take the same, so one row stands for them.
-            yield "sources.NAME", Key(key.name, key.kind.keys[0].kind, key.says, key.later), True  # type: ignore[attr-defined]
+            yield "sources.NAME", Key(key.name, key.kind.keys[0].kind, key.says, key.later), {}  # type: ignore[attr-defined]
         elif isinstance(key.kind, Section):
             yield from _settings(key.kind.keys, getattr(defaults, key.name), f"{path}{key.name}.")
         else:

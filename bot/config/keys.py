@@ -137,7 +137,12 @@ _LABEL = Text("a label", 50)
 
 SEARCH = (
     Key("words_max", Whole(1, 10), "How many words of a title the first query takes."),
-    Key("budget", Whole(1, 10), "How many searches of GitHub an issue may cost; all repositories share 30 a minute."),
+    Key(
+        "budget",
+        Whole(1, 10),
+        "How many searches by words an issue may cost; all repositories share 30 a minute. Pull requests and siblings "
+        "take one each of it.",
+    ),
     Key("hybrid", Switch(), "Also ask GitHub's search by meaning, where it is available."),
 )
 
@@ -158,14 +163,14 @@ SOURCE = (
 )
 
 SOURCES: dict[str, str] = {
-    "github-search": "GitHub's issue search by words.",
-    "github-hybrid": "GitHub's issue search by meaning.",
-    "full-text": "The bot's own full-text index.",
-    "vectors": "The bot's own index of meanings.",
-    "pull-requests": "Pull requests.",
-    "discussions": "Discussions.",
-    "siblings": "The repositories named under `siblings`.",
-    "known-issues": "The issues named under `known_issues`.",
+    "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready.",
+    "github-hybrid": "GitHub's issue search by meaning. On.",
+    "full-text": "The bot's own full-text index. On when it is ready.",
+    "vectors": "The bot's own index of meanings. On when it is ready.",
+    "pull-requests": "Pull requests, open, closed and merged. Off.",
+    "discussions": "Discussions; the App needs the permission to read them. Off.",
+    "siblings": "The repositories named under `siblings`. On where any are named.",
+    "known-issues": "The issues named under `known_issues`. On where any are named.",
 }
 """Every source of H6 by the name that settings and reports use."""
 
@@ -188,22 +193,20 @@ KEYS = (
     Key(
         "sources",
         Section(tuple(Key(name, _SOURCE, says) for name, says in SOURCES.items()), dict),
-        "Which places are searched.",
-        later=True,
+        "Whether a place is searched, and how: `on`, `off`, or a mapping. What each does by itself is said below.",
     ),
     Key("ignore", Section(IGNORE, IgnoreConfig), "Which issues are left alone."),
     Key("only_labels", Many(_LABEL, "labels", 100), "Only issues with one of these labels are looked at."),
     Key(
         "known_issues",
         Many(Whole(1, ISSUE_NUMBER_MAX), "issue numbers", 100),
-        "Issues that are often reported again and are always considered.",
-        later=True,
+        "Issues that are often reported again: always considered, whatever the searches find.",
     ),
     Key(
         "siblings",
         Many(Text("a repository as OWNER/REPO", 140, "[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+"), "repositories", 20),
-        "Public repositories of the same owner that are searched as well.",
-        later=True,
+        "Public repositories of the same owner that are searched as well; the host may allow others "
+        "(`DOPPEL_SIBLINGS`). A private one is never searched for others to read.",
     ),
     Key(
         "label",
@@ -216,6 +219,11 @@ KEYS = (
         "templates", Texts(Text("a text", 4_000)), "Texts of your own in place of the bot's, by their name.", later=True
     ),
     Key("close_after", Days(), "Close a very probable duplicate after this time if nobody objects.", later=True),
+    Key(
+        "remote_text",
+        Switch(),
+        "Whether a private repository's texts may go to the host's embedding endpoint, where it has one and allows it.",
+    ),
 )
 """All settings, in the order of the documentation."""
 

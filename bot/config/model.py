@@ -41,7 +41,10 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class SourceConfig:
-    """One source of H6: whether it is asked, how many results are taken (None: its own default), and its weight."""
+    """One source of H6: whether it is asked, how many of its results are looked at (None: all), and its weight.
+
+    The weight multiplies what its ranks add when the lists are fused.
+    """
 
     enabled: bool = True
     limit: int | None = None
@@ -75,10 +78,7 @@ class RepoConfig:
     language: str = "auto"
     templates: Mapping[str, str] = field(default_factory=dict)
     close_after: int | None = None
-
-    def source(self, name: str) -> SourceConfig:
-        """The settings of one source; those that the file does not name are on with their own defaults."""
-        return self.sources.get(name, SourceConfig())
+    remote_text: bool = False
 
     def why_ignored(self, author: str, labels: Iterable[str], title: str) -> str | None:
         """Say which setting makes the bot leave this issue alone, or None where none does.

@@ -132,6 +132,10 @@ class Look:
         """Issues by number, without bodies; those that are not in the index are left out."""
         return self._view.issues(numbers)
 
+    def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
+        """Titles and bodies by number."""
+        return self._view.texts(numbers)
+
     def _late(self, number: int) -> bool:
         return self._below is not None and number >= self._below
 

@@ -1,14 +1,12 @@
-"""From hits to an order: titles compared (F5), the whole texts weighed, the best few judged, the cut made. Pure.
+"""From hits to an order: titles compared (F5), the whole texts weighed, the best few judged. Pure.
 
-Two ways to rank (`relevance`): `title` lets the title scorer decide alone (F6); `learned`, the default, sorts by the
-learned evidence, copies first. `threshold` is a filter on title similarity in both.
+This judges what no index holds; `bot/matching` judges what one does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from bot.model import Issue
 from bot.ranking.confidence import LEADERS, CloseComparison, Leader, bounds, standings
@@ -26,42 +24,21 @@ _NOBODY = "ghost"
 _UNLIMITED = (0.0, 1.0)
 
 
-class Relevance(StrEnum):
-    """What candidates are sorted by."""
-
-    TITLE = "title"
-    LEARNED = "learned"
-
-
-DEFAULT_RELEVANCE = Relevance.LEARNED
-
-
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A candidate with its scores, all in [0, 1]. `relevance` is what it was sorted by."""
+    """A candidate and the probability that it reports the same thing, in [0, 1]."""
 
     issue: Issue
-    similarity: float
-    title_ratio: float
-    relevance: float
     confidence: float
 
 
-def judge(
-    target: Issue,
-    candidates: Iterable[Issue],
-    stats: WordStats,
-    model: Model,
-    *,
-    relevance: Relevance,
-    threshold: float,
-) -> tuple[list[Judged], Rarity]:
-    """The candidates at or over the title threshold, best first, and the rarity of the words that were weighed.
+def judge(target: Issue, candidates: Iterable[Issue], stats: WordStats, model: Model) -> tuple[list[Judged], Rarity]:
+    """The candidates, most likely first, and the rarity of the words that were weighed.
 
-    Of equals the one with the more similar title comes first, then the older. A list is judged as a whole before the
-    threshold cuts it, so that a candidate's probability does not depend on who else is shown.
+    Of equals the one with the more similar title comes first, then the older. They are judged together: how far one
+    stands out depends on the others, so that a list is judged as a whole before anything cuts it.
     """
-    scored = score_candidates(target.title, candidates, 0.0, None, target_number=target.number)
+    scored = score_candidates(target.title, candidates, 0.0, None)
     features, rarity = weigh(target, scored, stats)
     scores = [model.ranking.score(values) for values in features]
     # They come sorted by similarity and age, and sorting is stable.
@@ -78,11 +55,8 @@ def judge(
     for place in sorted(order, key=lambda place: -limits.get(place, _UNLIMITED)[0]):
         least, most = limits.get(place, _UNLIMITED)
         probability = min(probability, most, max(least, likely.get(place, 1.0)))
-        one = scored[place]
-        by = one.similarity if relevance is Relevance.TITLE else probability
-        judged.append(Judged(one.candidate, one.similarity, one.title_ratio, by, probability))
-    kept = [one for one in judged if one.similarity >= threshold]
-    return sorted(kept, key=lambda one: -one.relevance), rarity
+        judged.append(Judged(scored[place].candidate, probability))
+    return judged, rarity
 
 
 def weigh(

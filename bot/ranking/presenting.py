@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from bot.model import Issue
-from bot.ranking.judging import Judged
-from bot.ranking.rarity import Rarity
-from bot.ranking.reasons import Reasoner
-from bot.report import Candidate
+from bot.ranking.similarity import dice_sorensen, title_ratio
+from bot.report import Candidate, Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What is shown of one issue, or of a group of issues that repeat one another and that it leads.
+
+    `relevance` is what the list is sorted by; `also` are the other members' numbers; `named` says that the target's
+    text names it already.
+    """
+
+    issue: Issue
+    confidence: float
+    relevance: float
+    sources: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    also: tuple[int, ...] = ()
+    named: bool = False
 
 
 def present(
     target: Issue,
-    judged: Iterable[Judged],
-    rarity: Rarity,
+    results: Iterable[Result],
     *,
-    sources: Mapping[int, tuple[str, ...]],
     workflow_states: Mapping[int, str | None],
     workflow_reason: str = "",
 ) -> tuple[Candidate, ...]:
-    """The candidates as reports carry them; `sources` and `workflow_states` are by issue number."""
-    reasoner = Reasoner(target.title, target.body, rarity)
+    """The candidates as reports carry them; `workflow_states` are those of the target's own repository, by number."""
     return tuple(
         Candidate(
             number=one.issue.number,
@@ -31,14 +44,34 @@ def present(
             state_reason=one.issue.state_reason,
             labels=one.issue.labels,
             created_at=one.issue.created_at,
-            similarity=one.similarity,
-            title_ratio=one.title_ratio,
+            similarity=dice_sorensen(target.title, one.issue.title),
+            title_ratio=title_ratio(target.title, one.issue.title),
             relevance=one.relevance,
             confidence=one.confidence,
-            workflow_state=workflow_states.get(one.issue.number),
+            workflow_state=workflow_states.get(one.issue.number) if is_own(one.issue, target) else None,
             workflow_state_reason=workflow_reason,
-            reasons=reasoner.reasons(one.issue.title, one.issue.body),
-            sources=sources.get(one.issue.number, ()),
+            reasons=one.reasons,
+            sources=one.sources,
+            kind=_kind(one.issue),
+            repo="" if same_place(one.issue, target) else str(one.issue.repo),
+            also=one.also,
+            named=one.named,
         )
-        for one in judged
+        for one in results
     )
+
+
+def is_own(issue: Issue, target: Issue) -> bool:
+    """Whether it is an issue, and no other thing, of the target's repository."""
+    return not issue.is_pull_request and not issue.is_discussion and same_place(issue, target)
+
+
+def same_place(issue: Issue, target: Issue) -> bool:
+    """Whether both are in one repository; GitHub's names do not tell upper from lower case."""
+    return issue.repo == target.repo or str(issue.repo).lower() == str(target.repo).lower()
+
+
+def _kind(issue: Issue) -> Kind:
+    if issue.is_discussion:
+        return "discussion"
+    return "pull request" if issue.is_pull_request else "issue"

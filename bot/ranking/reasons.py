@@ -5,6 +5,8 @@ The sentences quote issues as they are, hostile text included: whoever shows the
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from bot.ranking.messages import error_messages
 from bot.ranking.rarity import Rarity
 from bot.ranking.text import is_unspaced, raw_words, terms_of, without_noise
@@ -27,24 +29,37 @@ class Reasoner:
 
     def reasons(self, title: str, body: str) -> tuple[str, ...]:
         """Short sentences, strongest first, possibly none. The quotes are the target's own spelling."""
-        said = []
         theirs = error_messages(body) if self._messages else {}
-        if message := next((line for form, line in self._messages.items() if form in theirs), ""):
-            said.append(f"Same error text: “{_shortened(message)}”")
+        message = next((line for form, line in self._messages.items() if form in theirs), "")
         in_title = _words(title).keys()
         others = in_title | _words(without_noise(body)).keys()
         shared = {term: word for term, word in self._words.items() if term in others}
         identifiers = {term for term, word in shared.items() if is_identifier(word)}
         in_both_titles = (in_title & self._in_title) - identifiers
-        for sentence, among in (
-            ("Same identifiers: {}", identifiers),
-            ("Same words in both titles: {}", in_both_titles),
-            ("Same words: {}", shared.keys() - identifiers - in_both_titles),
-        ):
-            rarest = sorted((term for term in shared if term in among), key=lambda term: -self._rarity(term))
-            if rarest:
-                said.append(sentence.format(", ".join(_shortened(shared[term]) for term in rarest[:MOST_NAMED])))
-        return tuple(said)
+
+        def rarest(among: Collection[str]) -> list[str]:
+            terms = sorted((term for term in shared if term in among), key=lambda term: -self._rarity(term))
+            return [shared[term] for term in terms]
+
+        rest = shared.keys() - identifiers - in_both_titles
+        return sentences(message, rarest(identifiers), rarest(in_both_titles), rarest(rest))
+
+
+def sentences(
+    message: str, identifiers: Sequence[str], title_words: Sequence[str], words: Sequence[str]
+) -> tuple[str, ...]:
+    """What two issues share, in words, strongest first: a quoted error message, names from code, words of both titles
+    and other words, each list with the rarest first. Empty ones say nothing.
+    """
+    said = [f"Same error text: “{_shortened(message)}”"] if message else []
+    for sentence, named in (
+        ("Same identifiers: {}", identifiers),
+        ("Same words in both titles: {}", title_words),
+        ("Same words: {}", words),
+    ):
+        if named:
+            said.append(sentence.format(", ".join(_shortened(word) for word in named[:MOST_NAMED])))
+    return tuple(said)
 
 
 def is_identifier(word: str) -> bool:

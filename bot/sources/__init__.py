@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 from bot.sources.asking import ask_all
+from bot.sources.choosing import FULL_TEXT, NAMES, VECTORS, chosen, only
+from bot.sources.discussions import Discussions
 from bot.sources.github_hybrid import GitHubHybrid
 from bot.sources.github_lexical import GitHubLexical
-from bot.sources.merging import Hit, counts, merge
+from bot.sources.known_issues import KnownIssues
+from bot.sources.merging import Hit, counts, key_of, limited, merge
 from bot.sources.protocol import Answer, Page, Question, Searcher, Source
+from bot.sources.pull_requests import PullRequests
+from bot.sources.siblings import Siblings
 
 __all__ = [
+    "FULL_TEXT",
+    "NAMES",
+    "VECTORS",
     "Answer",
+    "Discussions",
     "GitHubHybrid",
     "GitHubLexical",
     "Hit",
+    "KnownIssues",
     "Page",
+    "PullRequests",
     "Question",
     "Searcher",
+    "Siblings",
     "Source",
     "ask_all",
+    "chosen",
     "counts",
+    "key_of",
+    "limited",
     "merge",
+    "only",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from bot.errors import GitHubError, NotFound, Retryable
@@ -33,7 +34,8 @@ class KnownIssues:
 
     def ask(self, question: Question) -> Answer:
         asked = [number for number in self._numbers if number != question.target.number][:MOST_READ]
-        query = known_query(asked)
+        if not asked:
+            return Answer(NAME)
         found: list[Issue] = []
         for number in asked:
             try:
@@ -41,20 +43,15 @@ class KnownIssues:
             except NotFound:
                 continue
             except (GitHubError, Retryable) as failure:
-                run = QueryRun(NAME, query, None, problem=str(failure), later=isinstance(failure, Retryable))
+                run = replace(
+                    known_run(asked, 0), hits=None, problem=str(failure), later=isinstance(failure, Retryable)
+                )
                 return Answer(NAME, (tuple(found),), (run,), (f"{NAME}: {failure}",))
-        return known_answer(asked, found)
+        return Answer(NAME, (tuple(found),), (known_run(asked, len(found)),))
 
 
-def known_query(numbers: Sequence[int]) -> str:
-    """What is asked, in words."""
-    return " ".join(f"#{number}" for number in numbers)
-
-
-def known_answer(asked: Sequence[int], found: Sequence[Issue]) -> Answer:
-    """The answer, with a note about those that are there no more."""
-    if not asked:
-        return Answer(NAME)
-    missing = len(asked) - len(found)
-    note = f"{missing} not found" if missing else ""
-    return Answer(NAME, (tuple(found),), (QueryRun(NAME, known_query(asked), len(found), problem=note),))
+def known_run(asked: Sequence[int], found: int) -> QueryRun:
+    """What was asked, in words, with a note about those that are not there."""
+    missing = len(asked) - found
+    query = " ".join(f"#{number}" for number in asked)
+    return QueryRun(NAME, query, found, problem=f"{missing} not found" if missing else "")

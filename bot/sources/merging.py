@@ -1,11 +1,13 @@
-"""H2, R: the lists of all sources become one, and an issue found by several keeps the names of all of them."""
+"""H2, R: the lists of all sources become one, and what several found keeps the names of all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import zip_longest
 
+from bot.config.model import SourceConfig
 from bot.model import Issue
 from bot.ranking.fusion import (
     RankedSourceList,
@@ -14,43 +16,90 @@ from bot.ranking.fusion import (
     cross_corpus_rrf,
     source_label,
 )
+from bot.ranking.same import Document, collapse
 from bot.sources.protocol import Answer
+
+_USUAL = SourceConfig()
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An issue with every source that found it."""
+    """A result with every source that found it: an issue, or what comes in the shape of one."""
 
     issue: Issue
     sources: tuple[str, ...]
 
+    @property
+    def key(self) -> str:
+        """See `key_of`."""
+        return key_of(self.issue)
 
-def merge(answers: Iterable[Answer], now: datetime) -> list[Hit]:
-    """Every issue once, best first by reciprocal rank over all lists, the recent ones a little ahead (R3)."""
+
+def key_of(issue: Issue) -> str:
+    """`owner/repo#number`, by which alone an issue is told from others (H3). GitHub compares names without case."""
+    return f"{issue.repo.owner}/{issue.repo.name}#{issue.number}".lower()
+
+
+def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConfig] | None = None) -> list[Hit]:
+    """Every result once, best first by reciprocal rank over all lists, the recent ones a little ahead (R3).
+
+    `use` are the sources' settings: a list's ranks count by its source's weight. Discussions that say the same are one
+    result.
+    """
     issues: dict[str, Issue] = {}
     sources: dict[str, dict[str, None]] = {}
     lists = []
     for answer in answers:
+        weight = (use or {}).get(answer.source, _USUAL).weight
         for found in answer.lists:
             chunks = []
             for issue in found:
-                # GitHub compares names without case; nothing but this makes two issues one (H3).
-                key = f"{issue.repo.owner}/{issue.repo.name}#{issue.number}".lower()
+                key = key_of(issue)
                 issues.setdefault(key, issue)
                 sources.setdefault(key, {})[answer.source] = None
                 chunks.append(_chunk(key, issue))
-            lists.append(RankedSourceList(SourceType.ISSUE, chunks))
-    return [Hit(issues[chunk.id], tuple(sources[chunk.id])) for chunk in cross_corpus_rrf(lists, now=now)]
+            lists.append(RankedSourceList(SourceType.ISSUE, chunks, weight))
+    hits = [Hit(issues[chunk.id], tuple(sources[chunk.id])) for chunk in cross_corpus_rrf(lists, now=now)]
+    return _collapsed(hits) if any(hit.issue.is_discussion for hit in hits) else hits
 
 
-def _chunk(key: str, issue: Issue) -> UnifiedRetrievalChunk:
-    label = source_label(SourceType.ISSUE, f"#{issue.number}")
-    return UnifiedRetrievalChunk(key, issue.title, SourceType.ISSUE, label, issue.url, created_at=issue.created_at)
+def limited(answer: Answer, limit: int | None) -> Answer:
+    """The answer with so many different results at most: those with the best ranks in any of its lists."""
+    if limit is None:
+        return answer
+    kept: dict[str, None] = {}
+    for row in zip_longest(*answer.lists):
+        for issue in row:
+            if issue is not None and len(kept) < limit:
+                kept[key_of(issue)] = None
+    return replace(answer, lists=tuple(tuple(one for one in found if key_of(one) in kept) for found in answer.lists))
 
 
 def counts(answers: Iterable[Answer], hits: Iterable[Hit]) -> Mapping[str, int]:
-    """H4: how many results there were in all, how many different issues, and how many each source found."""
+    """H4: how many results there were in all, how many different ones, and how many each source found."""
     answers, hits = list(answers), list(hits)
     total = sum(len(found) for answer in answers for found in answer.lists)
     per_source = {answer.source: sum(answer.source in hit.sources for hit in hits) for answer in answers}
     return {"total": total, "unique": len(hits), "duplicates": total - len(hits), **per_source}
+
+
+def _collapsed(hits: Sequence[Hit]) -> list[Hit]:
+    """H3: a discussion may repeat another's text under another number."""
+    by_url = {hit.issue.url: hit.issue for hit in reversed(hits)}
+    documents = [
+        Document(
+            identity="" if hit.issue.is_discussion else hit.key,
+            url=hit.issue.url,
+            title=hit.issue.title,
+            snippets=(hit.issue.body,) if hit.issue.body else (),
+            sources=hit.sources,
+        )
+        for hit in hits
+    ]
+    return [Hit(replace(by_url[one.url], body="\n\n".join(one.snippets)), one.sources) for one in collapse(documents)]
+
+
+def _chunk(key: str, issue: Issue) -> UnifiedRetrievalChunk:
+    kind = SourceType.PULL_REQUEST if issue.is_pull_request else SourceType.ISSUE
+    label = source_label(SourceType.DISCUSSION if issue.is_discussion else kind, f"#{issue.number}")
+    return UnifiedRetrievalChunk(key, issue.title, SourceType.ISSUE, label, issue.url, created_at=issue.created_at)

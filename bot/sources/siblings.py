@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from bot.errors import Forbidden, GitHubError, NotFound, Retryable
-from bot.model import Issue, RepoRef, Repository
+from bot.model import RepoRef, Repository
 from bot.ranking.plan import any_that_fit
 from bot.ranking.query import build_query
 from bot.report import QueryRun
@@ -94,8 +94,3 @@ def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[str,
 def _key(repo: RepoRef) -> str:
     """GitHub's names do not tell upper from lower case."""
     return str(repo).lower()
-
-
-def of_repository(issue: Issue, repo: RepoRef) -> bool:
-    """Whether an issue is one of this repository's own."""
-    return _key(issue.repo) == _key(repo)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from bot.model import Actor, Issue, RepoRef
-from bot.ranking.judging import Judged, Relevance, judge
+from bot.ranking.judging import Judged, judge
 from bot.ranking.model import shipped_model
 from bot.ranking.rarity import CountedWords
 
@@ -33,35 +33,21 @@ def issue(number: int, title: str, body: str = "", author: str = "ann") -> Issue
     )
 
 
-def judged(
-    target: Issue, *candidates: Issue, by: Relevance = Relevance.LEARNED, threshold: float = 0.0
-) -> list[Judged]:
-    found, _ = judge(target, candidates, CountedWords(), shipped_model(), relevance=by, threshold=threshold)
-    return found
+def judged(target: Issue, *candidates: Issue) -> list[Judged]:
+    return judge(target, candidates, CountedWords(), shipped_model())[0]
 
 
-def test_by_title_the_titles_decide_alone_and_learned_the_whole_text() -> None:
+def test_the_whole_text_decides_and_not_the_title_alone() -> None:
     target = issue(9, "Export is broken", REPORT)
     title, text = issue(1, "Import is broken", "Nothing is read"), issue(2, "Empty export on a share", REPORT)
-    assert [one.issue.number for one in judged(target, text, title, by=Relevance.TITLE)] == [1, 2]
     assert [one.issue.number for one in judged(target, title, text)] == [2, 1]
 
 
-def test_the_threshold_is_title_similarity_and_changes_nobodys_probability() -> None:
-    target = issue(9, "Export writes an empty file", REPORT)
-    others = [issue(1, "Export writes empty files", REPORT), issue(2, "Quota", REPORT), issue(3, "Fonts are blurred")]
-    every, some = judged(target, *others), judged(target, *others, threshold=0.3)
-    assert [one.issue.number for one in some] == [1]
-    assert some[0] == next(one for one in every if one.issue.number == 1)
-
-
-def test_relevance_is_what_it_is_sorted_by_best_first() -> None:
+def test_most_likely_first() -> None:
     others = [issue(n, f"Export {n}", REPORT[: 20 * n]) for n in range(1, 6)]
-    for by in Relevance:
-        found = judged(issue(9, "Export 5", REPORT), *others, by=by)
-        relevance = [one.relevance for one in found]
-        assert relevance == sorted(relevance, reverse=True)
-        assert all(one.relevance == (one.similarity if by is Relevance.TITLE else one.confidence) for one in found)
+    confidences = [one.confidence for one in judged(issue(9, "Export 5", REPORT), *others)]
+    assert confidences == sorted(confidences, reverse=True)
+    assert all(0 <= one <= 1 for one in confidences)
 
 
 def test_authors_that_nobody_knows_are_not_one_person() -> None:

@@ -1,0 +1,8 @@
+"""The heart of everything: `find_duplicates` (F1–F9). Webhook, command, CLI, replay and tests all enter here."""
+
+from __future__ import annotations
+
+from bot.finder.asking import MOST_COMPARED, FinderSettings, GitHubReads
+from bot.finder.finder import Finder
+
+__all__ = ["MOST_COMPARED", "Finder", "FinderSettings", "GitHubReads"]

@@ -1,0 +1,150 @@
+"""Where to look, and the looking: everything that is asked over the network, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from bot.config.model import SourceConfig
+from bot.model import Issue, RepoRef
+from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
+from bot.ranking.presenting import same_place
+from bot.ranking.query import StateFilter
+from bot.ranking.rarity import Rarity, WordStats
+from bot.ranking.text import read
+from bot.sources import (
+    Answer,
+    Discussions,
+    GitHubHybrid,
+    GitHubLexical,
+    Hit,
+    KnownIssues,
+    PullRequests,
+    Question,
+    Searcher,
+    Siblings,
+    Source,
+    ask_all,
+    chosen,
+    limited,
+    merge,
+)
+from bot.sources.choosing import FURTHER_SEARCHES
+from bot.sources.vocabulary import RecentReader, make_acquaintance
+
+#: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
+MOST_COMPARED = 200
+
+
+class WorkflowAnswer(Protocol):
+    """`bot.github.workflow.WorkflowStates`."""
+
+    @property
+    def states(self) -> Mapping[int, str | None]: ...
+    @property
+    def reason(self) -> str: ...
+
+
+class GitHubReads(Searcher, RecentReader, Protocol):
+    """What the finder asks of GitHub; `RepoClient` and its view for a thread have it."""
+
+    def issue(self, repo: RepoRef, number: int) -> Issue: ...
+    def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowAnswer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FinderSettings:
+    """How a repository wants to be searched.
+
+    `words_max` is F3's number of title words, `budget` F8's number of searches by words an issue, `hybrid` whether the
+    one request by meaning is made where `sources` does not say, `template_headings` what the repository's issue forms
+    supply, and `workflow_field` the project field that F7 shows (None: its default names). `sources` are settings by
+    name; those not named are asked as `bot.sources.choosing` says. `known_issues` are always considered.
+    """
+
+    words_max: int = 5
+    budget: int = DEFAULT_BUDGET
+    hybrid: bool = True
+    template_headings: tuple[str, ...] = ()
+    workflow_field: str | None = None
+    sources: Mapping[str, SourceConfig] = field(default_factory=dict)
+    known_issues: tuple[int, ...] = ()
+
+    def use(self, *, indexed: bool) -> dict[str, SourceConfig]:
+        """The sources to ask, by name."""
+        return chosen(self.sources, indexed=indexed, hybrid=self.hybrid)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the sources brought up for one issue, best first and each once, before anything is judged."""
+
+    plan: Plan
+    answers: tuple[Answer, ...]
+    hits: tuple[Hit, ...]
+
+
+def gather(
+    github: GitHubReads,
+    further: Sequence[Source],
+    stats: WordStats,
+    settings: FinderSettings,
+    target: Issue,
+    state: StateFilter,
+    words: str,
+    *,
+    indexed: bool,
+) -> Gathered:
+    """Ask GitHub's searches and the `further` sources. Without any to ask nothing is planned, read or learned."""
+    use = settings.use(indexed=indexed)
+    there: list[Source] = [GitHubLexical(github), GitHubHybrid(github), PullRequests(github), *further]
+    if settings.known_issues and not indexed:
+        there.append(KnownIssues(github, settings.known_issues))
+    by_name = {source.name: source for source in there}
+    asked = [by_name[name] for name in use if name in by_name]
+    if not asked:
+        return Gathered(Plan(()), (), ())
+    make_acquaintance(github, stats, target.repo)
+    budget = max(1, settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
+    plan = _plan(settings, stats, target, words, state, budget)
+    question = Question(target, plan, natural_query(target.repo, words or target.title, state), state)
+    answers = tuple(
+        limited(_of_its_kind(answer, target), use[answer.source].limit) for answer in ask_all(asked, question)
+    )
+    return Gathered(plan, answers, tuple(merge(answers, target.created_at, use)))
+
+
+def _of_its_kind(answer: Answer, target: Issue) -> Answer:
+    """The answer without what its source is not asked for, whatever a server sends.
+
+    Only siblings bring issues of other repositories, after a look at who may read those.
+    """
+
+    def proper(issue: Issue) -> bool:
+        if (answer.source == Siblings.name) is same_place(issue, target):
+            return False
+        return (issue.is_pull_request, issue.is_discussion) == (
+            answer.source == PullRequests.name,
+            answer.source == Discussions.name,
+        )
+
+    return replace(answer, lists=tuple(tuple(issue for issue in found if proper(issue)) for found in answer.lists))
+
+
+def _plan(
+    settings: FinderSettings, stats: WordStats, target: Issue, words: str, state: StateFilter, budget: int
+) -> Plan:
+    if words:
+        return plan_own_words(target.repo, words, budget=budget, state=state)
+    rarity = Rarity.of(stats, read(target.title, target.body).all)
+    return plan_queries(
+        target.repo,
+        target.title,
+        target.body,
+        rarity,
+        budget=budget,
+        state=state,
+        words_max=settings.words_max,
+        template_headings=settings.template_headings,
+    )

@@ -1,0 +1,81 @@
+"""Candidates that are duplicates themselves lead to the issue in which the discussion belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from bot.finder.weighing import Weighed
+from bot.finder.wish import Wish
+from bot.model import Issue
+from bot.ranking.grouping import components, resolve
+from bot.ranking.presenting import Result, is_own
+from bot.sources import key_of
+
+#: How far a chain of duplicates is followed from the candidates, and how many issues are looked up for it at most.
+_STEPS, _MOST = 8, 200
+
+LookUp = Callable[[Collection[int]], tuple[Mapping[int, Issue], Mapping[int, int]]]
+"""Issues by number, as far as they can be had, and which of them is a duplicate of which."""
+
+
+def results(
+    target: Issue, ranked: Sequence[tuple[Weighed, float]], wish: Wish, look_up: LookUp
+) -> list[tuple[Result, Weighed]]:
+    """What can be shown, in the order of `ranked` (each with its relevance, best first), each group once.
+
+    A group has the best confidence and relevance of its candidates. What is no issue of the target's repository stands
+    for itself. Beside each result stands whose reasons it has: its own if it is a candidate itself, else those of the
+    group's best. They are worked out when it is known what is shown.
+    """
+    own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
+    known, originals = _relatives({number: one.issue for number, (one, _) in own.items()}, wish.duplicates, look_up)
+    told = {number: issue for number, issue in known.items() if wish.may_tell(issue, target)}
+    leaders = {number for number, issue in told.items() if wish.may_lead(issue)}
+    groups = {group.found[0]: group for group in resolve(list(own), originals, told, leaders)}
+    shown: list[tuple[Result, Weighed]] = []
+    for one, relevance in ranked:
+        if not is_own(one.issue, target):
+            if wish.may_tell(one.issue, target) and wish.may_lead(one.issue):
+                shown.append((Result(one.issue, one.confidence, relevance, one.sources), one))
+        elif group := groups.get(one.issue.number):
+            members = [own[number] for number in group.found]
+            result = Result(
+                told[group.lead],
+                max(member.confidence for member, _ in members),
+                max(worth for _, worth in members),
+                tuple(dict.fromkeys(source for member, _ in members for source in member.sources)),
+                also=group.others,
+            )
+            shown.append((result, own[group.lead][0] if group.lead in own else one))
+    marked = [(replace(result, named=key_of(result.issue) in wish.named), one) for result, one in shown]
+    return [(result, one) for result, one in marked if wish.show_named or not result.named]
+
+
+def _relatives(
+    candidates: Mapping[int, Issue], told: Mapping[int, int], look_up: LookUp
+) -> tuple[dict[int, Issue], dict[int, int]]:
+    """The candidates with all that they are tied to, and the ties. `told` are ties that people made here."""
+    known = dict(candidates)
+    ties: dict[int, int] = {}
+    asked: set[int] = set()
+    for _ in range(_STEPS):
+        near = _tied(candidates, {**ties, **told})
+        wanted = sorted(near - asked)[:_MOST]
+        if not wanted:
+            break
+        asked.update(wanted)
+        issues, more = look_up(wanted)
+        known.update({number: issue for number, issue in issues.items() if number not in known})
+        ties.update(more)
+    # What was opened again is a duplicate no more.
+    ties = {
+        number: of for number, of in {**ties, **told}.items() if number not in known or known[number].state == "closed"
+    }
+    return known, ties
+
+
+def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
+    of = components(candidates, ties)
+    groups = {of[number] for number in candidates}
+    return {number for number, group in of.items() if group in groups}

@@ -1,0 +1,279 @@
+"""`Finder.find_duplicates` (F2): ask, fuse, judge, resolve, present.
+
+The finder has effects only through the client, the index and the word statistics that it is given. What is asked over
+the network is in `asking.py`, how it is judged in `weighing.py`; `families.py` resolves duplicates of duplicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from bot.errors import GitHubError, InvalidArgument, Retryable
+from bot.finder.asking import FinderSettings, Gathered, GitHubReads, gather
+from bot.finder.families import LookUp, results
+from bot.finder.reporting import counted, outcome, search_query
+from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh_inside, weigh_outside
+from bot.finder.wish import Wish
+from bot.matching import Look, Matcher
+from bot.model import Issue, RepoRef
+from bot.ranking.model import Model, shipped_model
+from bot.ranking.presenting import Result, is_own, present
+from bot.ranking.query import StateFilter
+from bot.ranking.rarity import CountedWords, WordStats
+from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
+from bot.ranking.similarity import dice_sorensen
+from bot.report import Candidate, Report
+from bot.sources import Hit, Source
+from bot.sources.vocabulary import count_words
+
+# So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
+_SPARE = 5
+# Issues that are read one by one to follow duplicates where there is no index.
+_MOST_READ = 5
+
+
+class Finder:
+    """Looks for earlier reports of an issue.
+
+    With a `matcher`, whose index must hold the repository `repo_id`, its sources are asked too and its model judges
+    what it holds; without one GitHub's searches stand alone. `further` are sources beyond these (see `bot.sources`).
+
+    `words` are the word statistics of the repository that is asked about; without them the finder keeps its own as long
+    as it lives. `default` is the repository to ask about where a caller names none (F1).
+    """
+
+    def __init__(
+        self,
+        github: GitHubReads,
+        *,
+        words: WordStats | None = None,
+        settings: FinderSettings | None = None,
+        default: RepoRef | None = None,
+        model: Model | None = None,
+        matcher: Matcher | None = None,
+        repo_id: int | None = None,
+        further: Sequence[Source] = (),
+    ) -> None:
+        if matcher is not None and repo_id is None:
+            raise InvalidArgument("repo_id", "is missing: an index holds many repositories")
+        self._github = github
+        self._words = CountedWords() if words is None else words
+        self._settings = settings or FinderSettings()
+        self._default = default
+        self._given_model = model
+        self._matcher = matcher
+        self._repo_id = repo_id or 0
+        self._further = tuple(further)
+
+    def find_duplicates(
+        self,
+        owner: str | None = None,
+        repo: str | None = None,
+        number: int | None = None,
+        threshold: float = 0.3,
+        max_candidates: int = 10,
+        include_closed: bool = False,
+        relevance: str = DEFAULT_RELEVANCE,
+        *,
+        min_confidence: float | None = None,
+        state: StateFilter | None = None,
+        words: str = "",
+        rejected: Collection[int] = (),
+        earlier_only: bool = False,
+    ) -> Report:
+        """Fetch an issue and look for others that report the same thing (F2).
+
+        `include_closed` is overridden by `state`, which says more exactly which issues count. The other arguments are
+        those of `find`. Raises InvalidArgument naming the argument, and what `RepoClient.issue` raises for the issue
+        itself; a failing search is told in the report.
+        """
+        owner = owner or (self._default.owner if self._default else None)
+        repo = repo or (self._default.name if self._default else None)
+        if not owner or not repo:
+            raise InvalidArgument("repo" if owner else "owner", "is missing, and no default repository is set")
+        place = RepoRef.parse(f"{owner}/{repo}")
+        if number is None:
+            raise InvalidArgument("number", "is missing")
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise InvalidArgument("number", f"{number!r} is not the number of an issue")
+        wish = Wish(
+            threshold=threshold,
+            max_candidates=max_candidates,
+            relevance=relevance,
+            min_confidence=min_confidence,
+            state=state or ("all" if include_closed else "open"),
+            words=words,
+            rejected=rejected,
+            earlier_only=earlier_only,
+        )
+        return self._find(self._github.issue(place, number), wish)
+
+    def find(
+        self,
+        target: Issue,
+        *,
+        threshold: float = 0.3,
+        max_candidates: int = 10,
+        relevance: str = DEFAULT_RELEVANCE,
+        min_confidence: float | None = None,
+        state: StateFilter = "open",
+        words: str = "",
+        rejected: Collection[int] = (),
+        earlier_only: bool = False,
+        named: Collection[str] = (),
+        show_named: bool = False,
+        duplicates: Mapping[int, int] | None = None,
+    ) -> Report:
+        """Like `find_duplicates`, for an issue that the caller has read already.
+
+        `threshold` is the least similarity of titles (F5), `min_confidence` the least learned probability, both in
+        [0, 1]; `relevance` is what candidates are sorted by (H5). `words` replace the words that are searched for,
+        `rejected` are numbers that are never shown, `earlier_only` leaves out what came later. `named` are the issues
+        (`owner/repo#number` in lower case, see `naming.py`) that the target's text names: they are left out, or with
+        `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates of which.
+        """
+        wish = Wish(
+            threshold=threshold,
+            max_candidates=max_candidates,
+            relevance=relevance,
+            min_confidence=min_confidence,
+            state=state,
+            words=words,
+            rejected=rejected,
+            earlier_only=earlier_only,
+            named=named,
+            show_named=show_named,
+            duplicates=duplicates or {},
+        )
+        return self._find(target, wish)
+
+    def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
+        """Plan, ask and merge, without judging: what `find` and the training have in common."""
+        indexed = self._matcher is not None
+        return gather(self._github, self._further, self._words, self._settings, target, state, words, indexed=indexed)
+
+    def compare(self, target: Issue, other: Issue) -> Candidate:
+        """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""
+        with self._looking(target, Wish()) as look:
+            matches = [] if look is None else look.judge((), also=[other.number])
+            if matches:
+                confidence, reasons = matches[0].confidence, said(matches[0].evidence)
+            else:
+                (one,) = weigh_outside(target, [Hit(other, ())], self._words, self._model)
+                confidence, reasons = one.confidence, one.reasons()
+        return self._present(target, [Result(other, confidence, confidence, reasons=reasons)])[0]
+
+    def notice(self, issue: Issue) -> None:
+        """Count the words of an issue that arrived: after its find, for which its own words are no evidence."""
+        count_words(self._words, [issue])
+
+    def _find(self, target: Issue, wish: Wish) -> Report:
+        # Nothing is held open while GitHub is asked, which takes a hundred times as long as the index.
+        gathered = self.gather(target, state=wish.state, words=wish.words)
+        with self._looking(target, wish) as look:
+            return self._report(target, wish, gathered, look)
+
+    def _report(self, target: Issue, wish: Wish, gathered: Gathered, look: Look | None) -> Report:
+        use = self._settings.use(indexed=look is not None)
+        # All of them matter where something else than their order decides.
+        in_order = wish.by is Relevance.LEARNED and wish.threshold == 0 and wish.state == "all"
+        most = max(50, _SPARE * wish.max_candidates) if in_order else None
+        inside = Inside()
+        if look is not None:
+            inside = weigh_inside(look, target, use, gathered.hits, self._settings.known_issues, most)
+        elsewhere = [
+            hit
+            for hit in gathered.hits
+            if not (is_own(hit.issue, target) and hit.issue.number in inside.compared)
+            and wish.may_tell(hit.issue, target)
+        ]
+        # The words that a person searched for are evidence as well as what the issue says.
+        weighed = replace(target, body=f"{wish.words}\n{target.body}") if wish.words else target
+        candidates = together(inside.candidates, weigh_outside(weighed, elsewhere, self._words, self._model))
+        ranked = self._ranked(weighed, candidates, wish, look)
+        shown = [
+            (result, one)
+            for result, one in results(target, ranked, wish, self._look_up(target, look))
+            if wish.min_confidence is None or result.confidence >= wish.min_confidence
+        ][: wish.max_candidates]
+        runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
+        problems = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
+        return Report(
+            repo=str(target.repo),
+            number=target.number,
+            title=target.title,
+            outcome=outcome(runs, problems, found=bool(shown)),
+            candidates=self._present(target, [replace(result, reasons=one.reasons()) for result, one in shown]),
+            search_query=search_query(runs),
+            queries=runs,
+            problems=problems,
+            relevance=str(wish.relevance),
+            threshold=wish.threshold,
+            counts=counted(inside.found, gathered, target),
+            best_confidence=max((one.confidence for one in candidates), default=None),
+        )
+
+    def _ranked(
+        self, target: Issue, candidates: Sequence[Weighed], wish: Wish, look: Look | None
+    ) -> list[tuple[Weighed, float]]:
+        """H5: those over the threshold with their relevance, best first; among equals the order is that of age."""
+        kept = [
+            one
+            for one in candidates
+            if not wish.threshold or dice_sorensen(target.title, one.issue.title) >= wish.threshold
+        ]
+        confidences = [one.confidence for one in kept]
+        if wish.by is Relevance.LEARNED:
+            return list(zip(kept, confidences, strict=True))
+        texts = {} if look is None else look.texts([one.issue.number for one in kept if is_own(one.issue, target)])
+        issues = [
+            replace(one.issue, body=texts[one.issue.number][1])
+            if is_own(one.issue, target) and one.issue.number in texts
+            else one.issue
+            for one in kept
+        ]
+        values = relevances(wish.by, target, issues, confidences, self._words)
+        pairs = list(zip(kept, values, strict=True))
+        return sorted(pairs, key=lambda pair: (-pair[1], pair[0].issue.created_at, pair[0].issue.number))
+
+    @contextmanager
+    def _looking(self, target: Issue, wish: Wish) -> Iterator[Look | None]:
+        if self._matcher is None:
+            yield None
+            return
+        below = target.number if wish.earlier_only else None
+        with self._matcher.looking(self._repo_id, target, words=wish.words, below=below) as look:
+            yield look
+
+    def _look_up(self, target: Issue, look: Look | None) -> LookUp:
+        """How issues are had that no source found: from the index, else one by one from GitHub."""
+
+        def indexed(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
+            rows = look.issues(numbers) if look else {}
+            ties = {number: row.duplicate_of for number, row in rows.items() if row.duplicate_of}
+            return {number: as_issue(row, target) for number, row in rows.items()}, ties
+
+        def read(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
+            found = {}
+            for number in list(numbers)[:_MOST_READ]:
+                # What cannot be read leads nobody; the candidates stay what they are.
+                with suppress(GitHubError, Retryable):
+                    found[number] = self._github.issue(target.repo, number)
+            return found, {}
+
+        return indexed if look else read
+
+    def _present(self, target: Issue, shown: Sequence[Result]) -> tuple[Candidate, ...]:
+        """The candidates as the report shows them, with their workflow states (F7)."""
+        if not shown:
+            return ()
+        numbers = [one.issue.number for one in shown if is_own(one.issue, target)]
+        workflow = self._github.workflow_states(target.repo, numbers, self._settings.workflow_field)
+        return present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)
+
+    @property
+    def _model(self) -> Model:
+        # Read on first use: training looks for candidates without any.
+        return self._given_model or shipped_model()

@@ -1,0 +1,46 @@
+"""What a report says of the asking itself: how it went (F9), and how much was found (H4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from bot.finder.asking import Gathered
+from bot.model import Issue
+from bot.report import Outcome, QueryRun
+from bot.sources import FULL_TEXT, GitHubLexical
+
+
+def outcome(runs: Sequence[QueryRun], problems: Sequence[str], *, found: bool) -> Outcome:
+    """F9: an outage or a question that could not be asked is never presented as "no duplicates".
+
+    Where the repository's own index has answered, that a search of GitHub was incomplete makes nothing doubtful.
+    """
+    if problems:
+        return Outcome.DEGRADED
+    if found:
+        return Outcome.FOUND
+    if any(run.source == FULL_TEXT for run in runs):
+        return Outcome.NONE
+    return Outcome.INCONCLUSIVE if not runs or any(run.incomplete for run in runs) else Outcome.NONE
+
+
+def search_query(runs: Sequence[QueryRun]) -> str:
+    """F7: the query that stands for all: GitHub's first one by words, else the first there is."""
+    first = [run.query for run in runs if run.source == GitHubLexical.name] or [run.query for run in runs]
+    return first[0] if first else ""
+
+
+def counted(inside: Mapping[str, Sequence[int]], gathered: Gathered, target: Issue) -> dict[str, int]:
+    """How many results there were in all, how many different ones, how many repeated others, and by source.
+
+    `inside` are the numbers that the index's sources found in the target's repository.
+    """
+    here = str(target.repo).lower()
+    total = sum(map(len, inside.values())) + sum(len(found) for answer in gathered.answers for found in answer.lists)
+    different = {f"{here}#{number}" for numbers in inside.values() for number in numbers}
+    different.update(hit.key for hit in gathered.hits)
+    by_source = Counter({name: len(set(numbers)) for name, numbers in inside.items()})
+    by_source.update({answer.source: 0 for answer in gathered.answers})
+    by_source.update(source for hit in gathered.hits for source in hit.sources)
+    return {"total": total, "unique": len(different), "duplicates": total - len(different), **by_source}

@@ -1,0 +1,161 @@
+"""What was found, judged: what the repository's index holds by the index's model, everything else by its texts."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from bot.config.model import SourceConfig
+from bot.finder.asking import MOST_COMPARED
+from bot.index import IndexedIssue
+from bot.matching import Evidence, Look
+from bot.model import Issue
+from bot.ranking.judging import judge
+from bot.ranking.model import Model
+from bot.ranking.presenting import is_own
+from bot.ranking.rarity import WordStats
+from bot.ranking.reasons import Reasoner, sentences
+from bot.report import QueryRun
+from bot.sources import FULL_TEXT, VECTORS, Hit, key_of, merge
+from bot.sources.known_issues import NAME as KNOWN_ISSUES
+from bot.sources.known_issues import known_run
+from bot.sources.protocol import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A candidate with its probability. `reasons` are worked out when they are asked for."""
+
+    issue: Issue
+    confidence: float
+    sources: tuple[str, ...]
+    reasons: Callable[[], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What the index answered: candidates, most likely first, and what its sources found, by name.
+
+    `compared` are the numbers of all that were judged, which `candidates` may be fewer than.
+    """
+
+    candidates: tuple[Weighed, ...] = ()
+    compared: frozenset[int] = frozenset()
+    found: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    runs: tuple[QueryRun, ...] = ()
+    problems: tuple[str, ...] = ()
+    best: float | None = None
+
+
+def weigh_inside(
+    look: Look,
+    target: Issue,
+    use: Mapping[str, SourceConfig],
+    hits: Sequence[Hit],
+    known: Sequence[int],
+    most: int | None,
+) -> Inside:
+    """Judge what the index's own sources found, and of the `hits` and the `known` issues those that are in it.
+
+    `most` is how many candidates are read from the index, None for all.
+    """
+    found = {
+        name: tuple(look.found[name][: use[name].limit])
+        for name in (FULL_TEXT, VECTORS)
+        if name in use and name in look.found
+    }
+    runs = [run for run in look.runs if run.source in found and run.query.strip()]
+    if known and KNOWN_ISSUES in use:
+        asked = [number for number in known if number != target.number][: use[KNOWN_ISSUES].limit]
+        pinned = look.issues(asked)
+        found[KNOWN_ISSUES] = tuple(number for number in asked if number in pinned)
+        runs.append(known_run(asked, len(found[KNOWN_ISSUES])))
+    own = [hit for hit in hits if is_own(hit.issue, target)]
+    sources = _sources(found, own)
+    compared = set(sources)
+    if len(compared) > MOST_COMPARED:
+        # Pinned issues are considered whatever else is found.
+        compared = _best(look, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
+    matches = [match for match in look.judge(also=compared) if match.number in compared]
+    rows = look.issues([match.number for match in matches[:most]])
+    return Inside(
+        candidates=tuple(
+            Weighed(
+                as_issue(rows[one.number], target), one.confidence, sources[one.number], partial(said, one.evidence)
+            )
+            for one in matches[:most]
+            if one.number in rows
+        ),
+        compared=frozenset(match.number for match in matches),
+        found=found,
+        runs=tuple(runs),
+        problems=tuple(one for one in look.problems if one.partition(":")[0] in use),
+        best=matches[0].confidence if matches else None,
+    )
+
+
+def weigh_outside(target: Issue, hits: Sequence[Hit], stats: WordStats, model: Model) -> list[Weighed]:
+    """Judge what no index holds, most likely first."""
+    if not hits:
+        return []
+    judged, rarity = judge(target, [hit.issue for hit in hits[:MOST_COMPARED]], stats, model)
+    sources = {hit.key: hit.sources for hit in hits}
+    reasoner = Reasoner(target.title, target.body, rarity)
+    return [
+        Weighed(
+            one.issue,
+            one.confidence,
+            sources[key_of(one.issue)],
+            partial(reasoner.reasons, one.issue.title, one.issue.body),
+        )
+        for one in judged
+    ]
+
+
+def together(*lists: Sequence[Weighed]) -> list[Weighed]:
+    """Several lists as one, most likely first, each in the order that it had."""
+    return list(heapq.merge(*lists, key=lambda one: -one.confidence))
+
+
+def as_issue(row: IndexedIssue, target: Issue) -> Issue:
+    """An issue of the index as GitHub would say it, in the target's repository."""
+    home = target.url.rsplit("/", 2)[0]
+    return row.issue(target.repo, f"{home}/issues/{row.number}")
+
+
+def _sources(found: Mapping[str, Sequence[int]], own: Sequence[Hit]) -> dict[int, tuple[str, ...]]:
+    """H2: every issue with all the sources that found it."""
+    sources: dict[int, tuple[str, ...]] = {}
+    for name, numbers in found.items():
+        for number in numbers:
+            sources[number] = (*sources.get(number, ()), name)
+    for hit in own:
+        sources[hit.issue.number] = (*sources.get(hit.issue.number, ()), *hit.sources)
+    return sources
+
+
+def _best(
+    look: Look,
+    target: Issue,
+    use: Mapping[str, SourceConfig],
+    found: Mapping[str, Sequence[int]],
+    own: Sequence[Hit],
+) -> set[int]:
+    """R: more was found than is compared, and the fused ranks of all sources say what is."""
+    rows = look.issues({number for numbers in found.values() for number in numbers})
+    lists = {
+        name: [as_issue(rows[number], target) for number in numbers if number in rows]
+        for name, numbers in found.items()
+    }
+    for hit in own:
+        for name in hit.sources:
+            lists.setdefault(name, []).append(hit.issue)
+    answers = [Answer(name, (tuple(issues),)) for name, issues in lists.items()]
+    return {hit.issue.number for hit in merge(answers, target.created_at, use)[:MOST_COMPARED]}
+
+
+def said(evidence: Evidence) -> tuple[str, ...]:
+    """The reasons in words (C3)."""
+    return sentences(evidence.message, evidence.identifiers, evidence.title_words, evidence.words)

@@ -1,0 +1,60 @@
+"""How one find is wanted (F1)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from bot.errors import InvalidArgument
+from bot.model import Issue
+from bot.ranking.presenting import is_own, same_place
+from bot.ranking.query import StateFilter
+from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The arguments of `Finder.find`, which explains them. Raises InvalidArgument naming the one that is wrong."""
+
+    threshold: float = 0.3
+    max_candidates: int = 10
+    relevance: str = DEFAULT_RELEVANCE
+    min_confidence: float | None = None
+    state: StateFilter = "open"
+    words: str = ""
+    rejected: Collection[int] = ()
+    earlier_only: bool = False
+    named: Collection[str] = ()
+    show_named: bool = False
+    duplicates: Mapping[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # The comparisons are written so that NaN fails them too.
+        if not 0 <= self.threshold <= 1:
+            raise InvalidArgument("threshold", f"{self.threshold!r} is not between 0 and 1")
+        most = self.max_candidates
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise InvalidArgument("max_candidates", f"{most!r} is not 1 or more")
+        if self.relevance not in tuple(Relevance):
+            raise InvalidArgument("relevance", f"{self.relevance!r} is none of: {', '.join(Relevance)}")
+        if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:
+            raise InvalidArgument("min_confidence", f"{self.min_confidence!r} is not between 0 and 1")
+
+    @property
+    def by(self) -> Relevance:
+        """What to sort by."""
+        return Relevance(self.relevance)
+
+    def may_tell(self, issue: Issue, target: Issue) -> bool:
+        """Whether an issue may be mentioned at all: another one, that nobody rejected, and early enough."""
+        if not same_place(issue, target):
+            return not self.earlier_only or issue.created_at <= target.created_at
+        return (
+            issue.number != target.number
+            and not (issue.number in self.rejected and is_own(issue, target))
+            and not (self.earlier_only and issue.number > target.number)
+        )
+
+    def may_lead(self, issue: Issue) -> bool:
+        """Whether it is in a state that is asked for."""
+        return self.state in ("all", issue.state)

@@ -1,0 +1,55 @@
+"""Which sources are asked, and how much each counts (H4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from bot.config.model import SourceConfig
+from bot.sources import discussions, github_hybrid, github_lexical, known_issues, pull_requests, siblings
+
+FULL_TEXT, VECTORS = "full-text", "vectors"
+
+#: Sources that cost searches by words besides the plan's own.
+FURTHER_SEARCHES = (pull_requests.NAME, siblings.NAME)
+
+NAMES = (
+    FULL_TEXT,
+    VECTORS,
+    github_lexical.NAME,
+    github_hybrid.NAME,
+    known_issues.NAME,
+    pull_requests.NAME,
+    discussions.NAME,
+    siblings.NAME,
+)
+
+
+def chosen(named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True) -> dict[str, SourceConfig]:
+    """The sources to ask by name: those that are `named` as they are named, the others as is usual.
+
+    `indexed` is whether the repository's own index may be trusted; without it there is nothing local to ask. With it
+    GitHub's search by words is left alone unless it is named: it reads the same texts with less sense, and all
+    repositories of an installation share 30 of its requests a minute. `hybrid` is whether GitHub's search by meaning
+    is on where it is not named.
+    """
+    usual = {
+        FULL_TEXT: indexed,
+        VECTORS: indexed,
+        github_lexical.NAME: not indexed,
+        github_hybrid.NAME: hybrid,
+        known_issues.NAME: True,
+        pull_requests.NAME: False,
+        discussions.NAME: False,
+        siblings.NAME: True,
+    }
+    found = {name: named.get(name, SourceConfig(enabled=usual[name])) for name in NAMES}
+    return {
+        name: source
+        for name, source in found.items()
+        if source.enabled and (indexed or name not in (FULL_TEXT, VECTORS))
+    }
+
+
+def only(*names: str) -> dict[str, SourceConfig]:
+    """Settings that ask these sources and no others."""
+    return {name: SourceConfig(enabled=name in names) for name in NAMES}
