@@ -1,0 +1,227 @@
+"""`doppel evaluate` as people call it: a file, a repository on GitHub, answers that were given; and what is refused."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bot.cli import main
+from bot.simulator import Server, Simulator
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+PARTS = ("login page", "export", "font list", "main menu", "sound mixer", "map view", "printer dialog", "backup")
+FAULTS = ("crashes behind a proxy", "writes an empty file", "looks blurred", "does not open at night", "stutters twice")
+BEGINS = "The same again: "
+
+
+def rows(count: int = 60, every: int = 4) -> list[dict[str, Any]]:
+    """Issues of which every fourth says again what the one twelve before it said."""
+    made: list[dict[str, Any]] = []
+    for number in range(1, count + 1):
+        moment = (START + timedelta(days=number)).isoformat().replace("+00:00", "Z")
+        row: dict[str, Any] = {"id": number, "author": f"user{number}", "created_at": moment, "closed_at": None}
+        earlier = made[number - 14] if number > 14 and number % every == 0 else None
+        if earlier and "duplicate_of" not in earlier:
+            row |= {"title": earlier["title"], "body": BEGINS + earlier["body"], "duplicate_of": earlier["id"]}
+            row["closed_at"] = (START + timedelta(days=number, hours=1)).isoformat().replace("+00:00", "Z")
+        else:
+            what = f"{PARTS[number % 8]} {FAULTS[number % 5]}"
+            row |= {"title": f"The {what}, case {number}", "body": f"Since version {number}.{number % 7} the {what}."}
+        made.append(row)
+    return made
+
+
+def write(path: Path, given: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
+    return path
+
+
+def run(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
+    """The console script's own way, with its exit codes."""
+
+    class Script:
+        name = "doppel"
+
+        def main(self, args: list[str], prog_name: str, **extra: Any) -> Any:
+            return main(args)
+
+    return CliRunner().invoke(Script(), [str(one) for one in arguments], env=env)  # type: ignore[arg-type]
+
+
+def figures(*arguments: str | Path, env: dict[str, str] | None = None) -> dict[str, Any]:
+    result = run("evaluate", *arguments, "--json", env=env)
+    assert result.exit_code == 0, result.output
+    parsed: dict[str, Any] = json.loads(result.stdout)
+    return parsed
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write(tmp_path / "issues.jsonl", rows())
+
+
+def test_a_file_is_replayed_and_judged(file: Path) -> None:
+    found = figures(file, "--from", "0")
+    marked = sum("duplicate_of" in row for row in rows())
+    assert (found["issues"], found["duplicates"], found["silent"]) == (60, marked, 60 - marked)
+    assert found["RR@1"] == 1, "they say the same"
+    assert found["intervals"]["RR@10"] == [1, 1]
+    assert [row["cut"] for row in found["thresholds"]] == [step / 20 for step in range(1, 20)]
+    assert found["min_confidence"]["cut"] == 0.2
+    assert found["bothered"]["1%"]["false_alarms"] <= 0.01
+
+
+def test_labels_are_read_after_the_replay_only(tmp_path: Path) -> None:
+    """With other labels the same answers are judged otherwise."""
+    plain = rows()
+    swapped = [
+        row | {"duplicate_of": row["id"] % 7 + 1} if "duplicate_of" in row else row | {"maybe_related": True}
+        for row in plain
+    ]
+    first = figures(write(tmp_path / "a.jsonl", plain), "--from", "0")
+    other = figures(write(tmp_path / "b.jsonl", swapped), "--from", "0")
+    assert first["RR@1"] == 1
+    assert other["RR@1"] < 0.5
+
+
+def test_given_answers_are_judged_as_the_replay_that_made_them(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "answers.jsonl"
+    assert run("replay", file, "--out", out, "--from", "0.3").exit_code == 0
+    given = figures(file, "--from", "0.3", "--answers", out)
+    own = figures(file, "--from", "0.3")
+    # The file of answers rounds a confidence to six digits.
+    assert given["RR@10"] == own["RR@10"]
+    assert given["calibration"]["ece"] == pytest.approx(own["calibration"]["ece"], abs=1e-5)
+    assert [row["comments"] for row in given["thresholds"]] == [row["comments"] for row in own["thresholds"]]
+
+
+def test_answers_that_are_missing_count_as_nothing_found(file: Path, tmp_path: Path) -> None:
+    marked = [row for row in rows() if "duplicate_of" in row]
+    one = {"id": marked[0]["id"], "candidates": [{"id": marked[0]["duplicate_of"], "confidence": 0.9}]}
+    answers = write(tmp_path / "answers.jsonl", [one])
+    result = run("evaluate", file, "--from", "0", "--answers", answers, "--json")
+    assert json.loads(result.stdout)["RR@1"] == pytest.approx(1 / len(marked))
+    assert "1 of 60 arrivals have an answer" in result.stderr
+    assert figures(file, "--from", "0", "--answers", answers, "--answered-only")["RR@1"] == 1
+
+
+def test_a_sample_is_half_duplicates_and_stands_for_all(file: Path) -> None:
+    found = figures(file, "--from", "0", "--sample", "10")
+    assert (found["asked"], found["arrivals"], found["duplicates"], found["silent"]) == (10, 60, 5, 5)
+    zero = figures(file, "--from", "0", "--sample", "10", "--min-confidence", "0")["min_confidence"]
+    assert zero["comments"] > 10, "each stands for several"
+
+
+def test_people_read_sentences_and_tables(file: Path) -> None:
+    result = run("evaluate", file, "--from", "0", env={"COLUMNS": "100"})
+    assert result.exit_code == 0, result.output
+    text = " ".join(result.stdout.split())
+    assert text.startswith("60 issues, of which 60 can be judged: 12 known duplicates, and 48 that repeat nothing.")
+    assert "Of 100 duplicates 100 have an original among the first five candidates" in text
+    assert "Only 12 known duplicates: too few to say where the threshold should be." in text
+    assert ".20 as set" in text
+    assert "A duplicate that nobody marked counts as an alarm for nothing here" in text
+    assert "recommended" not in text
+
+
+def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path) -> None:
+    file = write(tmp_path / "a<script>&b.jsonl", rows())
+    picture = tmp_path / "picture.svg"
+    assert run("evaluate", file, "--from", "0", "--picture", picture).exit_code == 0
+    tree = ElementTree.parse(picture)
+    tags = {element.tag.removeprefix("{http://www.w3.org/2000/svg}") for element in tree.iter()}
+    assert tags == {"svg", "title", "desc", "style", "rect", "text", "line", "path", "polyline", "circle"}
+    texts = [element.text for element in tree.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[0] == "How Doppel would have done: a<script>&b.jsonl"
+    for label in ("known duplicates caught", "comments that are right", "confidence of the first candidate", "100%"):
+        assert label in texts
+    assert "http" not in picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.fixture
+def online(server: Server, sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The environment of somebody with a token, and the same issues on a simulated GitHub."""
+    monkeypatch.chdir(tmp_path)
+    sim.load_issues(rows(), "acme/history")
+    sim.install("acme/history")
+    home = tmp_path / "home"
+    return {"GITHUB_API_URL": server.url, "GITHUB_TOKEN": sim.user_token("rita"), "DOPPEL_HOME": str(home)}
+
+
+def test_a_repository_is_read_and_judged_as_its_exported_file(online: dict[str, str], file: Path) -> None:
+    export = file.with_name("export.jsonl")
+    found = figures("acme/history", "--from", "0", "--export", export, env=online)
+    exported = [json.loads(line) for line in export.read_text(encoding="utf-8").splitlines()]
+    assert exported == rows()
+    assert found | {"source": ""} == figures(export, "--from", "0") | {"source": ""}
+    assert found["duplicates"] == 12
+
+
+def test_as_the_app_it_is_read_as_well(online: dict[str, str], server: Server) -> None:
+    app = {"APP_ID": str(server.app_id), "PRIVATE_KEY": server.private_key_pem, "GITHUB_TOKEN": ""}
+    assert figures("acme/history", "--from", "0", env=online | app)["duplicates"] == 12
+
+
+def test_a_reading_that_breaks_off_says_how_it_goes_on(online: dict[str, str], sim: Simulator) -> None:
+    sim.faults.add("/graphql", "secondary_limit", retry_after=600, times=None)
+    result = run("evaluate", "acme/history", env=online)
+    assert result.exit_code == 3
+    assert "What was read is kept: run it again in 10 minutes to go on" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nothing here"], "nothing here: there is no such file, and it is not of the form OWNER/REPO"),
+        (["data/missing.jsonl.gz"], "data/missing.jsonl.gz: there is no such file"),
+        (["FILE", "--picture", "a.png"], "--picture: a.png does not end in .svg"),
+        (["FILE", "--answered-only"], "--answered-only: there is nothing to leave out without --answers"),
+        (["FILE", "--export", "b.jsonl"], "this is for OWNER/REPO"),
+        (["FILE", "--from", "1"], "none of 60 issues can be judged"),
+        (["FILE", "--sources", "oracle"], "oracle"),
+        (["acme/app"], "APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, or GITHUB_TOKEN"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    arguments: list[str], says: str, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("evaluate", *[str(file) if one == "FILE" else one for one in arguments])
+    assert result.exit_code == 2
+    assert says in " ".join(result.stderr.split())
+
+
+def test_without_labels_there_is_nothing_to_judge_by(tmp_path: Path) -> None:
+    plain = [{key: value for key, value in row.items() if key != "duplicate_of"} for row in rows()]
+    result = run("evaluate", write(tmp_path / "plain.jsonl", plain))
+    assert result.exit_code == 2
+    assert "no issue is known to be a duplicate. In a file `duplicate_of` names the original's id" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ({"id": 99, "candidates": []}, "line 2: the issues hold no 99"),
+        ({"id": 20, "candidates": []}, "line 2: a second answer for 20"),
+        ({"id": 30, "candidates": [{"id": 30, "confidence": 0.5}]}, "line 2: candidate 30 had not arrived yet"),
+        ({"id": 30, "candidates": [{"id": "x", "confidence": 0.5}]}, "line 2: the issues hold no candidate 'x'"),
+        ({"id": 30, "candidates": [{"id": 1, "confidence": 7}]}, "line 2: a confidence lies between 0 and 1"),
+        ({"id": 30, "candidates": [{"id": 1}]}, "line 2: an answer has the form"),
+        ([1], "line 2: an answer has the form"),
+        (
+            {"id": 30, "candidates": [{"id": 1, "confidence": 0.1}, {"id": 2, "confidence": 0.2}]},
+            "line 2: the candidates are not in the order of their confidence",
+        ),
+    ],
+)
+def test_answers_that_prove_nothing_are_refused(answer: Any, says: str, file: Path, tmp_path: Path) -> None:
+    answers = write(tmp_path / "answers.jsonl", [{"id": 20, "candidates": []}, answer])
+    result = run("evaluate", file, "--answers", answers)
+    assert result.exit_code == 2
+    assert says in result.stderr
