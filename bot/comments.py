@@ -19,9 +19,9 @@ from bot.model import Comment, RepoRef
 from bot.store import ADVISORY, Claim, CommentState
 from bot.store.comments import Comments
 
-# A write that is about to be sent may wait twenty seconds for its turn (`GitHub`'s patience), and GitHub ends every
-# request after ten; after this many an unanswered write has happened or never will.
-LEASE = 45.0
+# A comment that is about to be posted may wait twenty seconds for its turn (the patience of `bot.github`), and GitHub
+# ends every request after ten; after this many an unanswered write has happened or never will.
+LEASE = 35.0
 
 
 class CommentApi(Protocol):

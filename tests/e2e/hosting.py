@@ -43,7 +43,7 @@ class Host:
         if name == "web":
             self.wait("web's restart", self.processes.takes_deliveries)
 
-    def wait(self, what: str, happened: Callable[[], bool], seconds: float = 60.0, every: float = 0.05) -> None:
+    def wait(self, what: str, happened: Callable[[], bool], seconds: float = 120.0, every: float = 0.05) -> None:
         end = time.monotonic() + seconds
         while not happened():
             assert time.monotonic() < end, f"{what} did not happen in time"
