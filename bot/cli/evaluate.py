@@ -39,7 +39,7 @@ _WIDTH = 80
     show_default=True,
     help="The threshold that is looked at first, as in .github/doppel.yml.",
 )
-@click.option("--sample", type=click.IntRange(2), help="Ask about so many arrivals, half of them duplicates.")
+@click.option("--sample", type=click.IntRange(3), help="Ask about so many arrivals, a third of them duplicates.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
 @click.option(
     "--sources",
@@ -131,7 +131,12 @@ def evaluate(
                     found[answer.id] = answer.candidates
                 progress.advance(task)
     judged = judging.judge(issues, known, found, chosen)
-    result = report.evaluate(judged, issues=len(issues), arrivals=len(known), min_confidence=min_confidence)
+    result = report.evaluate(
+        judged,
+        issues=len(issues),
+        arrived=[issues[position].created_at for position in known],
+        min_confidence=min_confidence,
+    )
     if picture is not None:
         _write(picture, draw(result, Path(source).name if Path(source).is_file() else source))
     if as_json:

@@ -17,15 +17,15 @@ Found = tuple[tuple[Id, float], ...]
 def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
     """Positions to ask about → how many arrivals each stands for: all, or a seeded sample of `size`.
 
-    Duplicates are rare, and half of what is to be learned: as many as half of a sample are duplicates, where there
-    are so many. Which arrivals are chosen does not reach the replay in any other way.
+    Duplicates are rare, and most figures are about them: a third of a sample are duplicates, where there are so many.
+    Which arrivals are chosen does not reach the replay in any other way.
     """
     repeated = [position for position, originals in known.items() if originals is not None]
     fresh = [position for position, originals in known.items() if originals is None]
     if size is None or size >= len(known):
         return dict.fromkeys(known, 1.0)
     rng = random.Random(seed)  # noqa: S311 - a sample to measure by, no secret
-    of_repeated = max(min(len(repeated), size // 2), size - len(fresh))
+    of_repeated = max(min(len(repeated), size // 3), size - len(fresh))
     chosen: dict[int, float] = {}
     for kind, count in ((repeated, of_repeated), (fresh, size - of_repeated)):
         chosen |= dict.fromkeys(rng.sample(kind, count), len(kind) / max(count, 1))

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any
 
-from bot.evaluation.bootstrap import Interval, caught_intervals, retrieval_intervals
+from bot.evaluation.intervals import Interval, caught_intervals, retrieval_intervals, wilson
 from bot.evaluation.metrics import (
     SHARES,
     Calibration,
@@ -34,38 +35,48 @@ FEW = 20
 """With fewer known duplicates nothing is recommended: one more or less would turn everything over."""
 
 BEARABLE = 0.02
-"""At most one in fifty authors of something new is bothered where a threshold is recommended."""
+"""At most one in fifty authors of something new is bothered where a threshold is recommended, at 95 %."""
 
 RIGHT = 0.5
 """At least every second comment names an original that somebody else named, too."""
 
 MONTH = timedelta(days=365.25 / 12)
 RECENT = timedelta(days=365)
-"""A repository changes: comments a month are counted over its last year."""
+"""A repository grows and shrinks: its months are those of its last year."""
 
 
 @dataclass(frozen=True, slots=True)
 class Monthly:
-    """An average month at one threshold: issues that arrive, comments on them, and comments that name an original."""
+    """A month at one threshold: issues that arrive, comments on them, and comments that name an original."""
 
     issues: float
     comments: float
     right: float
 
 
+class Reason(StrEnum):
+    """Why a threshold is recommended, or none is."""
+
+    FEW_DUPLICATES = "too few known duplicates"
+    FEW_OTHERS = "too few issues that repeat nothing"
+    NOTHING_BEARABLE = "no threshold bothers so few"
+    RIGHT = "catches most while every second comment is right"
+    CALM = "bothers few, though less than every second comment is right"
+
+
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """`threshold` is None with too few duplicates. `every_second` says whether RIGHT could be kept."""
+    """`threshold` is None where the reason is one against each."""
 
     threshold: float | None
-    every_second: bool
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """All figures. `asked` arrivals were asked about for the `arrivals` that can be judged (a sample, if fewer).
 
-    `months` is how long the recent ones took to arrive; `at` is what happens at `min_confidence`.
+    `at` is what happens at `min_confidence`; `monthly` is by threshold.
     """
 
     issues: int
@@ -109,55 +120,59 @@ class Evaluation:
         }
 
 
-def evaluate(judged: Sequence[Judged], *, issues: int, arrivals: int, min_confidence: float) -> Evaluation:
-    """The figures of `judged` arrivals, of `arrivals` that could be judged among `issues` in the file."""
+def evaluate(
+    judged: Sequence[Judged], *, issues: int, arrived: Sequence[datetime], min_confidence: float
+) -> Evaluation:
+    """The figures of `judged` arrivals; `arrived` are the times of all that could be judged among `issues`."""
     curve = tuple(speaking(judged, cut) for cut in CURVE)
-    cuts = tuple(row for row in curve if row.cut in CUTS)
     at = speaking(judged, min_confidence)
-    recent, months = _recent(judged)
-    found = retrieval(judged)
+    found, silent = retrieval(judged), len(split(judged)[1])
+    a_month = monthly_arrivals(arrived)
     return Evaluation(
         issues=issues,
-        arrivals=arrivals,
+        arrivals=len(arrived),
         asked=len(judged),
         retrieval=found,
-        silent=len(split(judged)[1]),
+        silent=silent,
         rr_intervals=retrieval_intervals(judged),
         caught_intervals=caught_intervals(judged),
         calibration=calibration(judged),
         limits={share: speaking(judged, cut_at(judged, share)) for share in SHARES},
         curve=curve,
-        monthly={row.cut: monthly(recent, months, row.cut) for row in (*cuts, at)},
+        monthly={row.cut: _month(row, a_month, sum(one.weight for one in judged)) for row in (*curve, at)},
         at=at,
-        advice=advise(cuts, found.queries),
+        advice=advise([row for row in curve if row.cut in CUTS], found.queries, silent),
     )
 
 
-def advise(cuts: Sequence[Speaking], duplicates: int) -> Advice:
-    """The threshold that catches most duplicates while it bothers few, and is right every second time if that can be.
+def advise(cuts: Sequence[Speaking], duplicates: int, silent: int) -> Advice:
+    """The threshold that catches most duplicates while it surely bothers few, and is right every second time.
 
     Where no threshold is right so often, it is the one that bothers at most half of what is BEARABLE.
     """
     if duplicates < FEW:
-        return Advice(None, every_second=False)
-    useful = [row for row in cuts if row.comments and row.false_alarms <= BEARABLE]
+        return Advice(None, Reason.FEW_DUPLICATES)
+    if wilson(0, silent)[1] > BEARABLE:
+        return Advice(None, Reason.FEW_OTHERS)
+    useful = [row for row in cuts if row.caught and wilson(row.false_alarms, silent)[1] <= BEARABLE]
     right = [row for row in useful if row.precision is not None and row.precision >= RIGHT]
     calm = [row for row in useful if row.false_alarms <= BEARABLE / 2]
     # Of those that catch the same, the highest bothers least.
-    chosen = max(right or calm, key=lambda row: (row.caught, row.cut), default=None)
-    return Advice(chosen.cut if chosen and chosen.caught else None, every_second=bool(right))
+    if chosen := max(right or calm, key=lambda row: (row.caught, row.cut), default=None):
+        return Advice(chosen.cut, Reason.RIGHT if right else Reason.CALM)
+    return Advice(None, Reason.NOTHING_BEARABLE)
 
 
-def monthly(recent: Sequence[Judged], months: float, cut: float) -> Monthly:
-    """An average month of the recent arrivals at one threshold."""
-    spoken = speaking(recent, cut)
-    return Monthly(sum(one.weight for one in recent) / months, spoken.comments / months, spoken.right / months)
+def monthly_arrivals(arrived: Sequence[datetime]) -> float:
+    """How many issues arrive in an average month of the last year; all of them, where they took less than a month."""
+    if not arrived:
+        return 0.0
+    last = max(arrived)
+    recent = [moment for moment in arrived if moment >= last - RECENT]
+    return len(recent) / max((last - min(recent)) / MONTH, 1.0)
 
 
-def _recent(judged: Sequence[Judged]) -> tuple[list[Judged], float]:
-    """The arrivals of the last year and how many months they took: one at least."""
-    if not judged:
-        return [], 1.0
-    last = max(one.arrived for one in judged)
-    recent = [one for one in judged if one.arrived >= last - RECENT]
-    return recent, max((last - min(one.arrived for one in recent)) / MONTH, 1.0)
+def _month(row: Speaking, arrivals: float, weight: float) -> Monthly:
+    """What `row` says of arrivals that weigh so much together, for a month with so many of them."""
+    share = arrivals / weight if weight else 0.0
+    return Monthly(arrivals, row.comments * share, row.right * share)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.evaluation.bootstrap import Interval
+from bot.evaluation.intervals import Interval
 from bot.evaluation.metrics import Speaking
-from bot.evaluation.report import BEARABLE, FEW, Evaluation, Monthly
+from bot.evaluation.report import BEARABLE, Evaluation, Monthly, Reason
 
 
 def basis(found: Evaluation) -> str:
@@ -39,31 +39,35 @@ def confidence(found: Evaluation) -> str:
 
 
 def at_threshold(row: Speaking, month: Monthly) -> str:
-    """What one threshold means in an average month of the last year."""
+    """What one threshold means in a month."""
     return (
-        f"At {threshold(row.cut)} it would have commented on {_few(month.comments)} of {_few(month.issues)} issues in "
-        f"an average month of the last year, on {_few(month.right)} of them rightly; it catches {percent(row.caught)} "
-        f"of the known duplicates and bothers {percent(row.false_alarms)} of the other authors."
+        f"At {threshold(row.cut)} it comments on {_few(month.comments)} of {_few(month.issues)} issues in a month like "
+        f"those of the last year, on {_few(month.right)} of them rightly; it catches {percent(row.caught)} of the "
+        f"known duplicates and bothers {percent(row.false_alarms)} of the other authors."
     )
 
 
 def advice(found: Evaluation) -> str:
     """What to set, and why; or why nothing can be said."""
-    known = found.retrieval.queries
-    if known < FEW:
-        return f"Only {_count(known, 'known duplicate')}: too few to say where the threshold should be."
-    if found.advice.threshold is None:
-        return (
-            f"No threshold catches a known duplicate without bothering more than {percent(BEARABLE / 2)} of the other "
-            "authors: let it answer when it is asked, and not by itself."
-        )
+    bearable, half = percent(BEARABLE), percent(BEARABLE / 2)
+    match found.advice.reason:
+        case Reason.FEW_DUPLICATES:
+            known = _count(found.retrieval.queries, "known duplicate")
+            return f"Only {known}: too few to say where the threshold should be."
+        case Reason.FEW_OTHERS:
+            others = _count(found.silent, "issue")
+            return f"Only {others} that repeat nothing: too few to say how many would be bothered at a threshold."
+        case Reason.NOTHING_BEARABLE:
+            return (
+                f"No threshold catches a known duplicate and surely bothers no more than {bearable} of the other "
+                "authors: let it answer when it is asked, and not by itself."
+            )
+        case Reason.RIGHT:
+            why = f"at least every second comment is right, {bearable} are bothered at most, and no other catches more"
+        case Reason.CALM:
+            why = f"no threshold is right every second time, and this one bothers at most {half} of the other authors"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
-    said = at_threshold(row, found.monthly[row.cut])
-    if found.advice.every_second:
-        why = f"it catches most of those at which at least every second comment is right and {percent(BEARABLE)} are"
-        return f"Recommended: min_confidence: {row.cut:g}; {why} bothered at most. {said}"
-    why = f"no threshold is right every second time, and this one bothers at most {percent(BEARABLE / 2)} of the others"
-    return f"Recommended: min_confidence: {row.cut:g}; {why}. {said}"
+    return f"Recommended is min_confidence: {row.cut:g}, since {why}. {at_threshold(row, found.monthly[row.cut])}"
 
 
 def caution(found: Evaluation) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import sqrt
 
+from bot.evaluation.intervals import wilson
 from bot.evaluation.metrics import Bin, Speaking
 from bot.evaluation.report import Evaluation
 from bot.render.evaluation import basis, finding, interval, percent, threshold
@@ -147,16 +147,6 @@ def _reliability(bins: Sequence[Bin], panel: _Panel) -> list[str]:
         parts.append(_text(panel.x(one.low + 0.05), panel.bottom + 56, _short(one.count), "faint", "middle"))
     parts.append(_text(panel.left - 8, panel.bottom + 56, "answers", "faint", "end"))
     return parts
-
-
-def wilson(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval of a share of `count` (Wilson 1927), sound also for few and for none."""
-    if not count:
-        return 0.0, 1.0
-    middle = share + z * z / (2 * count)
-    spread = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    scale = 1 + z * z / count
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def _frame(panel: _Panel, head: str, across: str, up: str) -> list[str]:

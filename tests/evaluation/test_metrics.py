@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.evaluation.bootstrap import caught_intervals, retrieval_intervals
+from bot.evaluation.intervals import caught_intervals, retrieval_intervals
 from bot.evaluation.labels import labels_of, truth
 from bot.evaluation.metrics import Judged, calibration, cut_at, retrieval, speaking, split
 from bot.replay.archive import archive_of

@@ -1,8 +1,9 @@
-"""How far the figures may be off because there are only so many duplicates: percentile bootstrap (Efron 1979)."""
+"""How far the figures may be off because there are only so many issues: percentile bootstrap (Efron 1979), Wilson."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 
@@ -52,3 +53,13 @@ def caught_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[float, Int
 def _interval(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Interval:
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
+
+
+def wilson(share: float, count: int, z: float = 1.96) -> Interval:
+    """The interval of a share of `count` (Wilson 1927), at LEVEL; sound also for few, none and all of them."""
+    if not count:
+        return 0.0, 1.0
+    middle = share + z * z / (2 * count)
+    spread = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)

@@ -1,0 +1,124 @@
+"""The threshold that follows from the figures, and what is said of it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.evaluation.intervals import wilson
+from bot.evaluation.judging import choose
+from bot.evaluation.metrics import Judged
+from bot.evaluation.report import Evaluation, Reason, evaluate, monthly_arrivals
+from bot.render import evaluation as words
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def made(caught: list[float], missed: int, bothered: list[float], quiet: int) -> Evaluation:
+    """Duplicates whose original was found first at a confidence, or not at all; others with an alarm, or without."""
+    found = [(frozenset({1}), ((1, sure),)) for sure in caught] + [(frozenset({1}), ())] * missed
+    found += [(None, ((1, sure),)) for sure in bothered] + [(None, ())] * quiet
+    judged = [
+        Judged(number, START + timedelta(hours=number), originals, candidates)
+        for number, (originals, candidates) in enumerate(found)
+    ]
+    return evaluate(judged, issues=2_000, arrived=[one.arrived for one in judged], min_confidence=0.2)
+
+
+def test_a_threshold_that_is_right_every_second_time_and_catches_most() -> None:
+    found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 5 + [0.3] * 60, 900)
+    assert (found.advice.threshold, found.advice.reason) == (0.4, Reason.RIGHT)
+    assert words.advice(found) == (
+        "Recommended is min_confidence: 0.4, since at least every second comment is right, 2 % are bothered at most, "
+        "and no other catches more. At .40 it comments on 18 of 731 issues in a month like those of the last year, on "
+        "15 of them rightly; it catches 50 % of the known duplicates and bothers 0.5 % of the other authors."
+    )
+
+
+def test_of_thresholds_that_catch_the_same_the_highest() -> None:
+    assert made([0.6] * 20, 5, [], 1_000).advice.threshold == 0.6
+
+
+def test_a_calm_threshold_where_none_is_right_so_often() -> None:
+    found = made([0.5] * 3, 40, [0.7] * 6, 2_000)
+    assert (found.advice.threshold, found.advice.reason) == (0.5, Reason.CALM)
+    assert "no threshold is right every second time, and this one bothers at most 1 %" in words.advice(found)
+
+
+@pytest.mark.parametrize(
+    ("found", "reason", "says"),
+    [
+        (
+            made([0.9] * 9, 0, [], 1_000),
+            Reason.FEW_DUPLICATES,
+            "Only 9 known duplicates: too few to say where the threshold should be.",
+        ),
+        (
+            made([0.9] * 1, 0, [], 1_000),
+            Reason.FEW_DUPLICATES,
+            "Only 1 known duplicate: too few to say where the threshold should be.",
+        ),
+        (
+            made([0.9] * 30, 0, [], 100),
+            Reason.FEW_OTHERS,
+            "Only 100 issues that repeat nothing: too few to say how many would be bothered at a threshold.",
+        ),
+        (
+            made([0.1] * 30, 0, [0.9] * 500, 500),
+            Reason.NOTHING_BEARABLE,
+            "No threshold catches a known duplicate and surely bothers no more than 2 % of the other authors: let it "
+            "answer when it is asked, and not by itself.",
+        ),
+    ],
+)
+def test_nothing_is_recommended_without_a_reason_to(found: Evaluation, reason: Reason, says: str) -> None:
+    assert (found.advice.threshold, found.advice.reason) == (None, reason)
+    assert words.advice(found) == says
+
+
+def test_a_rough_figure_is_called_rough() -> None:
+    assert "every figure is a rough one" in words.caution(made([0.9] * 10, 10, [], 1_000))
+    assert "rough" not in words.caution(made([0.9] * 500, 500, [], 1_000))
+
+
+def test_what_is_said_without_duplicates_or_answers() -> None:
+    nothing = made([], 0, [], 50)
+    assert words.finding(nothing).startswith("None of the issues is a known duplicate")
+    assert words.confidence(nothing).startswith("No candidate was found for any issue")
+    assert (
+        words.basis(nothing)
+        == "2,000 issues, of which 50 can be judged: 0 known duplicates, and 50 that repeat nothing."
+    )
+
+
+def test_months_are_those_of_the_last_year() -> None:
+    old = [START - timedelta(days=1_000 + number) for number in range(500)]
+    year = [START + timedelta(days=number) for number in range(365)]
+    assert monthly_arrivals([*old, *year]) == pytest.approx(365 / 12, rel=0.01)
+    assert monthly_arrivals([START, START + timedelta(days=2)]) == 2
+    assert monthly_arrivals([]) == 0
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0 %"), (0.001, "0.1 %"), (0.02, "2 %"), (0.0996, "10 %"), (0.5, "50 %"), (None, "–")]
+)
+def test_percent(share: float | None, text: str) -> None:
+    assert words.percent(share) == text
+
+
+def test_wilson_against_published_values() -> None:
+    """Newcombe, "Two-sided confidence intervals for the single proportion", 1998, table I, method 3."""
+    for right, count, low, high in ((81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611)):
+        assert wilson(right / count, count) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_a_sample_is_seeded_and_weighs_as_much_as_all() -> None:
+    known = {n: frozenset({0}) if n % 10 == 0 else None for n in range(1, 1_001)}
+    chosen = choose(known, 60, 1)
+    assert chosen == choose(known, 60, 1) != choose(known, 60, 2)
+    assert len(chosen) == 60
+    assert sum(chosen.values()) == pytest.approx(1_000)
+    assert sum(known[n] is not None for n in chosen) == 20
+    assert choose(known, None, 0) == choose(known, 5_000, 0) == dict.fromkeys(known, 1.0)
+    assert len(choose({1: None, 2: frozenset({1}), 3: frozenset({1}), 4: frozenset({1})}, 3, 0)) == 3
