@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+import pytest
 import sqlalchemy as sa
 
+from bot.erasing import erase_repository
+from bot.errors import Unavailable
 from bot.model import RepoRef
 from bot.store.schema import metadata
+from handlers import issues
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -229,3 +233,19 @@ def test_c6a_work_on_a_repository_sees_no_other_private_one(doppel: Doppel) -> N
     assert doppel.advice(2)
     tokens = [one for one in doppel.sim.installation_tokens.values() if one.installation.account.login == doppel.owner]
     assert [one.repositories for one in tokens] == [frozenset({doppel.repository.id})]
+
+
+def test_c6a_work_that_fails_because_access_ended_meanwhile_is_not_tried_again(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Waiting for its next try it would keep what the delivery says."""
+    tries = []
+
+    def end(*_: object) -> None:
+        tries.append(1)
+        erase_repository(doppel.repository.id, doppel.services)
+        raise Unavailable("GitHub is down")
+
+    monkeypatch.setattr(issues, "advise", end)
+    doppel.open(*FIRST)
+    assert (len(tries), stored(doppel, doppel.repository.id)) == (1, 0)

@@ -33,6 +33,24 @@ def test_where_we_are_installed(github: GitHub, sim: Simulator) -> None:
     assert (repository.ref, repository.private) == (RepoRef("globex", "site"), True)
 
 
+def test_where_a_repository_is_now(github: GitHub, sim: Simulator) -> None:
+    app, key = github.app(), sim.repository("acme/app").id
+    sim.rename_repository("acme/app", "renamed")
+    installation, found = app.repository(REPO, key)
+    assert (installation, found.ref) == (app.installation_of(REPO), RepoRef("acme", "renamed"))
+    assert not app.installation(installation).suspended
+    sim.add_repository("acme/app")
+    sim.install("acme/app")
+    with pytest.raises(NotFound, match="the name belongs to another repository now"):
+        app.repository(REPO, key)
+    sim.remove_from_installation("acme/renamed")
+    with pytest.raises(NotFound):
+        app.repository(RepoRef("acme", "renamed"), key)
+    sim.uninstall("acme")
+    with pytest.raises(NotFound):
+        app.installation(installation)
+
+
 def test_all_pages_of_repositories(github: GitHub, sim: Simulator) -> None:
     for number in range(130):
         sim.add_repository(f"initech/r{number}", labels=False)

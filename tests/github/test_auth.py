@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bot.errors import Forbidden, NotFound, SettingsError, Unavailable
+from bot.github import client as client_module
 from bot.github.auth import AppCredentials, Tokens
 from bot.github.client import GitHub
 from bot.github.clock import ServerClock
@@ -134,6 +135,17 @@ def test_a_narrowed_token_sees_no_other_private_repository(github: GitHub, sim: 
     assert narrow.issue(REPO, 1).number == 1
     with pytest.raises((NotFound, Forbidden)):
         narrow.issue(RepoRef("acme", "secret"), 1)
+
+
+def test_only_so_many_tokens_are_kept(github: GitHub, sim: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "_MOST_CLIENTS", 2)
+    sim.add_repository("acme/other")
+    installation = sim.install("acme/other")
+    mine, other = sim.repository("acme/app").id, sim.repository("acme/other").id
+    for chosen in ((mine,), (other,), (mine,), (), (mine,), (other,)):
+        assert github.installation(installation.id, repository_ids=chosen).issue(REPO, 1).number == 1
+    assert len(github._apis) == 2
+    assert tokens_made(sim) == 4, "the one that was used last is kept, the longest unused is made anew"
 
 
 def test_e1_an_enterprise_server_has_its_own_addresses(connect: Callable[..., GitHub]) -> None:
