@@ -93,7 +93,8 @@ class Indexing:
     def stop(self, repo_id: int, problem: str) -> None:
         """Note why a repository cannot be read at present; the next round tries again."""
         progress = self._backfills.get(repo_id) or Progress()
-        self._note(repo_id, replace(progress, problem=problem))
+        # Nobody is at it any more.
+        self._backfills.set(repo_id, replace(progress, problem=problem, updated_at=0.0))
 
     def keep(self, github: RepoClient, repository: RepositorySummary, issue: Issue) -> None:
         """Put one issue into the index as it is now. A model that fails leaves its vectors for the next round."""

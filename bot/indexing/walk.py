@@ -21,7 +21,7 @@ _LATE = timedelta(seconds=60)
 class Place:
     """Where to go on: what was changed at `since` (ISO 8601, empty: ever) or later, there behind the cursor `after`.
 
-    `page` counts for servers without cursors.
+    `page` counts for servers without cursors, which can pass one over that is changed while they list a second of many.
     """
 
     since: str = ""

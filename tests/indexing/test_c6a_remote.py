@@ -1,0 +1,147 @@
+"""C6a: what goes to an embedding endpoint elsewhere, and what does not; and models that fail or change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bot.index.embedding import EmbeddingError, RemoteModel
+from bot.index.embedding import remote as remote_module
+from tests.index.conftest import HashingModel
+from tests.indexing.conftest import REPO, Host
+
+ALLOWED = "remote_text: on"
+
+
+class Endpoint:
+    """What would be posted to it; each text gets the same vector."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def post(self, url: str, json: dict[str, Any], **options: Any) -> Any:
+        self.texts += json["input"]
+        answer = {"data": [{"index": i, "embedding": [1.0, float(i)]} for i in range(len(json["input"]))]}
+
+        class Answer:
+            def raise_for_status(self) -> None: ...
+
+            def json(self) -> Any:
+                return answer
+
+        return Answer()
+
+
+@pytest.fixture
+def endpoint(host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    endpoint = Endpoint()
+    monkeypatch.setattr(remote_module.requests, "post", endpoint.post)
+    host.use(RemoteModel("https://models.example/v1", "small"))
+    yield endpoint
+
+
+def test_c6a_public_texts_may_go(host: Host, endpoint: Endpoint) -> None:
+    host.load(3)
+    host.install()
+    assert "Report 2 about part2x" in endpoint.texts
+    assert host.services.index.vector_count(host.repo_id) == 3
+
+
+@pytest.mark.parametrize(
+    ("private_too", "settings"), [(False, ""), (False, ALLOWED), (True, ""), (True, "mode: comment")]
+)
+def test_c6a_no_private_text_goes_where_not_both_allow_it(
+    host: Host, endpoint: Endpoint, private_too: bool, settings: str
+) -> None:
+    host.use(RemoteModel("https://models.example/v1", "small"), private_too=private_too)
+    host.sim.set_private(REPO, True)
+    host.sim.write_file(REPO, ".github/doppel.yml", settings)
+    host.load(3)
+    host.install()
+    host.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.")
+    host.work()
+    host.sim.edit_issue(REPO, 2, title="Another marsupial")
+    host.work()
+    host.round()
+    assert endpoint.texts == []
+    assert len(host.indexed()) == 4
+    assert host.services.index.embed(host.repo_id, host.services.index.analyse(host.repo_id, "a", "b")) is None
+
+
+def test_c6a_private_texts_go_where_host_and_repository_allow_it(host: Host, endpoint: Endpoint) -> None:
+    host.use(RemoteModel("https://models.example/v1", "small"), private_too=True)
+    host.sim.set_private(REPO, True)
+    host.sim.write_file(REPO, ".github/doppel.yml", ALLOWED)
+    host.load(3)
+    host.install()
+    assert host.services.index.vector_count(host.repo_id) == 3
+
+
+def test_c6a_a_repository_that_turns_private_sends_nothing_more(host: Host, endpoint: Endpoint) -> None:
+    host.load(3)
+    host.install()
+    sent = len(endpoint.texts)
+    host.sim.privatize_repository(REPO)
+    host.work()
+    host.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.")
+    host.work()
+    assert len(endpoint.texts) == sent
+
+
+def test_c6a_permission_that_is_taken_back_holds_from_the_push_on(host: Host, endpoint: Endpoint) -> None:
+    host.use(RemoteModel("https://models.example/v1", "small"), private_too=True)
+    host.sim.set_private(REPO, True)
+    host.sim.write_file(REPO, ".github/doppel.yml", ALLOWED)
+    host.load(3)
+    host.install()
+    sent = len(endpoint.texts)
+    host.sim.write_file(REPO, ".github/doppel.yml", "remote_text: off")
+    host.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.")
+    host.work()
+    assert len(endpoint.texts) == sent
+
+
+class Broken:
+    """A model whose files are not there."""
+
+    name, remote = "broken", False
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbeddingError("the package wordllama is not installed; install it, or choose another model or none")
+
+
+def test_without_the_models_files_it_works_on_and_says_what_it_lacks(host: Host, model: HashingModel) -> None:
+    host.use(Broken())
+    host.load(3)
+    host.install()
+    host.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.")
+    host.work()
+    assert (len(host.indexed()), host.services.index.vector_count(host.repo_id)) == (4, 0)
+    progress = host.progress()
+    assert progress is not None and progress.done
+    assert progress.problem.startswith("vectors: the package wordllama is not installed")
+    host.use(model)
+    host.round()
+    assert host.services.index.vector_count(host.repo_id) == 4
+    progress = host.progress()
+    assert progress is not None and progress.problem == ""
+
+
+def test_another_model_embeds_everything_anew_in_small_steps(host: Host, model: HashingModel) -> None:
+    host.use(model)
+    host.load(450)
+    host.install()
+    assert host.services.index.vector_count(host.repo_id) == 450
+    other = HashingModel("other", dimensions=96)
+    host.use(other)
+    assert host.services.index.vector_count(host.repo_id) == 0
+    host.round()
+    assert host.services.index.vector_count(host.repo_id) == 450
+    assert other.texts == 900
+    steps = [one for one in host.queue.known if ":round-" in one]
+    # Two hundred at a time, and a last one that finds nothing to do.
+    assert len(steps) == 4

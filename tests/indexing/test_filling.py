@@ -1,0 +1,227 @@
+"""Filling the index: everything is read once, politely, however often it is interrupted."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from typing import Any
+
+import pytest
+
+from bot.errors import Unavailable
+from bot.github import changes
+from bot.github.changes import ChangesPage
+from bot.index.backfill import Progress
+from bot.indexing import pace
+from tests.indexing.conftest import REPO, Host
+
+
+def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "bot.indexing")
+    host.load(230)
+    host.sim.open_issue(REPO, "ann", "A change", is_pull_request=True)
+    host.sim.close_issue(REPO, 7, reason="not_planned")
+    host.install()
+    assert set(host.indexed()) == set(range(1, 231))
+    assert (host.indexed()[7].state, host.indexed()[7].state_reason) == ("closed", "not_planned")
+    assert host.found("part17x") == [17]
+    progress = host.progress()
+    assert progress is not None and host.services.indexing.ready(host.repo_id)
+    assert (progress.seen, progress.expected, progress.done, progress.problem) == (230, 230, True, "")
+    # A hundred on a page, and few of them twice.
+    assert len(host.pages) == 3
+    assert [record.message for record in caplog.records] == [
+        "acme/app: reading about 230 issues into the index",
+        "acme/app: 230 issues of about 230 are in the index",
+    ]
+
+
+def test_it_is_done_in_steps_with_a_request_a_second_at_most(host: Host) -> None:
+    host.load(1_150)
+    host.install()
+    assert len(host.indexed()) == 1_150
+    assert [delay for delay in host.queue.delays if delay] == [5.0, 5.0]
+
+
+def test_a_repository_without_issues_is_ready_at_once(host: Host) -> None:
+    host.install()
+    assert host.services.indexing.ready(host.repo_id)
+    assert host.indexed() == {}
+
+
+def test_many_issues_of_one_second_are_all_read(host: Host) -> None:
+    host.sim.load_issues(
+        [
+            {"id": n, "title": f"Imported {n}", "body": "", "created_at": "2026-01-01T00:00:00Z"}
+            for n in range(1, 1_051)
+        ],
+        REPO,
+    )
+    host.install()
+    assert len(host.indexed()) == 1_050
+
+
+@pytest.mark.parametrize("moment", ["before the issues", "before the note"])
+def test_a_step_that_dies_in_the_middle_is_done_again_and_no_other(
+    host: Host, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    host.load(1_150)
+    host.sim.install(REPO)
+    # The installation, then the first step.
+    host.work(2)
+    assert len(host.indexed()) == pytest.approx(500, abs=10)
+    target, name = {
+        "before the issues": (host.services.index, "put"),
+        "before the note": (host.services.indexing, "_note"),
+    }[moment]
+    event = host.queue.take()
+    assert event is not None
+    due, delivery_id, step = event
+    with monkeypatch.context() as patch:
+
+        def die(*arguments: object, **options: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(target, name, die)
+        host.queue.back(due, delivery_id, step)
+        with pytest.raises(KeyboardInterrupt):
+            host.work(1)
+    # What the queue does with the work of a dead worker.
+    host.queue.back(due, delivery_id, step)
+    host.work()
+    assert len(host.indexed()) == 1_150
+    assert host.services.indexing.ready(host.repo_id)
+    steps = [one for one in host.queue.known if one.startswith("index:")]
+    assert len(steps) == len({one.rpartition(":")[2] for one in steps}) == 3
+
+
+def test_a_second_chain_leaves_the_first_alone_until_it_is_lost(host: Host) -> None:
+    host.load(1_150)
+    host.sim.install(REPO)
+    host.work(2)
+    lost = host.queue.take()
+    assert lost is not None
+    host.services.indexing.look_again()
+    host.work()
+    assert len(host.pages) == pace.PAGES
+    host.sim.clock.advance(pace.LOST)
+    host.round()
+    assert len(host.indexed()) == 1_150
+
+
+def test_github_out_of_order_is_shown_and_waited_for(host: Host) -> None:
+    host.load(120)
+    host.sim.faults.add("GET /repos/acme/app/issues", status=502, times=4)
+    host.sim.install(REPO)
+    host.work(2)
+    progress = host.progress()
+    assert progress is not None
+    assert (progress.done, "502" in progress.problem) == (False, True)
+    host.work()
+    progress = host.progress()
+    assert progress is not None and (progress.done, progress.problem, progress.seen) == (True, "", 120)
+
+
+def test_what_was_read_before_a_failure_is_kept(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.load(350)
+    host.install_quietly()
+    ask, answers = changes.changed_issues, iter([True, True, False])
+
+    def answer(*arguments: Any, **options: Any) -> ChangesPage:
+        if not next(answers, True):
+            raise Unavailable("list the issues: GitHub answered 502")
+        return ask(*arguments, **options)
+
+    monkeypatch.setattr(changes, "changed_issues", answer)
+    host.work(1)
+    assert 190 <= len(host.indexed()) <= 200
+    progress = host.progress()
+    assert progress is not None and progress.problem == "list the issues: GitHub answered 502"
+    host.work()
+    assert len(host.indexed()) == 350
+
+
+def test_a_rate_limit_is_waited_for(host: Host) -> None:
+    host.load(650)
+    host.sim.faults.add("GET /repos/acme/app/issues", "secondary_limit", retry_after=700)
+    host.install()
+    assert len(host.indexed()) == 650
+    assert 700 <= max(host.queue.delays) <= 710
+
+
+def test_a_third_of_the_hours_requests_is_left_for_answers(host: Host) -> None:
+    host.load(1_150)
+    host.sim.limits.primary["core"] = (16, 3_600)
+    host.install()
+    assert len(host.indexed()) == 1_150
+    assert max(host.queue.delays) > 3_000
+
+
+def test_c6_a_repository_that_is_off_is_not_read(host: Host) -> None:
+    host.load(3)
+    host.sim.write_file(REPO, ".github/doppel.yml", "mode: off")
+    host.install()
+    progress = host.progress()
+    assert (host.indexed(), progress and progress.problem) == ({}, "its settings say mode: off")
+    host.sim.write_file(REPO, ".github/doppel.yml", "mode: comment")
+    host.round()
+    assert len(host.indexed()) == 3
+
+
+def test_c6a_access_that_ends_leaves_nothing_behind(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.load(30)
+    host.sim.add_repository("acme/other")
+    host.install()
+    host.sim.install("acme/other")
+    host.work()
+    assert len(host.indexed()) == 30
+    host.sim.remove_from_installation(REPO)
+    host.work()
+    assert (host.indexed(), host.progress()) == ({}, None)
+    host.sim.install(REPO)
+    host.work()
+    assert len(host.indexed()) == 30
+    host.sim.uninstall("acme")
+    host.work()
+    assert (host.indexed(), host.progress()) == ({}, None)
+
+
+def test_c6a_access_that_ends_in_the_middle_of_a_step_leaves_nothing_behind(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.load(30)
+    host.install_quietly()
+    put = host.services.index.put
+
+    def end_meanwhile(*arguments: object, **options: object) -> None:
+        host.services.store.forget(host.repo_id)
+        put(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(host.services.index, "put", end_meanwhile)
+    host.work(1)
+    assert (host.indexed(), host.progress()) == ({}, None)
+
+
+def test_a_renamed_repository_is_read_under_its_new_name(host: Host) -> None:
+    host.load(30)
+    host.install()
+    host.sim.rename_repository(REPO, "new")
+    host.work()
+    host.sim.open_issue("acme/new", "ann", "After the renaming")
+    host.sim.webhooks.join()
+    host.queue.lose()
+    host.round()
+    assert len(host.indexed()) == 31
+
+
+def test_progress_from_before_goes_on(host: Host) -> None:
+    """As an earlier version could have left it: begun, with nothing in the queue."""
+    host.load(230)
+    host.install()
+    for number in range(1, 231):
+        host.services.indexing.remove(host.repo_id, number)
+    host.note(dataclasses.replace(Progress(), cursor="2026-01-01T01:00:00Z", expected=230))
+    host.sim.clock.advance(pace.LOST)
+    host.round()
+    assert min(host.indexed()) == 60
+    assert len(host.indexed()) == 171

@@ -1,0 +1,127 @@
+"""Keeping the index current: what webhooks tell, what they missed, and what is no longer there."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.indexing.conftest import REPO, Host
+
+
+@pytest.fixture
+def filled(host: Host) -> Host:
+    """With 30 issues that are all in the index."""
+    host.load(30)
+    host.install()
+    host.pages.clear()
+    return host
+
+
+def test_c1_a_new_issue_is_found_by_the_next(filled: Host) -> None:
+    number = filled.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.").number
+    filled.work()
+    assert filled.found("quokka") == [number]
+    assert filled.pages == []
+
+
+def test_c1_what_bots_cause_is_indexed_but_not_answered(filled: Host) -> None:
+    filled.sim.who("robot[bot]", "Bot")
+    issue = filled.sim.open_issue(REPO, "robot[bot]", "The quokka is upside down", "It should stand.")
+    filled.work()
+    assert filled.indexed()[issue.number].bot
+    again = filled.sim.open_issue(REPO, "robot[bot]", "The quokka is upside down", "It should stand.")
+    filled.work()
+    assert filled.sim.comments(REPO, again.number) == []
+
+
+def test_an_edited_issue_is_found_by_its_new_words(filled: Host) -> None:
+    filled.sim.edit_issue(REPO, 5, title="The quokka is upside down")
+    filled.work()
+    assert (filled.found("quokka"), filled.found("part5x")) == ([5], [])
+
+
+def test_labels_closing_and_reopening_are_taken_over(filled: Host) -> None:
+    filled.sim.add_labels(REPO, 5, "bug")
+    filled.sim.close_issue(REPO, 6)
+    filled.work()
+    assert filled.indexed()[5].labels == ("bug",)
+    assert (filled.indexed()[6].state, filled.indexed()[6].state_reason) == ("closed", "completed")
+    filled.sim.remove_label(REPO, 5, "bug")
+    filled.sim.reopen_issue(REPO, 6)
+    filled.work()
+    assert (filled.indexed()[5].labels, filled.indexed()[6].state) == ((), "open")
+
+
+def test_an_issue_that_is_deleted_or_moved_is_not_found(filled: Host) -> None:
+    filled.sim.add_repository("acme/other")
+    filled.sim.delete_issue(REPO, 5)
+    filled.sim.transfer_issue(REPO, 6, "acme/other")
+    filled.work()
+    assert (filled.found("part5x"), filled.found("part6x")) == ([], [])
+    assert len(filled.indexed()) == 28
+
+
+def test_what_duplicates_is_known_from_the_first_reading_and_from_closing(host: Host) -> None:
+    host.load(30)
+    host.sim.close_issue(REPO, 9, reason="duplicate", duplicate_of=host.sim.issue(REPO, 4))
+    host.sim.add_repository("acme/other")
+    elsewhere = host.sim.open_issue("acme/other", "ann", "Elsewhere")
+    host.sim.close_issue(REPO, 10, reason="duplicate", duplicate_of=elsewhere)
+    host.install()
+    assert [host.indexed()[number].duplicate_of for number in (9, 10, 11)] == [4, None, None]
+    host.sim.close_issue(REPO, 11, reason="duplicate", duplicate_of=host.sim.issue(REPO, 4))
+    host.work()
+    assert host.indexed()[11].duplicate_of == 4
+    host.sim.reopen_issue(REPO, 11)
+    host.work()
+    assert host.indexed()[11].duplicate_of is None
+
+
+def test_what_webhooks_missed_is_found_later(filled: Host) -> None:
+    filled.sim.clock.advance(600)
+    missed = filled.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.").number
+    filled.sim.edit_issue(REPO, 5, title="Another marsupial")
+    filled.sim.webhooks.join()
+    filled.queue.lose()
+    filled.work()
+    assert filled.found("quokka") == []
+    filled.round()
+    assert (filled.found("quokka"), filled.found("marsupial")) == ([missed], [5])
+    assert len(filled.pages) == 1
+
+
+def test_t6_looking_where_nothing_has_changed_is_free(filled: Host) -> None:
+    for _ in range(3):
+        filled.look()
+    first, *others = filled.pages
+    assert (first.unchanged, [page.unchanged for page in others]) == (False, [True, True])
+    assert first.budget and others[1].budget and others[1].budget.remaining == first.budget.remaining
+    filled.sim.edit_issue(REPO, 5, title="Another marsupial")
+    filled.sim.webhooks.join()
+    filled.queue.lose()
+    filled.look()
+    assert not filled.pages[-1].unchanged
+    assert filled.found("marsupial") == [5]
+
+
+def test_a_round_begins_once_for_all_workers(filled: Host) -> None:
+    for _ in range(3):
+        filled.services.indexing.look_again()
+    filled.work()
+    assert len(filled.pages) == 1
+
+
+def test_a_repository_of_an_earlier_version_is_read_at_the_next_round(filled: Host) -> None:
+    filled.services.index.forget(filled.repo_id)
+    assert filled.progress() is None
+    filled.round()
+    assert len(filled.indexed()) == 30
+
+
+def test_the_first_issue_of_a_repository_that_nobody_told_of_has_it_read(host: Host) -> None:
+    host.load(30)
+    host.sim.install(REPO)
+    host.sim.webhooks.join()
+    host.queue.lose()
+    host.sim.open_issue(REPO, "ann", "The quokka is upside down")
+    host.work()
+    assert len(host.indexed()) == 31

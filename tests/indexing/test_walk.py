@@ -1,0 +1,92 @@
+"""Where to go on in a list of issues that changes while it is read; and how fast."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.github.changes import Budget
+from bot.indexing.pace import AGAIN, LATEST, LOST, pause, retry
+from bot.indexing.walk import Place, further, resting
+
+START = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def second(number: int) -> datetime:
+    return START + timedelta(seconds=number)
+
+
+def test_the_next_question_is_about_what_was_changed_since() -> None:
+    assert further(Place(), second(30), "cursor") == Place("2026-03-10T12:00:29Z")
+    assert further(Place("2026-03-10T12:00:10Z"), second(30), "cursor") == Place("2026-03-10T12:00:29Z")
+
+
+def test_within_one_second_githubs_cursor_leads_on() -> None:
+    here = Place("2026-03-10T12:00:29Z")
+    there = further(here, second(30), "abc")
+    assert there == Place("2026-03-10T12:00:29Z", "abc", 2)
+    assert further(there, second(30), "def") == Place("2026-03-10T12:00:29Z", "def", 3)
+    assert further(there, second(31), "def") == Place("2026-03-10T12:00:30Z")
+
+
+def test_at_the_end_a_minute_is_looked_at_again() -> None:
+    assert resting(Place("2026-03-10T11:00:00Z", "abc", 3), second(0)) == Place("2026-03-10T11:59:00Z")
+    assert resting(Place("2026-03-10T11:00:00Z"), None) == Place("2026-03-10T11:00:00Z")
+    assert resting(Place(), None) == Place()
+
+
+@pytest.mark.parametrize("place", [Place(), Place("2026-03-10T12:00:00Z"), Place("", "a b", 2), Place("x", "", 7)])
+def test_a_place_is_kept_as_text(place: Place) -> None:
+    assert Place.parse(str(place)) == place
+
+
+@given(
+    st.lists(st.integers(0, 6), min_size=1, max_size=40),
+    st.lists(st.tuples(st.integers(0, 12), st.integers(0, 39)), max_size=12),
+    st.booleans(),
+)
+def test_nothing_is_missed_whatever_changes_meanwhile(
+    changed: list[int], changes: list[tuple[int, int]], inclusive: bool
+) -> None:
+    """A list of pages of three, in which `changes` happen: before page I, issue N is changed, and is the last then."""
+    times = dict(enumerate(changed))
+    seen: dict[int, int] = {}
+    place, pages, end = Place(), 0, False
+    while not end:
+        for before, number in changes:
+            if before == pages and number in times:
+                times[number] = max(times.values()) + 1
+        since = START - timedelta(days=1) if not place.since else datetime.fromisoformat(place.since)
+        listed = sorted(
+            (second(at), number)
+            for number, at in times.items()
+            if second(at) > since or (inclusive and second(at) == since)
+        )
+        if place.after:
+            at, number = place.after.split("/")
+            listed = [one for one in listed if one > (second(int(at)), int(number))]
+        page, end = listed[:3], len(listed) <= 3
+        seen |= {number: times[number] for _, number in page}
+        pages += 1
+        if end:
+            place = resting(place, page[-1][0] if page else None)
+        else:
+            at, number = page[-1]
+            place = further(place, at, f"{int((at - START).total_seconds())}/{number}")
+        assert pages < 200
+    assert seen == times
+
+
+def test_an_installation_keeps_a_third_of_its_hour() -> None:
+    assert pause(5, None) == 5.0
+    assert pause(5, Budget(4_000, 5_000, 1_000.0)) == 5.0
+    assert pause(5, Budget(1_499, 5_000, 1_000.0)) == 1_001.0
+    assert pause(5, Budget(0, 5_000, 10_000.0)) == LATEST
+
+
+def test_what_failed_waits_as_long_as_github_says_and_is_not_taken_for_lost() -> None:
+    assert (retry(None), retry(10.0), retry(900.0), retry(1e6)) == (AGAIN, AGAIN, 900.0, LATEST)
+    assert LOST > LATEST + AGAIN
