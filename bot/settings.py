@@ -18,8 +18,9 @@ from urllib.parse import urlsplit
 import dotenv
 import platformdirs
 
-from bot.errors import SettingsError
+from bot.errors import InvalidArgument, SettingsError
 from bot.github.keys import read_private_key
+from bot.model import RepoRef
 
 GITHUB_COM_API = "https://api.github.com"
 
@@ -77,6 +78,11 @@ VARIABLES = (
         "`Workflow State`, else `Status`",
     ),
     Variable(
+        "DOPPEL_SIBLINGS",
+        "Public repositories that every repository may name under `siblings` although their owner is another: "
+        "`OWNER/REPO`, separated by commas.",
+    ),
+    Variable(
         "DOPPEL_EMBEDDING_MODEL",
         "What turns texts into vectors: `wordllama` is always there, `none` does without, any other name is a model of "
         "sentence-transformers, or of the endpoint in `DOPPEL_EMBEDDING_URL`.",
@@ -122,6 +128,7 @@ class Settings:
     sqlite_synchronous: str = "NORMAL"
     default_repository: str = ""
     workflow_field: str | None = None
+    siblings: tuple[str, ...] = ()
     embedding_model: str = "wordllama"
     embedding_url: str = ""
     embedding_key: str = field(default="", repr=False)
@@ -209,6 +216,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")),
         default_repository=read.text("DOPPEL_REPOSITORY"),
         workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,
+        siblings=read.repositories("DOPPEL_SIBLINGS"),
         embedding_model=read.text("DOPPEL_EMBEDDING_MODEL", "wordllama"),
         embedding_url=read.url("DOPPEL_EMBEDDING_URL", "", "https://api.openai.com/v1"),
         embedding_key=read.text("DOPPEL_EMBEDDING_KEY"),
@@ -308,6 +316,15 @@ class _Reader:
         if not least <= value <= most:
             self.problems.append(f"{name}: {text!r} is no number of seconds from {least:g} to {most:g}.")
         return value
+
+    def repositories(self, name: str) -> tuple[str, ...]:
+        found: list[str] = []
+        for text in filter(None, map(str.strip, self.text(name).split(","))):
+            try:
+                found.append(str(RepoRef.parse(text)))
+            except InvalidArgument:
+                self.problems.append(f"{name}: {text!r} is not of the form OWNER/REPO; separate several by commas.")
+        return tuple(found)
 
     def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
         value = self.text(name, default).upper()

@@ -19,6 +19,7 @@ from bot.index.embedding import Embedder, choose_embedder
 from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job, ensure_schema
+from bot.matching import Matcher
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
 from bot.repository_settings import RepositorySettings
@@ -71,6 +72,7 @@ def build_services(settings: Settings) -> Services:
         inbox=inbox,
         index=index,
         indexing=Indexing(index, store, inbox, now),
+        matcher=Matcher(index),
         clock=now,
     )
 
