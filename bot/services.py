@@ -12,6 +12,7 @@ from bot.index import Index
 from bot.indexing import Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Inbox
+from bot.matching import Matcher
 from bot.repository_settings import RepositorySettings
 from bot.settings import Settings
 from bot.store import Store
@@ -34,6 +35,7 @@ class Services:
     inbox: Inbox
     index: Index
     indexing: Indexing
+    matcher: Matcher
     clock: Callable[[], datetime]
     arrived: float | None = None
 

@@ -27,7 +27,8 @@ def advise(visit: Visit, issue: Issue) -> None:
     if kept is not None and (kept.state is CommentState.DELETED or kept.text_hash == text_hash(issue)):
         # A maintainer's wish; or a repeated delivery, or the later of several edits that waited together.
         return
-    report = find(visit, issue)
+    # What the issue names already is no news; but where a comment shows it, it must not say that nothing is left.
+    report = find(visit, issue, show_named=kept is not None and kept.state is CommentState.POSTED)
     if not report.candidates:
         _log_silence(visit, report)
     if visit.config.mode == "shadow":
@@ -70,7 +71,7 @@ def post(
         settings_private=visit.settings.private,
     )
     body = render_comment(report, view)
-    shown = [candidate.number for candidate in report.candidates]
+    shown = [candidate.number for candidate in report.candidates if candidate.own]
     draft = Draft(body, fingerprint(body), text_hash(issue), shown)
     # A comment of ours can be there without our knowing only where anything is there at all.
     return services.comments.keep(visit.github, visit.slot, draft, look=issue.comments > 0, create=create)
@@ -90,7 +91,7 @@ def _log_silence(visit: Visit, report: Report) -> None:
 
 def _note(visit: Visit, issue: Issue, report: Report) -> None:
     """`mode: shadow`: record what would have been posted."""
-    shown = [candidate.number for candidate in report.candidates]
+    shown = [candidate.number for candidate in report.candidates if candidate.own]
     logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
     visit.services.store.counters.increment("shadow.found" if shown else "shadow.silent")
     visit.services.store.comments.record(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from bot.commands import Options
 from bot.errors import Unavailable
 from bot.finder import Finder, FinderSettings
-from bot.model import Issue
+from bot.model import Issue, RepoRef
+from bot.ranking.naming import named_issues
 from bot.ranking.text import read
 from bot.report import Report
+from bot.sources import FULL_TEXT, Discussions, Siblings
 from bot.store.words import Words
 from handlers.visit import Visit
 
@@ -47,31 +50,53 @@ class RepositoryWords:
 
 
 def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
-    """A finder for this issue that remembers its searches for some minutes (T5), unless they shall be `fresh`."""
-    search = visit.config.search
+    """A finder for this issue that remembers its searches for some minutes (T5), unless they shall be `fresh`.
+
+    It looks in the repository's own index as soon as that is complete, and in GitHub's searches alone until then.
+    """
+    search, services = visit.config.search, visit.services
     # Forms cost requests, and their headings matter only where the issue has headings.
-    forms = visit.services.issue_forms.headings(visit.github, visit.repository) if "##" in issue.body else ()
+    forms = services.issue_forms.headings(visit.github, visit.repository) if "##" in issue.body else ()
+    github = visit.thread(fresh=fresh)
     return Finder(
-        visit.thread(fresh=fresh),
-        words=RepositoryWords(visit.services.store.words, visit.repository.id, issue),
+        github,
+        words=RepositoryWords(services.store.words, visit.repository.id, issue),
         settings=FinderSettings(
             words_max=search.words_max,
             budget=search.budget,
             hybrid=search.hybrid,
             template_headings=forms,
-            workflow_field=visit.services.settings.workflow_field,
+            workflow_field=services.settings.workflow_field,
+            sources=visit.config.sources,
+            known_issues=visit.config.known_issues,
+        ),
+        matcher=services.matcher if services.indexing.ready(visit.repository.id) else None,
+        repo_id=visit.repository.id,
+        further=(
+            Discussions(github),
+            Siblings(github, map(RepoRef.parse, visit.config.siblings), services.settings.siblings),
         ),
     )
 
 
-def find(visit: Visit, issue: Issue, options: Options | None = None, words: tuple[str, ...] = ()) -> Report:
+def find(
+    visit: Visit,
+    issue: Issue,
+    options: Options | None = None,
+    words: tuple[str, ...] = (),
+    *,
+    show_named: bool = True,
+) -> Report:
     """Look for earlier issues; `options` and `words` are those of a command.
+
+    What the issue's text names already is marked, or left out unless `show_named`.
 
     Raises Unavailable where nothing was found and a question is open that may be answered later: the queue then tries
     again, since neither silence nor "nothing found" would be true (F9). What was answered is remembered till then.
+    Where the repository's own index has answered, that is enough.
     """
     options = options or Options()
-    config = visit.config
+    config, verdicts = visit.config, visit.services.store.verdicts
     report = finder_for(visit, issue, fresh=options.fresh).find(
         issue,
         threshold=options.threshold or 0.0,
@@ -79,9 +104,13 @@ def find(visit: Visit, issue: Issue, options: Options | None = None, words: tupl
         max_candidates=options.limit or config.max_candidates,
         state=options.state or ("all" if config.include_closed else "open"),
         words=" ".join(words),
-        rejected=visit.services.store.verdicts.rejected(visit.repository.id, visit.number),
+        rejected=verdicts.rejected(visit.repository.id, visit.number),
         earlier_only=True,
+        named=named_issues(f"{issue.title}\n{issue.body}", visit.repo, urlsplit(issue.url).hostname or ""),
+        show_named=show_named,
+        duplicates=verdicts.originals(visit.repository.id),
     )
-    if not report.candidates and any(query.later for query in report.queries):
+    answered = any(query.source == FULL_TEXT for query in report.queries)
+    if not report.candidates and not answered and any(query.later for query in report.queries):
         raise Unavailable(f"not every search about {visit.repo}#{visit.number} was answered")
     return report

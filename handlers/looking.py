@@ -39,7 +39,7 @@ def explain(ask: Ask, command: Command) -> Answer:
         return other
     finder = finder_for(ask.visit, ask.issue)
     report = finder.find(ask.issue, threshold=0.0, max_candidates=_LOOKED_THROUGH, state="all")
-    found = next((candidate for candidate in report.candidates if candidate.number == other.number), None)
+    found = next((one for one in report.candidates if one.own and one.number == other.number), None)
     return Answer(True, render_explanation(report, found or finder.compare(ask.issue, other), ask.visit.place))
 
 

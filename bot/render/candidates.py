@@ -9,6 +9,7 @@ from bot.render.phrases import ENGLISH as SAY
 from bot.report import Candidate
 
 REASONS_MAX = 4
+ALSO_MAX = 10
 
 
 def percent(share: float) -> str:
@@ -25,21 +26,38 @@ def candidate_lines(candidate: Candidate, place: Place) -> list[str]:
     Facts are separate short lines instead of a table's columns, because a table of titles has to be scrolled sideways
     on a phone.
     """
-    return [f"{place.issue(candidate.number)} {escape(candidate.title)}", *_facts(candidate)]
+    return [f"{place.candidate(candidate)} {escape(candidate.title)}", *_facts(candidate, place)]
 
 
-def _facts(candidate: Candidate) -> list[str]:
+def _facts(candidate: Candidate, place: Place) -> list[str]:
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence)]
     state = [state_words(candidate), SAY.reported.format(day=candidate.created_at.date().isoformat())]
     if candidate.workflow_state:
         state.append(SAY.workflow.format(status=escape(candidate.workflow_state, 60)))
+    if candidate.named:
+        state.append(SAY.named)
+    also = [also_words(candidate, place)] if candidate.also else []
     alike = similarity_words(candidate)
     reasons = [reason for reason in map(escape, candidate.reasons[:REASONS_MAX]) if reason]
-    return [sentence(fact) for fact in (" · ".join(state), " · ".join([*judged, alike]), *reasons)]
+    return [sentence(fact) for fact in (" · ".join(state), " · ".join([*judged, alike]), *also, *reasons)]
+
+
+def also_words(candidate: Candidate, place: Place) -> str:
+    """The other issues that report the same as this one."""
+    issues = [place.issue(number) for number in candidate.also[:ALSO_MAX]]
+    if len(candidate.also) > ALSO_MAX:
+        issues.append(SAY.also_more.format(count=len(candidate.also) - ALSO_MAX))
+    return SAY.also.format(issues=", ".join(issues))
 
 
 def state_words(candidate: Candidate) -> str:
     """Open, or closed and why; closed as completed means that the same thing may have come back (C3)."""
+    if candidate.kind == "pull request":
+        closed = SAY.pull_merged if candidate.state_reason == "merged" else SAY.pull_closed
+        return SAY.pull_request.format(state=SAY.state_open if candidate.state == "open" else closed)
+    if candidate.kind == "discussion":
+        answered = SAY.discussion_answered if candidate.state_reason == "answered" else SAY.state_open
+        return SAY.discussion.format(state=answered if candidate.state == "open" else SAY.state_closed)
     if candidate.state == "open":
         return SAY.state_open
     by_reason = {

@@ -61,7 +61,7 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
         queries_block(report),
         problems_block(report.problems),
         settings_block(view.settings_problems, view.settings_private),
-        correction_block(shown[0] if shown else None),
+        correction_block(next((one for one in shown if one.own), None)),
     ]
     checked = SAY.checked.format(time=view.checked_at.strftime("%Y-%m-%d %H:%M %Z").strip())
     # The time does not count for the fingerprint: a comment that says the same need not be edited.

@@ -43,9 +43,12 @@ def queries_block(report: Report) -> str:
     lines = [SAY.queries, "", bullets(map(query_line, report.queries[:QUERIES_MAX]))]
     counts = dict(report.counts)
     if "total" in counts and "unique" in counts:
-        total, unique, _ = counts.pop("total"), counts.pop("unique"), counts.pop("duplicates", 0)
+        total, unique, duplicates = counts.pop("total"), counts.pop("unique"), counts.pop("duplicates", 0)
         by = [SAY.by_source.format(count=count, source=source_name(source)) for source, count in counts.items()]
-        lines += ["", SAY.totals.format(total=total, unique=unique, sources=", ".join(by[:QUERIES_MAX]))]
+        lines += [
+            "",
+            SAY.totals.format(total=total, unique=unique, duplicates=duplicates, sources=", ".join(by[:QUERIES_MAX])),
+        ]
     if any(query.cached for query in report.queries):
         lines += ["", SAY.cached_hint]
     return "\n".join(lines)
@@ -100,7 +103,7 @@ def settings_list(problems: Sequence[ConfigError]) -> str:
 
 
 def correction_block(first: Candidate | None) -> str:
-    """The commands that people want next about the first candidate, None where none is shown.
+    """The commands that people want next about the first issue of this repository, None where none is shown.
 
     `of` is left out where it would be refused, since the discussion cannot continue in a closed issue.
     """

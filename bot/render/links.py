@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from bot.render.escape import code, escape
+from bot.report import Candidate, Kind
+
+_PATHS: dict[Kind, str] = {"issue": "issues", "pull request": "pull", "discussion": "discussions"}
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -20,6 +25,13 @@ class Place:
         not recognised; Dependabot and Renovate link through it. Enterprise Server has none, so there the number stands
         in a code span, where references are not looked for.
         """
+        return self._link("", self.repo, "issues", number)
+
+    def candidate(self, one: Candidate) -> str:
+        """The same for a candidate, which may lie in another repository, or be no issue."""
+        return self._link(one.repo, one.repo or self.repo, _PATHS[one.kind], one.number)
+
+    def _link(self, shown: str, repo: str, path: str, number: int) -> str:
         if self.enterprise:
-            return f"`#{number}`"
-        return f"[#{number}](https://redirect.github.com/{quote(self.repo, safe='/')}/issues/{number})"
+            return code(f"{shown}#{number}")
+        return f"[{escape(shown)}#{number}](https://redirect.github.com/{quote(repo, safe='/')}/{path}/{number})"

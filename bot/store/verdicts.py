@@ -116,6 +116,15 @@ class Verdicts(Part):
         with self._engine.connect() as connection:
             return connection.execute(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1)).scalar()
 
+    def originals(self, repo_id: int) -> dict[int, int]:
+        """For each issue of a repository that was closed in favour of another, by an `of` that still holds, which."""
+        query = sa.select(verdicts.c.number, verdicts.c.other).where(
+            verdicts.c.repo_id == repo_id, verdicts.c.kind == VerdictKind.OF, verdicts.c.undone_at.is_(None)
+        )
+        with self._engine.connect() as connection:
+            rows = connection.execute(query.order_by(verdicts.c.at, verdicts.c.id))
+            return {row.number: row.other for row in rows}
+
     def by_command(self, repo_id: int, command_id: int) -> list[Verdict]:
         """The decisions that the command in this comment took, whether they still hold or not."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)

@@ -37,7 +37,7 @@ This is a suggestion. People decide, and nothing was changed.
 - ``a `quoted` error`` – 1 result, incomplete, [Cached result from 10:20:01 AM] (GitHub's search by meaning)
 - `crash` – no answer, rate limited until 10:24 (the index of meanings)
 
-14 results, 9 different issues (8 by GitHub's search, 3 by GitHub's search by meaning).
+14 results, 9 different ones and 5 repeats (8 by GitHub's search, 3 by GitHub's search by meaning).
 
 `/duplicates fresh` asks again.
 
@@ -228,3 +228,26 @@ def test_t5_the_time_is_that_of_the_hosts_zone() -> None:
     local = CHECKED_AT.astimezone(ZoneInfo("Europe/Berlin"))
     body = render_comment(report(candidate()), view().__class__(local))
     assert "Checked on 2026-03-09 11:23 CET." in body
+
+
+def test_h6_what_is_no_issue_of_this_repository_says_where_and_what_it_is() -> None:
+    sibling = candidate(12, "Paste crashes", repo="acme/lib_x", sources=("siblings",))
+    pull = candidate(13, "Mend pasting", kind="pull request", state="closed", state_reason="merged")
+    talk = candidate(14, "Pasting?", kind="discussion", state_reason="answered")
+    text = render_comment(report(sibling, pull, talk), view())
+    assert "1. [acme/lib_x#12](https://redirect.github.com/acme/lib_x/issues/12) Paste crashes\n   - Open ·" in text
+    assert "2. [#13](https://redirect.github.com/acme/app/pull/13) Mend pasting\n   - Pull request, merged ·" in text
+    assert "3. [#14](https://redirect.github.com/acme/app/discussions/14) Pasting?\n   - Discussion, answered ·" in text
+    # No command takes the number of any of these.
+    assert "#12`" not in text.partition("**To correct this**")[2]
+    assert "`acme/lib_x#12` Paste crashes" in render_comment(report(sibling), view(enterprise=True))
+
+
+def test_the_others_of_a_group_are_listed_and_what_is_named_is_marked() -> None:
+    text = render_comment(report(candidate(3, also=(12, 15), named=True)), view())
+    assert "Open · reported 2025-11-02 · already named in this issue\n" in text
+    links = ", ".join(f"[#{number}](https://redirect.github.com/acme/app/issues/{number})" for number in (12, 15))
+    assert f"\n   - Also reported in {links}\n" in text
+    many = render_comment(report(candidate(3, also=tuple(range(10, 25)))), view())
+    assert "/issues/19), and 5 more\n" in many
+    assert "/issues/20)" not in many
