@@ -99,7 +99,11 @@ VARIABLES = (
         "where their settings say `remote_text: on`, too.",
         "public",
     ),
-    Variable("DOPPEL_REPOSITORY", "The `OWNER/REPO` that a bare `#N` means on the command line."),
+    Variable(
+        "DOPPEL_REPOSITORY",
+        "The `OWNER/REPO` that a bare `#N` means on the command line, and an agent's call that names none.",
+    ),
+    Variable("DOPPEL_MCP_TOKEN", "The bearer token that agents send to `doppel mcp --http`."),
 )
 
 
@@ -127,6 +131,7 @@ class Settings:
     debounce_seconds: float = 3.0
     sqlite_synchronous: str = "NORMAL"
     default_repository: str = ""
+    mcp_token: str = field(default="", repr=False)
     workflow_field: str | None = None
     siblings: tuple[str, ...] = ()
     embedding_model: str = "wordllama"
@@ -215,6 +220,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         debounce_seconds=read.seconds("DOPPEL_DEBOUNCE", 3.0, 0.0, 300.0),
         sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")),
         default_repository=read.text("DOPPEL_REPOSITORY"),
+        mcp_token=read.text("DOPPEL_MCP_TOKEN"),
         workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,
         siblings=read.repositories("DOPPEL_SIBLINGS"),
         embedding_model=read.text("DOPPEL_EMBEDDING_MODEL", "wordllama"),

@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from bot import manifest
+from bot.calls import get_tool_call_tracker
 from bot.comments import CommentKeeper
 from bot.doctor import Wanted
 from bot.errors import SettingsError
@@ -20,6 +21,7 @@ from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job, ensure_schema
 from bot.matching import Matcher
+from bot.mcp.tools import Tools
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
 from bot.repository_settings import RepositorySettings
@@ -116,4 +118,16 @@ def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
         return github.user(settings.github_token)
     raise SettingsError(
         "APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, or GITHUB_TOKEN: none is set, and GitHub wants to know who asks."
+    )
+
+
+def agent_tools(settings: Settings) -> Tools:
+    """What `doppel mcp` serves, for repositories that `reader` can read."""
+    github = build_github(settings)
+    return Tools(
+        partial(reader, settings, github),
+        tracker=get_tool_call_tracker(),
+        clock=now,
+        default=RepoRef.parse(settings.default_repository) if settings.default_repository else None,
+        workflow_field=settings.workflow_field,
     )

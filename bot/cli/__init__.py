@@ -23,6 +23,7 @@ COMMANDS = {
     "export": "Print everything that is stored of a repository.",
     "forget": "Erase everything that is stored of a repository.",
     "dedupe": "Merge the entries of a playbook that say the same.",
+    "mcp": "Serve the tools to agents, over the Model Context Protocol.",
     "receive": "Sign a payload and post it to the receiver.",
     "check-config": "Check a repository's doppel.yml.",
     "doctor": "Say what of the configuration is missing or wrong.",

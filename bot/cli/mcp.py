@@ -1,0 +1,49 @@
+"""`doppel mcp`: the tools for agents."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+import click
+
+from bot import settings as host
+from bot.errors import SettingsError
+from bot.logs import configure_logging
+
+
+@click.command()
+@click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of stdin and stdout.")
+@click.option("--host", "address", default="127.0.0.1", show_default=True, help="With --http: where to listen.")
+@click.option(
+    "--port", type=click.IntRange(1, 65535), default=3001, show_default=True, help="With --http: on which port."
+)
+@click.option("--allow-writes", is_flag=True, help="Offer the tool that closes issues as duplicates, too.")
+def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
+    """Serve Doppel's tools to agents, over the Model Context Protocol.
+
+    Over stdin and stdout the client starts this command itself; --http needs DOPPEL_MCP_TOKEN, which clients send as
+    bearer token. Asks GitHub as the App where it is set up, else with GITHUB_TOKEN, and writes nothing there without
+    --allow-writes. DOPPEL_REPOSITORY is the repository that is meant where a call names none. docs/mcp.md shows how
+    clients are set up.
+    """
+    # These take a second to import, which `doppel --help` need not pay.
+    from bot.mcp.server import build_server
+    from bot.wiring import agent_tools
+
+    settings = host.load()
+    if http and not settings.mcp_token:
+        raise SettingsError(
+            "DOPPEL_MCP_TOKEN: not set. Over HTTP whoever can reach the port could read what Doppel can; choose a long "
+            'random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
+        )
+    # To stderr: stdout belongs to the protocol.
+    configure_logging(settings.log_level)
+    server = build_server(agent_tools(settings), allow_writes=allow_writes, version=version("doppel"))
+    if not http:
+        server.run("stdio")
+        return
+    import uvicorn
+
+    from bot.mcp.http import application
+
+    uvicorn.run(application(server, settings.mcp_token, address), host=address, port=port, log_config=None)

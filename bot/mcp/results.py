@@ -1,0 +1,116 @@
+"""What the tools answer. The schemas that clients are shown are made from these; field texts are read by models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bot.knowledge.account import Merge
+from bot.report import Candidate, Report
+
+
+class Answer(BaseModel):
+    """What all answers have in common (T2)."""
+
+    cached: bool = Field(default=False, description="True if this is the answer to the same call some minutes ago.")
+    note: str = Field(default="", description="When a cached answer was given; empty for a new one.")
+
+
+class IssueSummary(BaseModel):
+    """The issue that was asked about."""
+
+    repository: str
+    number: int | None = Field(description="null for a draft")
+    title: str
+
+
+class CandidateResult(BaseModel):
+    """An issue that may report the same thing."""
+
+    model_config = ConfigDict(extra="allow")
+
+    number: int
+    title: str
+    url: str
+    state: str = Field(description="open or closed")
+    state_reason: str | None = Field(description="why it was closed: completed, not_planned, duplicate")
+    confidence: float | None = Field(description="learned probability, 0 to 1, that it is the same issue")
+    similarity: float = Field(description="similarity of the titles alone, 0 to 1")
+    reasons: list[str] = Field(description="what speaks for it, strongest first")
+    labels: list[str]
+    created_at: str
+    workflow_state: str | None
+
+
+class Findings(Answer):
+    """What was found, and how far it can be trusted."""
+
+    model_config = ConfigDict(extra="allow")
+
+    issue: IssueSummary
+    outcome: str = Field(
+        description="found; none; inconclusive: it could not be asked properly; degraded: a source failed, see problems"
+    )
+    candidates: list[CandidateResult] = Field(description="likeliest first")
+    candidate_count: int
+    search_query: str
+    queries: list[dict[str, Any]] = Field(description="every query with the number of its hits")
+    problems: list[str] = Field(description="what could not be asked, and why")
+
+    @classmethod
+    def of(cls, report: Report, number: int | None) -> Findings:
+        """A report as F7 serialises it, with the number of the issue, which a draft has none of."""
+        data = report.to_json()
+        data["issue"] = {**data["issue"], "number": number}
+        return cls.model_validate(data)
+
+
+class Comparison(Answer):
+    """How two issues compare."""
+
+    issue: IssueSummary
+    other: CandidateResult
+
+    @classmethod
+    def of(cls, repository: str, number: int, title: str, other: Candidate) -> Comparison:
+        """One issue, and the other as a candidate for it."""
+        data = {name: getattr(other, name) for name in CandidateResult.model_fields}
+        data |= {"created_at": other.created_at.isoformat(), "reasons": list(other.reasons)}
+        data["labels"] = list(other.labels)
+        issue = IssueSummary(repository=repository, number=number, title=title)
+        return cls(issue=issue, other=CandidateResult.model_validate(data))
+
+
+class MergeResult(BaseModel):
+    """An entry that stayed, and those that went into it."""
+
+    name: str
+    section: str
+    text: str
+    helpful: int
+    harmful: int
+    absorbed: list[dict[str, Any]] = Field(description="name, section, text and cosine similarity of each")
+
+    @classmethod
+    def of(cls, merge: Merge) -> MergeResult:
+        return cls.model_validate(merge.to_json())
+
+
+class DedupedPlaybook(Answer):
+    """The playbook after merging, and what was merged."""
+
+    playbook: dict[str, Any]
+    merges: list[MergeResult]
+    entries_before: int
+    entries_after: int
+    model: str = Field(description="the embedding model that decided; empty if there was nothing to compare")
+    threshold: float
+
+
+class Closed(Answer):
+    """An issue that was closed as a duplicate."""
+
+    number: int
+    original: int
+    url: str

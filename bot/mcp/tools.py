@@ -1,0 +1,256 @@
+"""What the tools do. They know nothing of the protocol; what goes wrong they raise as everything else here does.
+
+Every call runs through the tracker (T5): the same call of the same session within minutes is answered from memory and
+says so. Writes are never remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+
+from bot.calls import ToolCallTracker, equal, never
+from bot.errors import InvalidArgument
+from bot.finder import Finder, FinderSettings
+from bot.github.repo import RepoClient
+from bot.knowledge.account import account
+from bot.knowledge.deduplication import deduplicate
+from bot.knowledge.playbook import Malformed, apply
+from bot.mcp.results import Answer, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
+from bot.model import Actor, Issue, RepoRef
+from bot.ranking.playbook import SECTION_SLUGS
+from bot.ranking.rarity import CountedWords
+from bot.report import Outcome
+from bot.sources.vocabulary import make_acquaintance
+
+A = TypeVar("A", bound=Answer)
+
+READING = ("find_duplicates", "check_draft", "explain_pair", "dedupe_playbook")
+WRITING = ("close_as_duplicate",)
+
+# GitHub's login of everybody whose account is deleted; a draft's author is not known.
+_NOBODY = Actor("ghost")
+_ANSWERED = (Outcome.FOUND, Outcome.NONE)
+
+
+class Tools:
+    """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
+
+    `session` is who calls, None where nobody can tell: then nothing is remembered.
+    """
+
+    def __init__(
+        self,
+        open_repo: Callable[[RepoRef], RepoClient],
+        *,
+        tracker: ToolCallTracker,
+        clock: Callable[[], datetime],
+        default: RepoRef | None = None,
+        workflow_field: str | None = None,
+    ) -> None:
+        self._open_repo = open_repo
+        self._tracker = tracker
+        self._clock = clock
+        self._default = default
+        self._settings = FinderSettings(workflow_field=workflow_field)
+        for name in READING:
+            # T5: the rule for tools that nobody described would mix up two issues.
+            tracker.add_rule(name, equal)
+        for name in WRITING:
+            tracker.add_rule(name, never)
+
+    def find_duplicates(
+        self,
+        session: str | None,
+        *,
+        owner: str | None,
+        repo: str | None,
+        number: int,
+        threshold: float,
+        max_candidates: int,
+        include_closed: bool,
+        relevance: str,
+        fresh: bool = False,
+    ) -> Findings:
+        """F, for an issue that is there."""
+        place = self._place(owner, repo)
+
+        def ask() -> Findings:
+            finder = Finder(self._client(place, session, fresh), settings=self._settings)
+            report = finder.find_duplicates(
+                place.owner, place.name, number, threshold, max_candidates, include_closed, relevance
+            )
+            return Findings.of(report, number)
+
+        arguments = {
+            "repo": str(place).lower(),
+            "number": number,
+            "threshold": threshold,
+            "max_candidates": max_candidates,
+            "include_closed": include_closed,
+            "relevance": relevance,
+        }
+        return self._remembered(session, "find_duplicates", arguments, ask, fresh=fresh, keep=_is_whole)
+
+    def check_draft(
+        self,
+        session: str | None,
+        *,
+        title: str,
+        body: str,
+        owner: str | None,
+        repo: str | None,
+        threshold: float,
+        max_candidates: int,
+        include_closed: bool,
+        fresh: bool = False,
+    ) -> Findings:
+        """F, for an issue that is not filed yet: it is treated as if it were filed now."""
+        place = self._place(owner, repo)
+        if not title.strip():
+            raise InvalidArgument("title", "is empty")
+
+        def ask() -> Findings:
+            client = self._client(place, session, fresh)
+            # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
+            latest = client.recent_issues(place, 1)
+            draft = _draft(place, latest[0].number + 1 if latest else 1, title, body, self._clock())
+            report = Finder(client, settings=self._settings).find(
+                draft,
+                threshold=threshold,
+                max_candidates=max_candidates,
+                state="all" if include_closed else "open",
+            )
+            return Findings.of(report, None)
+
+        arguments = {
+            "repo": str(place).lower(),
+            "title": title,
+            "body": body,
+            "threshold": threshold,
+            "max_candidates": max_candidates,
+            "include_closed": include_closed,
+        }
+        return self._remembered(session, "check_draft", arguments, ask, fresh=fresh, keep=_is_whole)
+
+    def explain_pair(
+        self, session: str | None, *, number: int, other: int, owner: str | None, repo: str | None
+    ) -> Comparison:
+        """How likely two issues of a repository are the same, and what speaks for it."""
+        place = self._place(owner, repo)
+        for name, value in (("number", number), ("other", other)):
+            if value < 1:
+                raise InvalidArgument(name, f"{value} is not the number of an issue")
+        if number == other:
+            raise InvalidArgument("other", "is the issue itself")
+
+        def ask() -> Comparison:
+            client = self._client(place, session, False)
+            target, candidate = client.issue(place, number), client.issue(place, other)
+            words = CountedWords()
+            make_acquaintance(client, words, place)
+            judged = Finder(client, words=words, settings=self._settings).compare(target, candidate)
+            return Comparison.of(str(place), number, target.title, judged)
+
+        arguments = {"repo": str(place).lower(), "number": number, "other": other}
+        return self._remembered(session, "explain_pair", arguments, ask)
+
+    def dedupe_playbook(
+        self, session: str | None, *, playbook: dict[str, Any], threshold: float | None
+    ) -> DedupedPlaybook:
+        """D, with an account. What is malformed is an error here, since an agent can mend it."""
+
+        def merge() -> DedupedPlaybook:
+            try:
+                found = deduplicate(playbook, threshold, slugs=SECTION_SLUGS)
+            except Malformed as problem:
+                raise InvalidArgument("playbook", str(problem)) from None
+            merges = [MergeResult.of(one) for one in account(found)]
+            apply(playbook, found.entries, found.groups)
+            return DedupedPlaybook(
+                playbook=playbook,
+                merges=merges,
+                entries_before=len(found.entries),
+                entries_after=len(found.groups),
+                model=found.model,
+                threshold=found.threshold,
+            )
+
+        arguments = {"playbook": playbook, "threshold": threshold}
+        return self._remembered(session, "dedupe_playbook", arguments, merge)
+
+    def close_as_duplicate(self, *, number: int, original: int, owner: str | None, repo: str | None) -> Closed:
+        """Close an issue as GitHub's own kind of duplicate, as `/duplicates of` does: only in favour of an older one.
+
+        Raises InvalidArgument where the original is newer, closed or the issue itself.
+        """
+        place = self._place(owner, repo)
+        if number == original:
+            raise InvalidArgument("original", "is the issue itself")
+        client = self._open_repo(place)
+        issue, kept = client.issue(place, number), client.issue(place, original)
+        if issue.is_pull_request or kept.is_pull_request:
+            raise InvalidArgument("number" if issue.is_pull_request else "original", "is a pull request")
+        if (kept.created_at, kept.number) > (issue.created_at, issue.number):
+            raise InvalidArgument("original", f"#{original} is newer than #{number}; close that one instead")
+        if kept.state == "closed":
+            further = client.duplicate_of(place, original)
+            hint = f"; it is a duplicate of {further}" if further else ""
+            raise InvalidArgument("original", f"#{original} is closed{hint}")
+        closed = client.close_as_duplicate(place, number, kept.id)
+        return Closed(number=number, original=original, url=closed.url)
+
+    def _place(self, owner: str | None, repo: str | None) -> RepoRef:
+        """F1: what is named, else the default; `repo` may be OWNER/REPO."""
+        if repo and "/" in repo and not owner:
+            return RepoRef.parse(repo)
+        owner = owner or (self._default.owner if self._default else None)
+        repo = repo or (self._default.name if self._default else None)
+        if not owner or not repo:
+            raise InvalidArgument("repo" if owner else "owner", "is missing, and the server has no default repository")
+        return RepoRef.parse(f"{owner}/{repo}")
+
+    def _client(self, place: RepoRef, session: str | None, fresh: bool) -> RepoClient:
+        """What one session reads is remembered for it: a second, different question costs fewer requests."""
+        client = self._open_repo(place)
+        return client if session is None else client.thread(f"mcp {session}", fresh=fresh)
+
+    def _remembered(
+        self,
+        session: str | None,
+        tool: str,
+        arguments: Mapping[str, Any],
+        run: Callable[[], A],
+        *,
+        fresh: bool = False,
+        keep: Callable[[A], bool] | None = None,
+    ) -> A:
+        if session is None:
+            return run()
+        call = self._tracker.call(session, tool, arguments, run, fresh=fresh, keep=keep)
+        return call.result.model_copy(update={"cached": call.cached, "note": call.note})
+
+
+def _is_whole(findings: Findings) -> bool:
+    """Whether it is worth remembering: what could not be asked properly may be answered next time."""
+    return findings.outcome in _ANSWERED
+
+
+def _draft(place: RepoRef, number: int, title: str, body: str, now: datetime) -> Issue:
+    return Issue(
+        repo=place,
+        id=0,
+        node_id="",
+        number=number,
+        title=title,
+        body=body,
+        state="open",
+        state_reason=None,
+        author=_NOBODY,
+        labels=(),
+        created_at=now,
+        updated_at=now,
+        closed_at=None,
+        url="",
+    )

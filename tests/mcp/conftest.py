@@ -1,0 +1,96 @@
+"""The server as `doppel mcp` builds it, on a simulated GitHub, and the SDK's own client."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client import Client
+from mcp_types import CallToolResult
+
+from bot.calls import ToolCallTracker, set_tool_call_tracker
+from bot.mcp.server import build_server
+from bot.settings import Settings
+from bot.simulator import Server, Simulator, start_simulator
+from bot.wiring import agent_tools
+
+TRACE = "panic: index out of range [3] with length 3 in renderTable"
+
+
+@pytest.fixture
+def simulator() -> Iterator[Server]:
+    with start_simulator() as running:
+        sim = running.sim
+        sim.add_repository("acme/app")
+        sim.open_issue("acme/app", "alice", "Table rendering panics with index out of range", f"It says\n\n    {TRACE}")
+        sim.open_issue("acme/app", "bob", "Dark mode for the settings page", "My eyes hurt at night.")
+        sim.open_issue("acme/app", "carol", "Panic: index out of range when rendering a table", f"```\n{TRACE}\n```")
+        sim.open_issue("acme/app", "dave", "Rendering a table panics, index out of range", TRACE)
+        sim.close_issue("acme/app", 4)
+        sim.set_permission("acme/app", "rita", "triage")
+        yield running
+        assert sim.unknown_requests == []
+        assert sim.violations == []
+
+
+@pytest.fixture
+def sim(simulator: Server) -> Simulator:
+    return simulator.sim
+
+
+@pytest.fixture
+def tracker() -> Iterator[ToolCallTracker]:
+    """The process's tracker, new for each test."""
+    tracker = ToolCallTracker()
+    set_tool_call_tracker(tracker)
+    yield tracker
+    set_tool_call_tracker(None)
+
+
+@pytest.fixture
+def settings(simulator: Server, tracker: ToolCallTracker, tmp_path: Path) -> Settings:
+    return Settings(
+        home=tmp_path,
+        database_url="sqlite:////nowhere/doppel.db",
+        github_api_url=simulator.url,
+        github_token=simulator.sim.user_token("rita"),
+        default_repository="acme/app",
+    )
+
+
+@pytest.fixture
+def server(settings: Settings) -> Any:
+    return build_server(agent_tools(settings))
+
+
+def run(use: Callable[[], Awaitable[None]]) -> None:
+    """A test's coroutine to its end."""
+    anyio.run(use)
+
+
+def ask(server: Any, tool: str, mode: str = "auto", **arguments: Any) -> CallToolResult:
+    """One call by a client of its own."""
+    results = []
+
+    async def use() -> None:
+        async with Client(server, mode=mode) as client:
+            results.append(await client.call_tool(tool, arguments))
+
+    run(use)
+    return results[0]
+
+
+def answer(result: CallToolResult) -> dict[str, Any]:
+    """The structured answer of a call that went well."""
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+def error(result: CallToolResult) -> str:
+    """What a call that failed says."""
+    assert result.is_error
+    return " ".join(part.text for part in result.content if part.type == "text")

@@ -1,0 +1,304 @@
+"""Every tool, called by the SDK's own client, with a simulated GitHub behind it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from mcp.client import Client
+
+from bot.calls import ToolCallTracker
+from bot.mcp.server import build_server
+from bot.settings import Settings
+from bot.simulator import Simulator
+from bot.wiring import agent_tools
+from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
+from tests.mcp.conftest import TRACE, answer, ask, error, run
+
+READING = {"find_duplicates", "check_draft", "explain_pair", "dedupe_playbook"}
+
+
+def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert set(tools) == READING
+            for tool in tools.values():
+                assert len(tool.description or "") > 100
+                assert tool.annotations is not None
+                assert tool.annotations.read_only_hint is True
+                assert {"cached", "note"} <= set((tool.output_schema or {})["properties"])
+                assert all("description" in one for one in tool.input_schema["properties"].values())
+            arguments = tools["find_duplicates"].input_schema
+            defaults = {name: one.get("default") for name, one in arguments["properties"].items()}
+            assert defaults == {
+                "number": None,
+                "owner": None,
+                "repo": None,
+                "threshold": 0.3,
+                "max_candidates": 10,
+                "include_closed": False,
+                "relevance": "learned",
+                "fresh": False,
+            }
+            assert arguments["required"] == ["number"]
+            assert "instructions" in (client.instructions or "")
+
+    run(use)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_f_find_duplicates(server: Any, mode: str) -> None:
+    found = answer(ask(server, "find_duplicates", mode, number=3))
+    assert found["issue"] == {
+        "repository": "acme/app",
+        "number": 3,
+        "title": "Panic: index out of range when rendering a table",
+    }
+    assert found["outcome"] == "found"
+    assert [one["number"] for one in found["candidates"]] == [1]
+    assert found["candidate_count"] == 1
+    assert found["candidates"][0]["reasons"]
+    assert found["search_query"].startswith("repo:acme/app is:issue is:open in:title")
+    assert (found["cached"], found["note"]) == (False, "")
+
+
+def test_f_find_duplicates_takes_fs_arguments(server: Any) -> None:
+    closed = answer(ask(server, "find_duplicates", owner="acme", repo="app", number=3, include_closed=True))
+    assert {one["number"] for one in closed["candidates"]} == {1, 4}
+    one = answer(ask(server, "find_duplicates", repo="acme/app", number=3, include_closed=True, max_candidates=1))
+    assert one["candidate_count"] == 1
+    assert answer(ask(server, "find_duplicates", number=3, threshold=1.0))["candidates"] == []
+    assert answer(ask(server, "find_duplicates", number=3, relevance="title"))["relevance"] == "title"
+
+
+def test_check_draft_finds_what_is_reported_already_and_files_nothing(server: Any, sim: Simulator) -> None:
+    found = answer(ask(server, "check_draft", title="Panic, index out of range, rendering table", body=TRACE))
+    assert found["issue"]["number"] is None
+    assert {one["number"] for one in found["candidates"]} == {1, 3}
+    assert len(sim.issues[sim.repo("acme/app").id]) == 4
+    nothing = answer(ask(server, "check_draft", title="Colours of the logo are wrong on paper", threshold=0.6))
+    assert (nothing["outcome"], nothing["candidates"]) == ("none", [])
+
+
+def test_explain_pair(server: Any) -> None:
+    alike = answer(ask(server, "explain_pair", number=3, other=1))
+    assert (alike["issue"]["number"], alike["other"]["number"]) == (3, 1)
+    assert alike["other"]["reasons"]
+    unlike = answer(ask(server, "explain_pair", number=3, other=2))
+    assert unlike["other"]["confidence"] < alike["other"]["confidence"]
+
+
+def test_d_dedupe_playbook(server: Any) -> None:
+    book = playbook(
+        patterns=[entry("run the tests before committing", 4)],
+        mistakes=[entry("before committing, run the tests", 2, 1)],
+    )
+    merged = answer(ask(server, "dedupe_playbook", playbook=book))
+    assert merged["playbook"]["sections"] == {
+        PATTERNS: [{**book["sections"][PATTERNS][0], "helpful": 6, "harmful": 1}],
+        MISTAKES: [],
+    }
+    assert (merged["entries_before"], merged["entries_after"]) == (2, 1)
+    (merge,) = merged["merges"]
+    assert merge["absorbed"][0]["similarity"] >= merged["threshold"]
+    assert merged["model"]
+
+
+def test_t2_a_repeated_call_is_marked_cached(server: Any, sim: Simulator) -> None:
+    calls: dict[str, dict[str, Any]] = {
+        "find_duplicates": {"number": 3},
+        "check_draft": {"title": "Index out of range", "body": TRACE},
+        "explain_pair": {"number": 3, "other": 1},
+        "dedupe_playbook": {"playbook": playbook(patterns=[entry("a"), entry("a")])},
+    }
+
+    async def use() -> None:
+        async with Client(server) as client:
+            for tool, arguments in calls.items():
+                first = answer(await client.call_tool(tool, arguments))
+                again = answer(await client.call_tool(tool, arguments))
+                assert (first["cached"], first["note"]) == (False, "")
+                assert again["cached"] is True
+                assert again["note"].startswith("[Cached result from ")
+                assert {**again, "cached": False, "note": ""} == first
+            # Another spelling of the same repository, and a default that is named, are the same call.
+            same = await client.call_tool("find_duplicates", {"number": 3, "repo": "ACME/app", "threshold": 0.3})
+            assert answer(same)["cached"] is True
+
+    run(use)
+
+
+def test_t2_fresh_asks_again_and_is_remembered(server: Any, sim: Simulator) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            await client.call_tool("find_duplicates", {"number": 3})
+            sim.open_issue("acme/app", "erin", "Index out of range panic in table rendering", TRACE)
+            for arguments, numbers, cached in (
+                ({"number": 3}, {1}, True),
+                ({"number": 3, "fresh": True}, {1, 5}, False),
+                ({"number": 3}, {1, 5}, True),
+            ):
+                found = answer(await client.call_tool("find_duplicates", arguments))
+                assert ({one["number"] for one in found["candidates"]}, found["cached"]) == (numbers, cached)
+
+    run(use)
+
+
+def test_t5_two_issues_are_never_mixed_up(server: Any) -> None:
+    """The generic rule would find most arguments of the two calls the same."""
+
+    async def use() -> None:
+        async with Client(server) as client:
+            for number in (1, 3, 2):
+                found = answer(await client.call_tool("find_duplicates", {"number": number}))
+                assert (found["issue"]["number"], found["cached"]) == (number, False)
+
+    run(use)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_t1_sessions_do_not_see_each_other(server: Any, mode: str) -> None:
+    async def use() -> None:
+        async with Client(server, mode=mode) as one, Client(server, mode=mode) as other:
+            await one.call_tool("find_duplicates", {"number": 3})
+            assert answer(await other.call_tool("find_duplicates", {"number": 3}))["cached"] is False
+            assert answer(await one.call_tool("find_duplicates", {"number": 3}))["cached"] is True
+
+    run(use)
+
+
+def test_t3_what_could_not_be_asked_properly_is_asked_again(server: Any, sim: Simulator) -> None:
+    sim.faults.add("GET /search/issues", 403, times=30)
+
+    async def use() -> None:
+        async with Client(server) as client:
+            failed = answer(await client.call_tool("find_duplicates", {"number": 3}))
+            assert failed["outcome"] == "degraded"
+            assert failed["problems"]
+            sim.faults.clear()
+            again = answer(await client.call_tool("find_duplicates", {"number": 3}))
+            assert (again["outcome"], again["cached"]) == ("found", False)
+
+    run(use)
+
+
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("find_duplicates", {}, "number"),
+    ("find_duplicates", {"number": "twelve"}, "number"),
+    ("find_duplicates", {"number": 0}, "number"),
+    ("find_duplicates", {"number": 3, "threshold": 1.5}, "threshold"),
+    ("find_duplicates", {"number": 3, "max_candidates": 0}, "max_candidates"),
+    ("find_duplicates", {"number": 3, "relevance": "vibes"}, "relevance"),
+    ("find_duplicates", {"number": 99}, "acme/app#99"),
+    ("find_duplicates", {"number": 3, "repo": "a b"}, "OWNER/REPO"),
+    ("find_duplicates", {"number": 3, "owner": "nobody", "repo": "nothing"}, "nobody/nothing#3: 404"),
+    ("check_draft", {"body": "x"}, "title"),
+    ("check_draft", {"title": "   "}, "title: is empty"),
+    ("check_draft", {"title": "x", "repo": "nobody/nothing"}, "nobody/nothing"),
+    ("explain_pair", {"number": 3}, "other"),
+    ("explain_pair", {"number": 3, "other": 3}, "other: is the issue itself"),
+    ("explain_pair", {"number": 3, "other": 99}, "acme/app#99"),
+    ("dedupe_playbook", {"playbook": {}}, "playbook: the playbook: has no 'version'"),
+    ("dedupe_playbook", {"playbook": [1]}, "playbook"),
+    ("dedupe_playbook", {"playbook": playbook(patterns=[entry("a") | {"helpful": -1}, entry("b")])}, "helpful"),
+    ("no_such_tool", {}, "no_such_tool"),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "said"), WRONG, ids=[f"{tool}-{said}" for tool, _, said in WRONG])
+def test_f1_what_is_wrong_is_named(server: Any, tool: str, arguments: dict[str, Any], said: str) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            for _ in range(2):
+                told = error(await client.call_tool(tool, arguments))
+                assert said in told
+                assert "Traceback" not in told
+
+    run(use)
+
+
+def test_an_outage_is_told_with_the_time_to_wait(server: Any, sim: Simulator, settings: Settings) -> None:
+    sim.faults.add("GET /repos/acme/app/issues/3", "secondary_limit", retry_after=120, times=5)
+    told = error(ask(server, "find_duplicates", number=3))
+    assert "rate limit" in told
+    assert "Try again in 1" in told
+    assert settings.github_token not in told
+
+
+def test_a_fault_of_ours_stays_in_the_log(
+    server: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("a detail of the inside")
+
+    monkeypatch.setattr("bot.mcp.tools.Finder.find_duplicates", broken)
+    assert "detail" not in error(ask(server, "find_duplicates", number=3))
+    assert "a detail of the inside" in caplog.text
+
+
+def test_without_a_default_a_repository_must_be_named(settings: Settings) -> None:
+    import dataclasses
+
+    server = build_server(agent_tools(dataclasses.replace(settings, default_repository="")))
+    assert "owner: is missing" in error(ask(server, "find_duplicates", number=3))
+    assert "repo: is missing" in error(ask(server, "find_duplicates", number=3, owner="acme"))
+    assert answer(ask(server, "find_duplicates", number=3, repo="acme/app"))["candidate_count"] == 1
+
+
+class TestWrites:
+    """Nothing writes to GitHub unless the server was started with `--allow-writes`."""
+
+    def test_the_tool_is_not_even_there(self, server: Any, sim: Simulator) -> None:
+        assert "close_as_duplicate" in error(ask(server, "close_as_duplicate", number=3, original=1))
+        assert sim.issue("acme/app", 3).state == "open"
+
+    @pytest.fixture
+    def writing(self, settings: Settings) -> Any:
+        return build_server(agent_tools(settings), allow_writes=True)
+
+    def test_it_is_offered_as_what_it_is(self, writing: Any) -> None:
+        async def use() -> None:
+            async with Client(writing) as client:
+                tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+                assert set(tools) == READING | {"close_as_duplicate"}
+                hints = tools["close_as_duplicate"].annotations
+                assert hints is not None
+                assert (hints.read_only_hint, hints.destructive_hint) == (False, True)
+
+        run(use)
+
+    def test_it_closes_in_favour_of_an_older_one_and_is_never_answered_from_memory(
+        self, writing: Any, sim: Simulator, tracker: ToolCallTracker
+    ) -> None:
+        async def use() -> None:
+            async with Client(writing) as client:
+                for _ in range(2):
+                    closed = answer(await client.call_tool("close_as_duplicate", {"number": 3, "original": 1}))
+                    assert (closed["number"], closed["original"], closed["cached"]) == (3, 1, False)
+
+        run(use)
+        issue = sim.issue("acme/app", 3)
+        assert (issue.state, issue.state_reason) == ("closed", "duplicate")
+        assert tracker.get_stats()["total_calls"] == 0
+
+    @pytest.mark.parametrize(
+        ("number", "original", "said"),
+        [(1, 3, "newer"), (3, 3, "the issue itself"), (3, 99, "#99"), (3, 4, "newer")],
+    )
+    def test_what_it_refuses(self, writing: Any, sim: Simulator, number: int, original: int, said: str) -> None:
+        assert said in error(ask(writing, "close_as_duplicate", number=number, original=original))
+        assert sim.issue("acme/app", 3).state == "open"
+
+    def test_an_original_that_is_closed_leads_on(self, writing: Any, sim: Simulator) -> None:
+        answer(ask(writing, "close_as_duplicate", number=3, original=1))
+        sim.open_issue("acme/app", "erin", "Index out of range again", "")
+        assert "it is a duplicate of acme/app#1" in error(ask(writing, "close_as_duplicate", number=5, original=3))
+
+
+def test_results_are_json_for_clients_that_read_text_only(server: Any) -> None:
+    result = ask(server, "explain_pair", number=3, other=1)
+    (part,) = result.content
+    assert part.type == "text"
+    assert json.loads(part.text) == result.structured_content
