@@ -1,0 +1,79 @@
+"""The index in the running bot: processes that are killed while they fill it, and answers meanwhile."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.demo.processes import running, wait_for
+from bot.index import Index, TextAnalyser
+from bot.index.backfill import Backfills, Progress
+from bot.simulator import start_simulator
+from bot.store.engine import make_engine
+from tests.e2e.harness import Doppel
+from tests.e2e.hosting import Host
+
+ISSUES = 1_150
+KILLS = 3
+
+
+@pytest.mark.processes
+def test_a_filling_that_is_killed_again_and_again_ends_with_everything(tmp_path: Path) -> None:
+    with start_simulator(webhook_secret="a-secret") as server, running(server, tmp_path) as processes:
+        repo_id = server.sim.add_repository("acme/app").id
+        rows = [
+            {
+                "id": number,
+                "title": f"Report {number} about part{number}x",
+                "body": f"It says error{number}y.",
+                "created_at": f"2026-01-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z",
+            }
+            for number in range(1, ISSUES + 1)
+        ]
+        server.sim.load_issues(rows, "acme/app")
+        wait_for(processes, "web", processes.takes_deliveries)
+        server.sim.app.hook.url = processes.receiver
+        server.sim.install("acme/app")
+        host = Host(server, processes)
+        engine = make_engine(processes.settings.database_url)
+
+        def progress() -> Progress:
+            return Backfills(engine).get(repo_id) or Progress()
+
+        for kill in range(KILLS):
+            # While it reads, and between two steps.
+            host.wait("reading on", lambda kill=kill: progress().seen > 0 or kill == 0)  # type: ignore[misc]
+            time.sleep(0.3 * kill)
+            host.kill("worker")
+        number = server.sim.open_issue("acme/app", "bob", "Report 77 about part77x", "It says error77y.").number
+        host.wait("answering meanwhile", lambda: bool(host.said(number)))
+        assert not progress().done
+        host.wait("reading everything", lambda: progress().done)
+        # Nothing is taken for lost, so that this does not wait for another round.
+        host.finish()
+        with Index(engine, TextAnalyser()).view(repo_id) as view:
+            assert set(view.issues(range(1, 2_000))) == set(range(1, ISSUES + 2))
+        engine.dispose()
+        assert server.sim.unknown_requests == []
+
+
+def test_a_repository_is_ready_soon_after_the_installation(doppel: Doppel) -> None:
+    repo_id = doppel.repository.id
+    assert doppel.services.indexing.ready(repo_id)
+    first = doppel.open("Crash while exporting to PDF", "`Error: exporter broke`", author="ann")
+    assert doppel.services.index.count(repo_id) == 1
+    second = doppel.open("Crash while exporting to PDF!", "`Error: exporter broke`, again.")
+    assert f"#{first.number}" in doppel.advice(second.number)
+    doppel.sim.delete_issue(doppel.repo, first.number)
+    doppel.settle()
+    assert doppel.services.index.count(repo_id) == 1
+
+
+def test_c6a_the_index_goes_with_the_access(doppel: Doppel) -> None:
+    doppel.open("Crash while exporting to PDF", "`Error: exporter broke`", author="ann")
+    doppel.sim.uninstall(doppel.owner)
+    doppel.settle()
+    assert doppel.services.index.count(doppel.repository.id) == 0
+    assert not doppel.services.indexing.ready(doppel.repository.id)
