@@ -69,11 +69,12 @@ def test_c2_nothing_found_on_opening_means_no_comment(doppel: Doppel) -> None:
 
 def test_c2_silence_is_logged_with_how_near_the_nearest_came(doppel: Doppel, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "handlers.advice")
+    doppel.configure("min_confidence: 1\n")
     doppel.open(*FIRST, author="ann")
     doppel.open("Login page: dark mode", "Please add it.")
     lines = [record.getMessage() for record in caplog.records if record.name == "handlers.advice"]
-    assert lines[0] == f"{doppel.repo}#1: silent (none); nothing to compare, the bar 0.20"
-    near = re.escape(f"{doppel.repo}#2: silent (none); the best is ") + r"0\.[01]\d, the bar 0\.20"
+    assert lines[0] == f"{doppel.repo}#1: silent (none); nothing to compare, the bar 1.00"
+    near = re.escape(f"{doppel.repo}#2: silent (none); the best is ") + r"0\.\d\d, the bar 1\.00"
     assert re.fullmatch(near, lines[1])
     assert doppel.said(1) == doppel.said(2) == []
 
