@@ -15,7 +15,7 @@ from bot.evaluation.metrics import Bin, Speaking
 from bot.evaluation.report import Evaluation
 from bot.render.evaluation import basis, finding, interval, percent, threshold
 
-WIDTH, HEIGHT = 800, 480
+WIDTH, HEIGHT = 800, 500
 
 # Points of the curve that are named where there is room, the most wanted first.
 _NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
@@ -70,8 +70,8 @@ def picture(found: Evaluation, name: str) -> str:
         f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
         _text(24, 34, title, "title"),
         _text(24, 55, _summary(found), "faint"),
-        *_speaking(found, _Panel(72, 400, 300, right=_reach(found.curve))),
-        *_reliability(found.calibration.bins, _Panel(468, 400, 300)),
+        *_speaking(found, _Panel(72, 408, 300, right=_reach(found.curve))),
+        *_reliability(found.calibration.bins, _Panel(468, 408, 300)),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -101,6 +101,7 @@ def _speaking(found: Evaluation, panel: _Panel) -> list[str]:
     }
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (places[row.cut] for row in found.curve if row.cut in places))
     parts.append(f'<polyline class="curve" points="{points}"/>')
+    parts.append(_text(panel.left, panel.bottom + 80, "each point is a threshold: min_confidence", "faint"))
     names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
     if found.advice.threshold == found.at.cut:
         names = {found.at.cut: "as set and recommended"}
@@ -135,7 +136,7 @@ def _reliability(bins: Sequence[Bin], panel: _Panel) -> list[str]:
     )
     parts.append(
         f'<line class="ideal" x1="{panel.x(0)}" y1="{panel.y(0)}" x2="{panel.x(1)}" y2="{panel.y(1)}"/>'
-        + _text(panel.x(0.03), panel.y(0.95), "above the line: better than it says", "faint")
+        + _text(panel.left, panel.bottom + 80, "on the dashed line it holds, above it is too modest", "faint")
     )
     points = " ".join(f"{panel.x(one.confidence):.1f},{panel.y(one.right):.1f}" for one in bins)
     parts.append(f'<polyline class="curve" points="{points}"/>')
@@ -152,7 +153,7 @@ def _reliability(bins: Sequence[Bin], panel: _Panel) -> list[str]:
 def _frame(panel: _Panel, head: str, across: str, up: str) -> list[str]:
     """Title, grid, axes and what they show."""
     end, top = panel.left + panel.size, panel.bottom - panel.size
-    parts = [_text(panel.left, top - 14, head, "head")]
+    parts = [_text(panel.left, top - 26, head, "head")]
     for step in range(6):
         value = step / 5
         x, y = panel.x(value * panel.right), panel.y(value * panel.top)
