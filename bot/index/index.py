@@ -16,7 +16,7 @@ from bot.index.about import About, Anything
 from bot.index.analysis import Analyser, Analysis, hashed
 from bot.index.batch import Batch, stored_entries
 from bot.index.database import delete, fetch, upsert
-from bot.index.embedding import Embedder
+from bot.index.embedding import Embedder, EmbeddingError
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
 from bot.index.lists import Change
 from bot.index.memory import Memories
@@ -84,8 +84,17 @@ class Index:
             return self._read(connection, repo_id, {0: _kept(title, body)})[0]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
-        """The two vectors of a repository's text, (2, dimensions); None without a model. Raises EmbeddingError."""
-        return self._embed([analysis])[0] if self._embeds(repo_id) else None
+        """The two vectors of a repository's text, (2, dimensions); None without a model.
+
+        Raises EmbeddingError, also while the repository's vectors are still those of another model.
+        """
+        if self._embedder is None or not self._embeds(repo_id):
+            return None
+        with self._engine.connect() as connection:
+            there = states.load(connection, repo_id).model
+        if there not in ("", self._embedder.name):
+            raise EmbeddingError("the model was changed, and the issues are being embedded anew")
+        return self._embed([analysis])[0]
 
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
         """Add issues, or replace those with the same numbers; what is older than what is stored changes nothing.

@@ -26,6 +26,7 @@ from bot.index.embedding import Embedder
 from bot.indexing import Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Job
+from bot.matching import Matcher
 from bot.repository_settings import RepositorySettings
 from bot.services import Services
 from bot.settings import Settings
@@ -128,7 +129,7 @@ class Host:
         )
         index = Index(services.store.engine, TextAnalyser(), model, facts)
         indexing = Indexing(index, services.store, self.queue, services.clock)
-        self.services = dataclasses.replace(services, index=index, indexing=indexing)
+        self.services = dataclasses.replace(services, index=index, indexing=indexing, matcher=Matcher(index))
 
     def work(self, steps: int | None = None) -> None:
         """Work on what is queued until nothing is, or on so many pieces."""

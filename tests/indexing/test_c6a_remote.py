@@ -139,6 +139,9 @@ def test_another_model_embeds_everything_anew_in_small_steps(host: Host, model: 
     other = HashingModel("other", dimensions=96)
     host.use(other)
     assert host.services.index.vector_count(host.repo_id) == 0
+    # The vectors that are there are of the model of before, and cannot be compared with this one's.
+    with pytest.raises(EmbeddingError, match="embedded anew"):
+        host.services.index.embed(host.repo_id, host.services.index.analyse(host.repo_id, "Report", ""))
     host.round()
     assert host.services.index.vector_count(host.repo_id) == 450
     assert other.texts == 900
