@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.errors import Forbidden, NotFound, Unavailable
+from bot.errors import Forbidden, NotFound, RateLimited, Unavailable
 from bot.evaluation.keeping import KeptHistory
 from bot.evaluation.reading import read_history
 from bot.github import history as pages
@@ -181,6 +181,19 @@ def test_a_page_that_is_too_much_for_github_is_asked_for_in_parts(
 ) -> None:
     # A request is repeated three times before it counts as failed.
     sim.faults.add("/graphql", times=4)
+    assert len(read(client, tmp_path)) == len(TOPICS)
+
+
+def test_a_used_up_budget_is_a_limit_and_no_refusal(
+    client: RepoClient, sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """GraphQL tells it with status 200."""
+    monkeypatch.setattr(pages, "PAGE", 2)
+    sim.limits.primary["graphql"] = (0, 3_600)
+    with pytest.raises(RateLimited):
+        read(client, tmp_path)
+    sim.limits.primary["graphql"] = (5_000, 3_600)
+    sim.clock.advance(3_700)
     assert len(read(client, tmp_path)) == len(TOPICS)
 
 
