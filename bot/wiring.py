@@ -28,7 +28,7 @@ from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.services import Services
 from bot.settings import Settings
-from bot.store import open_store
+from bot.store import Store, open_store
 from handlers import ROUTES
 
 log = logging.getLogger(__name__)
@@ -59,17 +59,13 @@ def build_services(settings: Settings) -> Services:
     """What every handler is given, for a process that speaks as the App."""
     settings.require_app()
     store, inbox = open_store(settings), Inbox(settings)
-    repository_settings, forms = RepositorySettings(store, now), IssueForms(store, now)
-    model = embedder(settings)
-    remote = model is not None and model.remote
-    facts = StoredFacts(store, repository_settings, forms, remote=remote, private_too=settings.remote_text == "all")
-    index = Index(store.engine, TextAnalyser(), model, facts)
+    index = build_index(settings, store)
     return Services(
         settings=settings,
         github=build_github(settings),
         store=store,
-        repository_settings=repository_settings,
-        issue_forms=forms,
+        repository_settings=RepositorySettings(store, now),
+        issue_forms=IssueForms(store, now),
         comments=CommentKeeper(store.comments, settings.app_id or 0, now),
         inbox=inbox,
         index=index,
@@ -77,6 +73,19 @@ def build_services(settings: Settings) -> Services:
         matcher=Matcher(index),
         clock=now,
     )
+
+
+def build_index(settings: Settings, store: Store) -> Index:
+    """The index of a store, with the model that the host has chosen."""
+    model = embedder(settings)
+    facts = StoredFacts(
+        store,
+        RepositorySettings(store, now),
+        IssueForms(store, now),
+        remote=model is not None and model.remote,
+        private_too=settings.remote_text == "all",
+    )
+    return Index(store.engine, TextAnalyser(), model, facts)
 
 
 def embedder(settings: Settings) -> Embedder | None:

@@ -94,7 +94,8 @@ class Index:
             there = states.load(connection, repo_id).model
         if there not in ("", self._embedder.name):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
-        return self._embed([analysis])[0]
+        pair: Vectors = self._embed([analysis])[0]
+        return pair
 
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
         """Add issues, or replace those with the same numbers; what is older than what is stored changes nothing.

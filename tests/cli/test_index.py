@@ -1,0 +1,90 @@
+"""`doppel index`: what it shows of each repository."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli.index import index
+from bot.events import RepositorySummary
+from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index.backfill import Backfills, Progress
+from bot.indexing.status import EMBEDDING, READING, READY, STOPPED, WAITING, state_of
+from bot.model import RepoRef
+from bot.settings import load
+from bot.store import Store, open_store
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+    monkeypatch.setenv("DOPPEL_EMBEDDING_MODEL", "none")
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("COLUMNS", "120")
+    store = open_store(load())
+    yield store
+    store.close()
+
+
+def add(store: Store, repo_id: int, name: str, progress: Progress | None, issues: int) -> None:
+    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", name), False), 1, 0.0)
+    Index(store.engine, TextAnalyser()).put(repo_id, [IndexedIssue(n, f"issue {n}") for n in range(1, issues + 1)])
+    if progress is not None:
+        Backfills(store.engine).set(repo_id, progress)
+
+
+def test_each_repository_has_a_row(store: Store) -> None:
+    add(store, 1, "app", Progress(expected=5, done=True), 7)
+    add(store, 2, "half", Progress(expected=1_000, problem=""), 3)
+    add(store, 3, "new", None, 0)
+    add(store, 4, "off", Progress(problem="its settings say [bold]mode: off"), 0)
+    shown = CliRunner().invoke(index).output
+    rows = [" ".join(line.split()) for line in shown.splitlines() if "acme/" in line]
+    assert [row.rstrip("━╸╺ ") for row in rows] == [
+        "acme/app ready 7 none",
+        "acme/half reading 3 of 1,000 none",
+        "acme/new waiting 0 none",
+        "acme/off stopped 0 none its settings say [bold]mode: off",
+    ]
+
+
+def test_one_repository_as_json(store: Store) -> None:
+    add(store, 1, "app", Progress(expected=9, seen=2), 2)
+    add(store, 2, "other", None, 0)
+    assert json.loads(CliRunner().invoke(index, ["ACME/app", "--json"]).output) == [
+        {"repository": "acme/app", "state": "reading", "issues": 2, "expected": 9, "vectors": None, "problem": ""}
+    ]
+
+
+def test_watching_ends_when_everything_is_ready(store: Store) -> None:
+    add(store, 1, "app", Progress(done=True), 2)
+    shown = CliRunner().invoke(index, ["--watch"])
+    assert shown.exit_code == 0
+    assert "acme/app" in shown.output
+    assert CliRunner().invoke(index, ["--watch", "--json"]).exit_code == 2
+
+
+def test_nothing_stored_is_said(store: Store) -> None:
+    assert (
+        CliRunner().invoke(index).output
+        == "The store holds no repository: install the App on one, and it is indexed.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("progress", "issues", "vectors", "state"),
+    [
+        (None, 0, None, WAITING),
+        (Progress(), 3, 3, READING),
+        (Progress(problem="no"), 3, 3, STOPPED),
+        (Progress(done=True, problem="later"), 3, 3, READY),
+        (Progress(done=True), 3, None, READY),
+        (Progress(done=True), 3, 2, EMBEDDING),
+    ],
+)
+def test_the_state_in_a_word(progress: Progress | None, issues: int, vectors: int | None, state: str) -> None:
+    assert state_of(progress, issues, vectors) == state
