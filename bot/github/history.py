@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bot.errors import GitHubError, RateLimited, Unavailable
+from bot.errors import GitHubError, Unavailable
 from bot.github.api import Api
 from bot.model import RepoRef
 
@@ -78,8 +78,6 @@ def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
             size //= 2
             continue
         page = (data.get("repository") or {}).get("issues")
-        if any(error.type == "RATE_LIMITED" for error in errors):
-            raise RateLimited(f"{operation}: GitHub's rate limit is reached")
         if page is None:
             raise GitHubError(operation, 200, "; ".join(error.message for error in errors) or "GitHub says nothing")
         yield HistoryPage([node for node in page["nodes"] if node], page["totalCount"])
