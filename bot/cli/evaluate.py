@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,6 +109,8 @@ def evaluate(
     _check(picture, answers, answered_only, sample)
     rows = _rows(source, export, fresh=fresh)
     issues = archive_of(rows)
+    if twice := [id for id, count in Counter(issue.id for issue in issues).items() if count > 1]:
+        raise UserError(f"{source}: {twice[0]!r} is the id of more than one issue")
     marked = labels.labels_of([row for row, _ in rows])
     if not marked.marked:
         raise UserError(

@@ -50,7 +50,7 @@ class PastRecord:
 def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
     """The record of an issue as `bot.github.history` gives it."""
     said = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
-    for comment in node["comments"]["nodes"]:
+    for comment in filter(None, node["comments"]["nodes"]):
         author = comment["author"] or {}
         # Bots name candidates all the time, this one first of all.
         if author.get("__typename") != "Bot":

@@ -204,6 +204,20 @@ def test_without_labels_there_is_nothing_to_judge_by(tmp_path: Path) -> None:
     assert "no issue is known to be a duplicate. In a file `duplicate_of` names the original's id" in result.stderr
 
 
+def test_an_id_belongs_to_one_issue(tmp_path: Path) -> None:
+    result = run("evaluate", write(tmp_path / "twice.jsonl", [*rows(), rows()[6]]))
+    assert result.exit_code == 2
+    assert "7 is the id of more than one issue" in result.stderr
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl.gz"
+    path.write_bytes(b"\x1f\x8bnothing")
+    result = run("evaluate", path)
+    assert result.exit_code == 2
+    assert "issues.jsonl.gz: cannot be read" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
