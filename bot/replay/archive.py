@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -59,7 +60,7 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
                     except ValueError as problem:
                         raise UserError(f"{place}: not JSON: {problem}") from None
                     yield row, place
-    except (OSError, EOFError, UnicodeDecodeError) as problem:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as problem:
         raise UserError(f"{path}: cannot be read: {problem}") from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -212,7 +213,7 @@ def test_an_id_belongs_to_one_issue(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "issues.jsonl.gz"
-    path.write_bytes(b"\x1f\x8bnothing")
+    path.write_bytes(gzip.compress(b"{}" * 500)[:14] + b"nothing")
     result = run("evaluate", path)
     assert result.exit_code == 2
     assert "issues.jsonl.gz: cannot be read" in result.stderr
