@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         # The installation is the first delivery; once its work is done, the worker is up as well.
         installed = server.sim.webhooks.log[-1].guid
         processes.wait_for(bot, "the worker", lambda: bot.done(installed))
+        _index(bot, server.sim.repository(plan.repository).id, count, tell)
         seconds = time.monotonic() - began
         kind = "PostgreSQL" if plan.postgres else "SQLite"
         about = ABOUT if rows is None else f"from {plan.issues and plan.issues.name}"
@@ -73,6 +75,25 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         if plan.serve:
             tell(Serving(address))
             _watch(bot)
+
+
+def _index(bot: Processes, repo_id: int, count: int, tell: Callable[[Event], None]) -> None:
+    """Wait until the repository is in the bot's index; raises Unavailable where it does not go on."""
+    began, seen = time.monotonic(), -1
+    tell(Progress(f"reading {count:,} issues into the bot's index"))
+    while (progress := bot.progress(repo_id)) is None or not progress.done:
+        at = 0 if progress is None else progress.seen
+        if at > seen > 0:
+            tell(Progress(f"{at:,} of {count:,} issues are in the bot's index"))
+        # What a wait is for must come within a time; all of a large file's issues need not.
+        seen = at
+        processes.wait_for(bot, "the index", partial(_further, bot, repo_id, seen))
+    tell(Progress(f"{progress.seen:,} issues indexed in {time.monotonic() - began:.1f} s"))
+
+
+def _further(bot: Processes, repo_id: int, seen: int) -> bool:
+    progress = bot.progress(repo_id)
+    return progress is not None and (progress.done or progress.seen > seen)
 
 
 def _searcher(server: Server, settings: Settings, repository: str) -> Callable[[int], Searches]:

@@ -15,10 +15,12 @@ import sqlalchemy as sa
 
 from bot import settings as host
 from bot.errors import DoppelError, Unavailable
+from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.job import LATER_RUN
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
+from bot.store.engine import make_engine
 from bot.supervisor import GUNICORN, WORKER, Supervisor
 
 READY_WITHIN_SECONDS = 30.0
@@ -34,6 +36,7 @@ class Processes:
         self.receiver = f"http://127.0.0.1:{settings.port}/webhook"
         self._supervisor = supervisor
         self._engine = queue_engine(settings, pool_size=1)
+        self._store = make_engine(settings.database_url, pool_size=1)
 
     def check(self) -> None:
         """Start again what has died; raises Unavailable for what keeps dying."""
@@ -61,9 +64,14 @@ class Processes:
             statuses = set(connection.execute(sa.select(table.c.status).where(runs)).scalars())
         return statuses == {"SUCCESS"}
 
+    def progress(self, repo_id: int) -> Progress | None:
+        """How far the index of a repository is; None before it is begun."""
+        return Backfills(self._store).get(repo_id)
+
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
+        self._store.dispose()
 
 
 @contextmanager

@@ -8,10 +8,11 @@ from bot.github.changes import Budget
 PAGES = 5
 #: Issues that are embedded in one step.
 EMBEDDED = 200
-#: Seconds for each request on average: 3,600 an hour of the 5,000 that every installation has.
-PER_REQUEST = 1.0
-#: Of an hour's requests so many are never used for reading ahead.
-RESERVED = 0.3
+#: Seconds for each request on average while most of an hour's requests are left, and from then on. GitHub asks for one
+#: request after the other, and allows fifteen a second.
+QUICKLY, SLOWLY = 0.2, 1.0
+#: Of an hour's requests (5,000 and more) so many are read slowly, and so many are never used for reading ahead.
+SPARING, RESERVED = 0.5, 0.3
 #: Seconds after which a step that failed is tried again where GitHub does not say, and at most.
 AGAIN, LATEST = 300.0, 3600.0
 #: Seconds after which a reading that nobody has continued is taken for lost: more than any wait of the above.
@@ -20,9 +21,11 @@ LOST = 2 * LATEST
 
 def pause(requests: int, budget: Budget | None) -> float:
     """Seconds to wait after a step with so many requests."""
-    if budget is not None and budget.remaining < RESERVED * budget.limit:
-        return min(LATEST, budget.seconds + 1.0)
-    return requests * PER_REQUEST
+    if budget is None or budget.remaining >= SPARING * budget.limit:
+        return requests * QUICKLY
+    if budget.remaining >= RESERVED * budget.limit:
+        return requests * SLOWLY
+    return min(LATEST, budget.seconds + 1.0)
 
 
 def retry(after: float | None) -> float:

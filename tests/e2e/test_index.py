@@ -15,7 +15,7 @@ from bot.store.engine import make_engine
 from tests.e2e.harness import Doppel
 from tests.e2e.hosting import Host
 
-ISSUES = 1_150
+ISSUES = 2_600
 KILLS = 3
 
 
@@ -42,19 +42,19 @@ def test_a_filling_that_is_killed_again_and_again_ends_with_everything(tmp_path:
         def progress() -> Progress:
             return Backfills(engine).get(repo_id) or Progress()
 
-        for kill in range(KILLS):
-            # While it reads, and between two steps.
-            host.wait("reading on", lambda kill=kill: progress().seen > 0 or kill == 0)  # type: ignore[misc]
-            time.sleep(0.3 * kill)
-            host.kill("worker")
+        host.wait("beginning", lambda: progress().seen > 0)
         number = server.sim.open_issue("acme/app", "bob", "Report 77 about part77x", "It says error77y.").number
         host.wait("answering meanwhile", lambda: bool(host.said(number)))
         assert not progress().done
+        for kill in range(KILLS):
+            # While it reads, and between two steps.
+            time.sleep(0.4 * kill)
+            host.kill("worker")
         host.wait("reading everything", lambda: progress().done)
         # Nothing is taken for lost, so that this does not wait for another round.
         host.finish()
         with Index(engine, TextAnalyser()).view(repo_id) as view:
-            assert set(view.issues(range(1, 2_000))) == set(range(1, ISSUES + 2))
+            assert set(view.issues(range(1, 2 * ISSUES))) == set(range(1, ISSUES + 2))
         engine.dispose()
         assert server.sim.unknown_requests == []
 

@@ -36,11 +36,11 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
     ]
 
 
-def test_it_is_done_in_steps_with_a_request_a_second_at_most(host: Host) -> None:
+def test_it_is_done_in_steps_with_pauses(host: Host) -> None:
     host.load(1_150)
     host.install()
     assert len(host.indexed()) == 1_150
-    assert [delay for delay in host.queue.delays if delay] == [5.0, 5.0]
+    assert [delay for delay in host.queue.delays if delay] == [1.0, 1.0]
 
 
 def test_a_repository_without_issues_is_ready_at_once(host: Host) -> None:

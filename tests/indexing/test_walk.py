@@ -81,8 +81,9 @@ def test_nothing_is_missed_whatever_changes_meanwhile(
 
 
 def test_an_installation_keeps_a_third_of_its_hour() -> None:
-    assert pause(5, None) == 5.0
-    assert pause(5, Budget(4_000, 5_000, 1_000.0)) == 5.0
+    assert pause(5, None) == 1.0
+    assert pause(5, Budget(2_500, 5_000, 1_000.0)) == 1.0
+    assert pause(5, Budget(2_499, 5_000, 1_000.0)) == 5.0
     assert pause(5, Budget(1_499, 5_000, 1_000.0)) == 1_001.0
     assert pause(5, Budget(0, 5_000, 10_000.0)) == LATEST
 
