@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from bot.errors import Forbidden, GitHubError, NotFound, Retryable
 from bot.github.app import AppClient
+from bot.index.embedding import Embedder, EmbeddingError
 from bot.jobs.database import queue_url
 from bot.settings import Settings, WrongSettings
 from bot.store.engine import make_engine, write
@@ -51,11 +52,16 @@ class Wanted:
 
 
 def examine(
-    read: Callable[[], Settings], misspelt: Mapping[str, str], wanted: Wanted, app: Callable[[Settings], AppClient]
+    read: Callable[[], Settings],
+    misspelt: Mapping[str, str],
+    wanted: Wanted,
+    app: Callable[[Settings], AppClient],
+    model: Callable[[Settings], Embedder | None],
 ) -> Iterator[Finding]:
     """Look at everything, one finding at a time; nothing is changed, on this machine or on GitHub.
 
-    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `app` makes the App's client.
+    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `app` makes the App's client and
+    `model` the one that embeds texts, which is given a word to try.
     """
     yield from _misspelt(misspelt)
     try:
@@ -69,8 +75,22 @@ def examine(
         return
     yield from _credentials(settings)
     yield from _databases(settings)
+    yield _model(settings, model(settings))
     if settings.app_id and settings.private_key:
         yield from _github(settings, wanted, app(settings))
+
+
+def _model(settings: Settings, model: Embedder | None) -> Finding:
+    """Whether texts can be turned into vectors. Without that the index goes by words alone, and works."""
+    if model is None:
+        return Finding(Health.WELL, "model", "none is wanted: the index goes by words alone")
+    try:
+        dimensions = model.embed(["doppel"]).shape[1]
+    except EmbeddingError as failure:
+        mend = "Until then the index goes by words alone. Mend it, or see DOPPEL_EMBEDDING_MODEL in docs/config.md."
+        return Finding(Health.WARNING, "model", str(failure), mend)
+    goes = f"; texts of {settings.remote_text} repositories may go there" if model.remote else ""
+    return Finding(Health.WELL, "model", f"{model.name} answers with {dimensions} dimensions{goes}")
 
 
 def _misspelt(names: Mapping[str, str]) -> Iterator[Finding]:

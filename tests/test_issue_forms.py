@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.issue_forms import headings_in
+from bot.issue_forms import headings_in, lines_in
 
 FORM = """\
 name: Bug
@@ -37,3 +37,60 @@ body:
 )
 def test_f3_headings_of_forms_and_templates(name: str, text: str, headings: list[str]) -> None:
     assert headings_in(name, text) == headings
+
+
+BLOCKS = """\
+body:
+  - type: textarea
+    attributes:
+      label: Logs
+      render: shell
+      value: |
+        Paste the log here.
+
+        It helps a lot.
+    validations:
+      required: true
+  - type: input
+    attributes:
+      label: Version
+      value: "1.0 or later" # as shown
+  - type: checkboxes
+    attributes:
+      label: Before you go on
+      options:
+        - label: I have searched
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "lines"),
+    [
+        (
+            "bug.yml",
+            BLOCKS,
+            {
+                "_No response_",
+                "### Logs",
+                "### Version",
+                "### Before you go on",
+                "- [x] I have searched",
+                "- [ ] I have searched",
+                "Paste the log here.",
+                "It helps a lot.",
+                "1.0 or later",
+            },
+        ),
+        ("bug.yml", BLOCKS.replace("\n", "\r\n"), {"Paste the log here.", "It helps a lot."}),
+        (
+            "bug.md",
+            "---\nname: Bug\nlabels: bug\n---\n\n**Describe the bug**\nA clear description.\n\n## Steps\n",
+            {"**Describe the bug**", "A clear description.", "## Steps"},
+        ),
+        ("config.txt", "Not a template", set()),
+    ],
+)
+def test_every_line_that_forms_and_templates_supply_is_known(name: str, text: str, lines: set[str]) -> None:
+    found = {line.strip() for line in lines_in(name, text)}
+    assert lines <= found
+    assert not {"name: Bug", "required: true", "render: shell", "Not a template"} & found

@@ -17,15 +17,17 @@ _COLOURS = {Health.WELL: "green", Health.WARNING: "yellow", Health.BROKEN: "red"
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(as_json: bool) -> None:
-    """Check settings, key, secret, database, permissions and whether GitHub can be reached; changes nothing.
+    """Check settings, key, secret, database, model, permissions and whether GitHub can be reached; changes nothing.
 
     Exit code 0: it will work. 1: something is broken; each such line says how to mend it.
     """
     # These take a second to import, which `doppel --help` need not pay.
-    from bot.wiring import build_github, wanted
+    from bot.wiring import build_github, embedder, wanted
 
     findings = []
-    for finding in examine(host.load, host.misspelt(), wanted(), lambda settings: build_github(settings).app()):
+    for finding in examine(
+        host.load, host.misspelt(), wanted(), lambda settings: build_github(settings).app(), embedder
+    ):
         findings.append(finding)
         if not as_json:
             click.secho(f"{finding.health:8}", fg=_COLOURS[finding.health], bold=True, nl=False)

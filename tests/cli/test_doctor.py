@@ -117,3 +117,12 @@ def test_what_github_says_is_compared(examine: Callable[..., Found], github: Ser
     assert examine()["installation on acme"][:2] == ("warning", "suspended")
     github.sim.uninstall("acme")
     assert examine()["installations"][:2] == ("warning", "none yet")
+
+
+def test_a_model_that_does_not_answer_is_told_and_does_not_keep_the_bot_from_working(
+    examine: Callable[..., Found],
+) -> None:
+    assert examine()["model"] == ("ok", "wordllama-l2-supercat-256 answers with 256 dimensions", "")
+    assert examine(DOPPEL_EMBEDDING_MODEL="none")["model"][0] == "ok"
+    away = examine(DOPPEL_EMBEDDING_MODEL="small", DOPPEL_EMBEDDING_URL="http://127.0.0.1:9/v1")["model"]
+    assert away[:2] == ("warning", "http://127.0.0.1:9/v1/embeddings: ConnectionError")

@@ -125,3 +125,18 @@ def test_the_first_issue_of_a_repository_that_nobody_told_of_has_it_read(host: H
     host.sim.open_issue(REPO, "ann", "The quokka is upside down")
     host.work()
     assert len(host.indexed()) == 31
+
+
+def test_what_the_issue_forms_supply_is_no_evidence_from_the_first_issue_on(host: Host) -> None:
+    form = "body:\n  - type: textarea\n    attributes:\n      label: Describe the kangaroo\n"
+    host.sim.write_file(REPO, ".github/ISSUE_TEMPLATE/bug.yml", form)
+    host.sim.open_issue(REPO, "ann", "It hops", "### Describe the kangaroo\n\nmarsupial")
+    host.install()
+    assert (host.found("marsupial"), host.found("kangaroo")) == ([1], [])
+    host.sim.write_file(REPO, ".github/ISSUE_TEMPLATE/bug.yml", form.replace("kangaroo", "wallaby"))
+    host.work()
+    # The next round reads the forms anew; what is read from then on is read with them.
+    host.round()
+    host.sim.open_issue(REPO, "bob", "It jumps", "### Describe the wallaby\n\nmarsupial")
+    host.work()
+    assert (host.found("marsupial"), host.found("wallaby")) == ([1, 2], [])
