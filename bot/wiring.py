@@ -29,6 +29,7 @@ from bot.router import Router
 from bot.services import Services
 from bot.settings import Settings
 from bot.store import Store, open_store
+from bot.store.tokens import SealedTokens
 from handlers import ROUTES
 
 log = logging.getLogger(__name__)
@@ -45,13 +46,16 @@ def prepare_databases(settings: Settings) -> None:
     ensure_schema(settings)
 
 
-def build_github(settings: Settings) -> GitHub:
-    """The door to GitHub; speaking as the App needs its id and key."""
+def build_github(settings: Settings, store: Store | None = None) -> GitHub:
+    """The door to GitHub; speaking as the App needs its id and key. With a `store` processes share what they know."""
+    shared = SealedTokens(store.engine, settings.private_key) if store and settings.private_key else None
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
         api_url=settings.github_api_url,
         api_version=settings.github_api_version,
+        memory=store.etags if store else None,
+        shared_tokens=shared,
     )
 
 
@@ -62,7 +66,7 @@ def build_services(settings: Settings) -> Services:
     index = build_index(settings, store)
     return Services(
         settings=settings,
-        github=build_github(settings),
+        github=build_github(settings, store),
         store=store,
         repository_settings=RepositorySettings(store, now),
         issue_forms=IssueForms(store, now),

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx
 import jwt
@@ -29,17 +29,40 @@ if TYPE_CHECKING:
 _JWT_EARLIER = 60
 _JWT_LATER = 540
 _JWT_KEPT = 480
+_JWT_KEY = "doppel:jwt:"
+
+
+class SharedTokens(Protocol):
+    """Where processes share the tokens of installations. No method raises; times are seconds since 1970."""
+
+    def get(self, scope: str, now: float) -> tuple[str, float] | None:
+        """The token of a scope and when it expires, None if there is no good one."""
+
+    def put(self, scope: str, token: str, expires_at: float, now: float) -> None:
+        """Keep a token."""
+
+    def drop(self, scope: str) -> None:
+        """The token is no good."""
 
 
 class Tokens(BaseCache):
     """Tokens in memory, until shortly before they expire. Thread safe.
 
     `monotonic` counts seconds and never goes back; `server_clock` corrects what githubkit reckons by the host's clock.
+    With `shared` the installation token of this `scope` is looked for there before GitHub is asked for one.
     """
 
-    def __init__(self, monotonic: Callable[[], float], server_clock: ServerClock) -> None:
+    def __init__(
+        self,
+        monotonic: Callable[[], float],
+        server_clock: ServerClock,
+        shared: SharedTokens | None = None,
+        scope: str = "",
+    ) -> None:
         self._monotonic = monotonic
         self._server_clock = server_clock
+        self._shared = shared
+        self._scope = scope
         self._tokens: dict[str, tuple[str, float]] = {}
         self._lock = threading.Lock()
 
@@ -47,11 +70,23 @@ class Tokens(BaseCache):
         """The token, if it is still good."""
         with self._lock:
             token, expires = self._tokens.get(key, ("", 0.0))
-            return token if self._monotonic() < expires else None
+            if self._monotonic() < expires:
+                return token
+        if self._shared is None or key.startswith(_JWT_KEY):
+            return None
+        now = self._server_clock.now()
+        if (found := self._shared.get(self._scope, now)) is None:
+            return None
+        self.keep(key, found[0], found[1] - now)
+        return found[0]
 
     def set(self, key: str, value: str, ex: timedelta) -> None:
         """Keep an installation token for its hour less a minute: `ex` runs from our now to GitHub's `expires_at`."""
-        self.keep(key, value, ex.total_seconds() - (self._server_clock.skew or 0.0))
+        seconds = ex.total_seconds() - (self._server_clock.skew or 0.0)
+        self.keep(key, value, seconds)
+        if self._shared is not None:
+            now = self._server_clock.now()
+            self._shared.put(self._scope, value, now + seconds, now)
 
     def keep(self, key: str, value: str, seconds: float) -> None:
         """Keep a token for so many seconds."""
@@ -62,6 +97,8 @@ class Tokens(BaseCache):
         """Drop all: GitHub says that they are no good."""
         with self._lock:
             self._tokens.clear()
+        if self._shared is not None:
+            self._shared.drop(self._scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +162,7 @@ class _Signer(AppAuth):
 
     def get_jwt(self) -> str:
         """The App's token, signed anew every eight minutes."""
-        key = f"doppel:jwt:{self.issuer}"
+        key = f"{_JWT_KEY}{self.issuer}"
         if not (token := self.tokens.get(key)):
             now = int(self.server_clock.now())
             claims = {"iss": self.issuer, "iat": now - _JWT_EARLIER, "exp": now + _JWT_LATER}

@@ -18,8 +18,9 @@ from bot.calls import ToolCallTracker
 from bot.errors import SettingsError
 from bot.github.api import Api
 from bot.github.app import AppClient
-from bot.github.auth import AppCredentials, Tokens, TokenStore
+from bot.github.auth import AppCredentials, SharedTokens, Tokens, TokenStore
 from bot.github.clock import ServerClock
+from bot.github.conditional import ConditionalTransport, Memory
 from bot.github.pacing import LocalPacer, Pacer
 from bot.github.repo import RepoClient
 from bot.github.transport import PacedTransport, open_connections
@@ -39,7 +40,8 @@ class GitHub:
     `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is then at
     `/api/graphql`), or any other base. `patience` is how many seconds a call may wait for limits or repeat itself
     before it raises RateLimited or Unavailable, `timeout` how many GitHub may take for one answer. `new_pacer` makes
-    the pacer of an installation from its name. Clocks, sleep and jitter can be replaced by a test.
+    the pacer of an installation from its name. Conditional requests are made with what `memory` holds, none without it;
+    through `shared_tokens` processes share their tokens. Clocks, sleep and jitter can be replaced by a test.
     """
 
     def __init__(
@@ -53,6 +55,8 @@ class GitHub:
         patience: float = 20.0,
         timeout: float = 10.0,
         new_pacer: Callable[[str], Pacer] | None = None,
+        memory: Memory | None = None,
+        shared_tokens: SharedTokens | None = None,
         clock: Callable[[], float] = time.time,
         monotonic: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
@@ -66,12 +70,14 @@ class GitHub:
         self._patience = patience
         self._timeout = timeout
         self._new_pacer = new_pacer or (lambda _: LocalPacer(monotonic))
+        self._memory = memory
+        self._shared_tokens = shared_tokens
         self._server_clock = ServerClock(clock)
         self._monotonic = monotonic
         self._sleep = sleep
         self._jitter = jitter
         self._connections = open_connections(self._api_url)
-        self._transports: dict[str, PacedTransport] = {}
+        self._transports: dict[str, httpx.BaseTransport] = {}
         # The longest unused first.
         self._apis: OrderedDict[tuple[int, ...], Api] = OrderedDict()
         self._lock = threading.Lock()
@@ -94,6 +100,11 @@ class GitHub:
         with self._lock:
             return RepoClient(Api(self._client(TokenAuthStrategy(token), account, None)), self._tracker)
 
+    @property
+    def tracker(self) -> ToolCallTracker:
+        """What the threads of issues remember (T5)."""
+        return self._tracker
+
     def close(self) -> None:
         """Close the connections, at the end of the process."""
         self._connections.close()
@@ -104,7 +115,11 @@ class GitHub:
             raise SettingsError("APP_ID and PRIVATE_KEY or PRIVATE_KEY_PATH: needed to speak to GitHub as the App.")
         with self._lock:
             if key not in self._apis:
-                tokens = Tokens(self._monotonic, self._server_clock)
+                account = f"installation {key[0]}" if key else "app"
+                # The App itself has only what it signs with, and that is nobody else's.
+                shared = self._shared_tokens if key else None
+                scope = " ".join(map(str, (self._app_id, *key)))
+                tokens = Tokens(self._monotonic, self._server_clock, shared, scope)
                 credentials = AppCredentials(
                     self._app_id,
                     self._private_key,
@@ -113,7 +128,6 @@ class GitHub:
                     installation_id=key[0] if key else None,
                     repository_ids=key[1:],
                 )
-                account = f"installation {key[0]}" if key else "app"
                 self._apis[key] = Api(self._client(credentials, account, tokens), tokens.forget)
                 if len(self._apis) > _MOST_CLIENTS:
                     self._apis.popitem(last=False)
@@ -124,7 +138,7 @@ class GitHub:
         """githubkit's client. Limits, retries and caching are ours, so that githubkit's own are off. Under the lock."""
         if account not in self._transports:
             # Limits are counted by account: however its tokens are narrowed, an installation has one pacer.
-            self._transports[account] = PacedTransport(
+            paced = PacedTransport(
                 self._connections,
                 pacer=self._new_pacer(account),
                 server_clock=self._server_clock,
@@ -134,6 +148,10 @@ class GitHub:
                 monotonic=self._monotonic,
                 sleep=self._sleep,
                 jitter=self._jitter,
+            )
+            path = self._api_url.path
+            self._transports[account] = (
+                ConditionalTransport(paced, self._memory, account=account, base_path=path) if self._memory else paced
             )
         return githubkit.GitHub(
             auth,

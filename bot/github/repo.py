@@ -111,9 +111,9 @@ class ThreadClient(RepoClient):
         return self._remembered("workflow_states", arguments, ask, keep=lambda answer: not answer.reason).result
 
     def issue(self, repo: RepoRef, number: int, *, reuse: bool = False) -> Issue:
-        """See RepoClient. Only with `reuse` may the answer be a remembered one."""
+        """See RepoClient. Only with `reuse` may the answer be a remembered one, and then it is the latest (T6)."""
         ask = partial(super().issue, repo, number)
-        return self._remembered("issue", {"repo": repo, "number": number}, ask).result if reuse else ask()
+        return self._remembered("issue", {"repo": repo, "number": number}, ask, fresh=not reuse).result
 
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
         """See RepoClient."""
@@ -134,6 +134,12 @@ class ThreadClient(RepoClient):
         return list(self._remembered("directory", {"repo": repo, "path": path}, ask).result)
 
     def _remembered(
-        self, name: str, arguments: Mapping[str, Any], ask: Callable[[], R], keep: Callable[[R], bool] | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        ask: Callable[[], R],
+        keep: Callable[[R], bool] | None = None,
+        *,
+        fresh: bool = False,
     ) -> Call[R]:
-        return self._tracker.call(self._key, f"github.{name}", arguments, ask, fresh=self._fresh, keep=keep)
+        return self._tracker.call(self._key, f"github.{name}", arguments, ask, fresh=fresh or self._fresh, keep=keep)

@@ -123,3 +123,26 @@ texts = sa.Table(
     _column("text", sa.Text(), nullable=True),
     _column("fetched_at", _TIME),
 )
+
+# Answers of GitHub, with the ETag among the headers (JSON) and the body compressed. `account` is whose token asked,
+# `number` the issue that it is about, or 0. It is only a cache: erasing it loses nothing.
+etags = sa.Table(
+    "etags",
+    metadata,
+    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    _column("account", sa.Text(), primary_key=True),
+    _column("url", sa.Text(), primary_key=True),
+    _column("number", sa.BigInteger()),
+    _column("headers", sa.Text()),
+    _column("body", sa.LargeBinary()),
+    _column("stored_at", _TIME),
+)
+
+# Installation tokens, sealed. `scope` is the installation and what its token is narrowed to.
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    _column("scope", sa.Text(), primary_key=True),
+    _column("sealed", sa.LargeBinary()),
+    _column("expires_at", _TIME),
+)

@@ -8,6 +8,7 @@ from bot.settings import Settings
 from bot.store.comments import Comments
 from bot.store.counters import Counters
 from bot.store.engine import PATIENCE, make_engine, write
+from bot.store.etags import Etags
 from bot.store.migrate import migrate
 from bot.store.muted import Muted
 from bot.store.repositories import Repositories
@@ -32,6 +33,7 @@ class Store:
         self.counters = Counters(engine)
         self.words = Words(engine)
         self.texts = Texts(engine)
+        self.etags = Etags(engine)
 
     def forget(self, repo_id: int) -> int:
         """Erase all that is stored of a repository (C6a); returns how many rows that were."""

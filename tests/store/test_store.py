@@ -15,7 +15,7 @@ from bot.store import Claim, CommentState, Store, VerdictKind
 from bot.store import words as words_module
 from bot.store.engine import make_engine
 from bot.store.migrate import migrate
-from bot.store.schema import metadata
+from bot.store.schema import etags, metadata
 
 ACME = RepoRef("acme", "App")
 NOW = 1_000_000.0
@@ -54,7 +54,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.texts.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
         for table in metadata.sorted_tables:
-            if table.info.get("index"):
+            if table.info.get("index") or table is etags:
                 connection.execute(sa.insert(table).values(_row(table, repo_id, number)))
 
 

@@ -1,0 +1,77 @@
+"""Installation tokens that all processes share, sealed with a key that only the App's private key gives.
+
+Each process could ask for tokens of its own, but GitHub's ETags differ from token to token: what one worker has read
+would be of no use to another (T6). Who can read the database without the private key learns nothing here.
+"""
+
+from __future__ import annotations
+
+import base64
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
+import sqlalchemy as sa
+from cryptography.fernet import Fernet, InvalidToken
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from bot.store.base import Part
+from bot.store.engine import write
+from bot.store.schema import tokens
+
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+class SealedTokens(Part):
+    """The `tokens` table: one token a scope. No method raises: without the database each process has its own."""
+
+    def __init__(self, engine: sa.Engine, private_key: str) -> None:
+        super().__init__(engine)
+        derived = HKDF(hashes.SHA256(), 32, salt=None, info=b"doppel installation tokens").derive(private_key.encode())
+        self._seal = Fernet(base64.urlsafe_b64encode(derived))
+
+    def get(self, scope: str, now: float) -> tuple[str, float] | None:
+        """The token of a scope and when it expires, both by seconds since 1970; None where there is no good one."""
+
+        def read() -> tuple[str, float] | None:
+            query = sa.select(tokens.c.sealed, tokens.c.expires_at).where(
+                tokens.c.scope == scope, tokens.c.expires_at > now
+            )
+            with self._engine.connect() as connection:
+                row = connection.execute(query).first()
+            return None if row is None else (self._seal.decrypt(row.sealed).decode(), row.expires_at)
+
+        return _safely(read)
+
+    def put(self, scope: str, token: str, expires_at: float, now: float) -> None:
+        """Keep a token in place of the one before; those that have expired go."""
+
+        def keep() -> None:
+            values = {"sealed": self._seal.encrypt(token.encode()), "expires_at": expires_at}
+            row = self._insert(tokens).values(scope=scope, **values)
+            with write(self._engine) as connection:
+                connection.execute(row.on_conflict_do_update(index_elements=["scope"], set_=values))
+                connection.execute(sa.delete(tokens).where(tokens.c.expires_at <= now))
+
+        _safely(keep)
+
+    def drop(self, scope: str) -> None:
+        """GitHub says that the token of this scope is no good."""
+
+        def delete() -> None:
+            with self._engine.begin() as connection:
+                connection.execute(sa.delete(tokens).where(tokens.c.scope == scope))
+
+        _safely(delete)
+
+
+def _safely(work: Callable[[], T]) -> T | None:
+    """What `work` gives; None, and a line in the log, where the database fails or another key has sealed."""
+    try:
+        return work()
+    except (sa.exc.SQLAlchemyError, InvalidToken) as problem:
+        log.warning("tokens are not shared for now: %s", type(problem).__name__)
+        return None
