@@ -9,11 +9,12 @@ from urllib.parse import urlsplit
 from bot.commands import Options
 from bot.errors import Unavailable
 from bot.finder import Finder, FinderSettings
+from bot.github.repo import ThreadClient
 from bot.model import Issue, RepoRef
 from bot.ranking.naming import named_issues
 from bot.ranking.text import read
 from bot.report import Report
-from bot.sources import FULL_TEXT, Discussions, Siblings
+from bot.sources import FULL_TEXT, Discussions, Siblings, Source
 from bot.store.words import Words
 from handlers.visit import Visit
 
@@ -72,11 +73,17 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
         ),
         matcher=services.matcher if services.indexing.ready(visit.repository.id) else None,
         repo_id=visit.repository.id,
-        further=(
-            Discussions(github),
-            Siblings(github, map(RepoRef.parse, visit.config.siblings), services.settings.siblings),
-        ),
+        further=_further(visit, github),
     )
+
+
+def _further(visit: Visit, github: ThreadClient) -> list[Source]:
+    """The sources that not every repository has."""
+    further: list[Source] = [Discussions(github)]
+    if visit.config.siblings:
+        allowed = visit.services.settings.siblings
+        further.append(Siblings(github, map(RepoRef.parse, visit.config.siblings), allowed))
+    return further
 
 
 def find(

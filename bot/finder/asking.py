@@ -116,13 +116,14 @@ def gather(
 
 
 def _of_its_kind(answer: Answer, target: Issue) -> Answer:
-    """The answer without what its source is not asked for, whatever a server sends.
+    """The answer without the target, and without what its source is not asked for, whatever a server sends.
 
     Only siblings bring issues of other repositories, after a look at who may read those.
     """
 
     def proper(issue: Issue) -> bool:
-        if (answer.source == Siblings.name) is same_place(issue, target):
+        own = same_place(issue, target)
+        if own is (answer.source == Siblings.name) or (own and issue.number == target.number):
             return False
         return (issue.is_pull_request, issue.is_discussion) == (
             answer.source == PullRequests.name,

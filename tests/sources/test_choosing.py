@@ -1,0 +1,70 @@
+"""H4: which sources are asked, how many of their results are looked at, and how much each counts."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.config import parse_config
+from bot.config.keys import SOURCES
+from bot.config.model import SourceConfig
+from bot.model import Actor, Issue, RepoRef
+from bot.sources import NAMES, Answer, chosen, limited, merge, only
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+LOCAL = {"full-text", "vectors"}
+
+
+def issue(number: int) -> Issue:
+    repo, old = RepoRef("acme", "app"), datetime(2020, 1, 1, tzinfo=UTC)
+    return Issue(repo, number, "", number, f"Title {number}", "", "open", None, Actor("ann"), (), old, old, None, "")
+
+
+def answer(source: str, *lists: list[int]) -> Answer:
+    return Answer(source, tuple(tuple(map(issue, numbers)) for numbers in lists))
+
+
+def test_every_source_of_the_settings_can_be_chosen() -> None:
+    assert set(NAMES) == set(SOURCES)
+
+
+def test_h4_what_is_on_by_itself() -> None:
+    assert set(chosen({}, indexed=False)) == {"github-search", "github-hybrid", "known-issues", "siblings"}
+    assert set(chosen({}, indexed=True)) == {*LOCAL, "github-hybrid", "known-issues", "siblings"}
+    assert "github-hybrid" not in chosen({}, indexed=True, hybrid=False)
+
+
+def test_h4_settings_switch_sources_on_and_off() -> None:
+    config, _ = parse_config(
+        "sources: {github-search: on, vectors: off, discussions: {limit: 3}, github-hybrid: {weight: 2}}"
+    )
+    use = chosen(config.sources, indexed=True, hybrid=False)
+    assert set(use) == {"full-text", "github-search", "github-hybrid", "known-issues", "siblings", "discussions"}
+    assert (use["discussions"].limit, use["github-hybrid"].weight) == (3, 2.0)
+    # There is nothing local to ask where no index is, whatever the settings say.
+    assert not LOCAL & set(chosen(only("full-text", "vectors"), indexed=False))
+    assert set(chosen(only("full-text"), indexed=True)) == {"full-text"}
+
+
+def test_h4_a_limit_keeps_the_best_ranks_of_all_lists() -> None:
+    cut = limited(answer("github-search", [1, 2, 3], [4, 1, 5]), 3)
+    assert [[one.number for one in found] for found in cut.lists] == [[1, 2], [4, 1]]
+    assert limited(cut, None) is cut
+
+
+@given(st.lists(st.lists(st.integers(1, 9), unique=True), max_size=3), st.integers(0, 9))
+def test_h4_a_limit_is_never_passed_and_keeps_orders(lists: list[list[int]], limit: int) -> None:
+    cut = limited(answer("github-search", *lists), limit)
+    kept = [[one.number for one in found] for found in cut.lists]
+    distinct = {number for found in kept for number in found}
+    assert len(distinct) == min(limit, len({number for found in lists for number in found}))
+    assert kept == [[number for number in found if number in distinct] for found in lists]
+
+
+def test_h4_a_weight_decides_what_comes_first() -> None:
+    answers = [answer("github-search", [1, 2]), answer("github-hybrid", [3, 4])]
+    light = merge(answers, NOW, {"github-search": SourceConfig(weight=0.5)})
+    assert [hit.issue.number for hit in light] == [3, 4, 1, 2]
+    assert [hit.issue.number for hit in merge(answers, NOW)] == [1, 3, 2, 4]

@@ -1,0 +1,176 @@
+"""H6: pull requests, discussions and known issues, through the real client against the simulated GitHub."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from bot.config.model import SourceConfig
+from bot.finder import Finder, FinderSettings
+from bot.github.client import GitHub
+from bot.github.repo import RepoClient
+from bot.model import RepoRef
+from bot.report import Outcome, Report
+from bot.simulator import Server, Simulator, start_simulator
+from bot.sources import Discussions, only
+
+REPO = RepoRef("acme", "app")
+ON = SourceConfig()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with start_simulator() as running:
+        yield running
+        assert running.sim.unknown_requests == []
+        assert running.sim.violations == []
+
+
+@pytest.fixture
+def sim(server: Server) -> Iterator[Simulator]:
+    sim = server.sim
+    sim.add_repository("acme/app")
+    sim.install("acme/app")
+    sim.open_issue("acme/app", "ann", "Crash on login behind a proxy", "panic: proxy refused the connection")
+    sim.open_issue("acme/app", "bob", "Mend the login crash behind a proxy", "A fix", is_pull_request=True)
+    sim.merge_pull_request("acme/app", 2)
+    sim.start_discussion("acme/app", "cy", "Login crash: what works?", "How do you log in?")
+    sim.open_issue("acme/app", "eve", "Login crash with proxy", "panic: proxy refused the connection")
+    yield sim
+    sim.faults.clear()
+    sim.clock.advance(120)
+    sim.uninstall("acme")
+    sim.delete_repository("acme/app")
+
+
+@pytest.fixture
+def client(server: Server, sim: Simulator) -> Iterator[RepoClient]:
+    clock = sim.clock
+    github = GitHub(
+        app_id=server.app_id,
+        private_key=server.private_key_pem,
+        api_url=server.url,
+        patience=0,
+        clock=clock.timestamp,
+        monotonic=clock.timestamp,
+        sleep=clock.advance,
+    )
+    yield github.installation(github.app().installation_of(REPO))
+    github.close()
+
+
+Find = Callable[..., Report]
+
+
+@pytest.fixture
+def find(client: RepoClient) -> Find:
+    def find(*names: str, sources: dict[str, SourceConfig] | None = None, **options: Any) -> Report:
+        settings = FinderSettings(
+            sources=only(*names) | (sources or {}),
+            known_issues=options.pop("known", ()),
+            budget=options.pop("budget", 4),
+        )
+        finder = Finder(client, settings=settings, further=[Discussions(client)])
+        return finder.find_duplicates("acme", "app", 4, 0.0, 10, True, **options)
+
+    return find
+
+
+def test_h6_pull_requests_are_found_with_their_state(find: Find) -> None:
+    report = find("pull-requests")
+    (one,) = report.candidates
+    assert (one.number, one.kind, one.state_reason, one.sources) == (2, "pull request", "merged", ("pull-requests",))
+    assert (one.own, one.regression) == (False, False)
+    assert [run.query for run in report.queries] == ["repo:acme/app is:pr in:title (Login OR crash OR proxy)"]
+
+
+def test_f8_further_searches_share_the_budget(find: Find) -> None:
+    report = find("github-search", "pull-requests", budget=3)
+    assert [run.source for run in report.queries] == ["github-search"] * 2 + ["pull-requests"]
+    assert [one.kind for one in report.candidates if one.number == 2] == ["pull request"]
+
+
+def test_h6_discussions_need_a_permission_and_say_so(find: Find, sim: Simulator) -> None:
+    report = find("discussions")
+    assert report.outcome is Outcome.DEGRADED
+    assert report.problems == ("discussions: the App lacks the permission to read discussions",)
+    sim.set_permissions("acme", {"issues": "write", "metadata": "read", "discussions": "read"})
+    sim.clock.advance(4000)
+    report = find("discussions")
+    assert report.problems == ()
+    (one,) = report.candidates
+    assert (one.number, one.kind, one.sources) == (3, "discussion", ("discussions",))
+    assert one.url.endswith("/acme/app/discussions/3")
+
+
+def test_h6_known_issues_are_considered_whatever_is_found(find: Find, sim: Simulator) -> None:
+    far = sim.open_issue("acme/app", "zoe", "Zebra quagga okapi", "")
+    report = find("known-issues", known=(1, far.number, 4, 99))
+    assert {one.number for one in report.candidates} == {1, far.number}
+    assert [(run.query, run.hits, run.problem) for run in report.queries] == [("#1 #5 #99", 2, "1 not found")]
+    assert report.outcome is Outcome.FOUND
+
+
+def test_h1_a_source_that_fails_is_named_and_the_others_answer(find: Find, sim: Simulator) -> None:
+    sim.faults.add("/search/issues", 502, times=None)
+    report = find("github-search", "known-issues", known=(1,))
+    assert [one.number for one in report.candidates] == [1]
+    assert report.outcome is Outcome.DEGRADED
+    assert all(problem.startswith("github-search: ") for problem in report.problems)
+
+
+def test_h2_h4_results_of_several_sources_are_one_and_are_counted(find: Find) -> None:
+    report = find("github-search", "known-issues", "pull-requests", known=(1,))
+    first = report.candidates[0]
+    assert (first.number, first.sources) == (1, ("github-search", "known-issues"))
+    counts = report.counts
+    assert counts["unique"] == 2
+    assert counts["total"] - counts["duplicates"] == counts["unique"]
+    assert (counts["github-search"], counts["known-issues"], counts["pull-requests"]) == (1, 1, 1)
+    only_pulls = report.of_sources(["pull-requests"])
+    assert [one.number for one in only_pulls.candidates] == [2]
+    assert {run.source for run in only_pulls.queries} == {"pull-requests"}
+
+
+def test_h4_a_limit_is_obeyed(find: Find, sim: Simulator) -> None:
+    for number in range(5):
+        sim.open_issue("acme/app", "zoe", f"Login crash with proxy {number}", "")
+    assert find(sources={"github-search": SourceConfig(limit=2)}).counts["unique"] == 2
+
+
+def test_h5_every_function_sees_the_same_results(find: Find, sim: Simulator) -> None:
+    for title in ("Crash", "Login login login", "Proxy crash on login"):
+        sim.open_issue("acme/app", "zoe", title, "panic: proxy refused")
+    by = {name: find("github-search", relevance=name) for name in ("title", "bm25", "bm25f", "bm25plus", "learned")}
+    assert len({frozenset(one.number for one in report.candidates) for report in by.values()}) == 1
+    for report in by.values():
+        values = [one.relevance for one in report.candidates]
+        assert values == sorted(values, reverse=True)
+        assert {one.number: one.confidence for one in report.candidates} == {
+            one.number: one.confidence for one in by["learned"].candidates
+        }
+    assert len({tuple(one.number for one in report.candidates) for report in by.values()}) > 1
+
+
+def test_what_people_marked_here_leads_to_the_oldest_open_one(find: Find, client: RepoClient, sim: Simulator) -> None:
+    sim.close_issue("acme/app", 1, "ann", "duplicate")
+    sim.open_issue("acme/app", "zoe", "Something about networks", "")
+    finder = Finder(client, settings=FinderSettings(sources=only("github-search")))
+    report = finder.find(client.issue(REPO, 4), threshold=0, state="all", duplicates={1: 5})
+    first = report.candidates[0]
+    assert (first.number, first.also) == (5, (1,))
+    assert "panic: proxy refused the connection" in first.reasons[0]
+    rejected = finder.find(client.issue(REPO, 4), threshold=0, state="all", duplicates={1: 5}, rejected={5})
+    assert (rejected.candidates[0].number, rejected.candidates[0].also) == (1, ())
+    opened = finder.find(client.issue(REPO, 4), threshold=0, state="open", duplicates={1: 5})
+    assert [one.number for one in opened.candidates] == []
+
+
+def test_what_the_text_names_is_left_out_or_marked(client: RepoClient) -> None:
+    finder = Finder(client, settings=FinderSettings(sources=only("github-search")))
+    target = client.issue(REPO, 4)
+    assert finder.find(target, threshold=0, named={"acme/app#1"}).candidates == ()
+    (shown,) = finder.find(target, threshold=0, named={"acme/app#1"}, show_named=True).candidates
+    assert (shown.number, shown.named) == (1, True)
