@@ -25,8 +25,8 @@ def results(
     """What can be shown, in the order of `ranked` (each with its relevance, best first), each group once.
 
     A group has the best confidence and relevance of its candidates. What is no issue of the target's repository stands
-    for itself. Beside each result stands whose reasons it has: its own if it is a candidate itself, else those of the
-    group's best. They are worked out when it is known what is shown.
+    for itself. Beside each result stands the candidate whose reasons it has, a group's best, as they explain its
+    confidence; they are worked out when it is known what is shown.
     """
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
     known, originals = _relatives({number: one.issue for number, (one, _) in own.items()}, wish.duplicates, look_up)
@@ -47,7 +47,7 @@ def results(
                 tuple(dict.fromkeys(source for member, _ in members for source in member.sources)),
                 also=group.others,
             )
-            shown.append((result, own[group.lead][0] if group.lead in own else one))
+            shown.append((result, one))
     marked = [(replace(result, named=key_of(result.issue) in wish.named), one) for result, one in shown]
     return [(result, one) for result, one in marked if wish.show_named or not result.named]
 

@@ -1,0 +1,251 @@
+"""The finder over a repository's index: local sources fused with GitHub's, groups resolved, and honest outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from bot.config.model import SourceConfig
+from bot.finder import MOST_COMPARED, Finder, FinderSettings
+from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index.embedding import EmbeddingError
+from bot.matching import Matcher
+from bot.model import Issue
+from bot.ranking.relevance import Relevance
+from bot.replay import PastIssue, ReplayGitHub
+from bot.report import Outcome, Report
+from bot.sources import only
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+from tests.index.conftest import HashingModel
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+LOCAL = ("full-text", "vectors")
+REPO_ID = 7
+SUBJECTS = (
+    ("Upload fails with LS-2014", "ERROR upload could not store asset: database is locked"),
+    ("Map stays grey", "Only markers are shown, tile requests are answered with 403"),
+    ("Grey map without tiles", "Markers are there, tile requests get 403"),
+    ("Portrait videos lie on their side", "Thumbnails are right, the player ignores the rotation"),
+    ("Disks never go to sleep", "A few bytes are written to the cache every half minute"),
+    ("Map has no tiles, markers only", "403 for each tile request"),
+)
+TARGET = ("The map is grey", "I see markers, but tile requests are answered with 403")
+
+
+class Silent:
+    """A model that cannot be loaded."""
+
+    name, remote = "hashing", False
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbeddingError("the model could not be loaded: no such file")
+
+
+class Bench:
+    """A repository on GitHub and in the index, with one more issue that is asked about."""
+
+    def __init__(self, index: Index, github: ReplayGitHub) -> None:
+        self.index = index
+        self.github = github
+        self.issues = [self.arrive(*subject) for subject in SUBJECTS]
+        self.target = self.arrive(*TARGET)
+        self.put(*range(1, len(SUBJECTS) + 1))
+
+    def arrive(self, title: str, body: str) -> Issue:
+        number = len(getattr(self, "issues", [])) + len(SUBJECTS) * hasattr(self, "target") + 1
+        return self.github.arrive(
+            PastIssue(str(number), title, body, START + timedelta(days=number), None, f"user{number}", ())
+        )
+
+    def put(self, *numbers: int, of: int | None = None, state: str = "open", reason: str | None = None) -> None:
+        """Have issues in the index, in this state."""
+        found = (self.github.issue(self.target.repo, number) for number in numbers)
+        rows = [IndexedIssue.of(issue, of)._replace(state=state, state_reason=reason) for issue in found]  # type: ignore[arg-type]
+        self.index.put(REPO_ID, [row._replace(updated_at=row.updated_at + self.index.count(REPO_ID)) for row in rows])
+
+    def find(self, *names: str, matcher: Matcher | None = None, known: tuple[int, ...] = (), **wish: object) -> Report:
+        settings = FinderSettings(sources=only(*(names or LOCAL)), known_issues=known)
+        finder = Finder(self.github, settings=settings, matcher=matcher or Matcher(self.index), repo_id=REPO_ID)
+        return finder.find(self.target, **({"threshold": 0.0, "state": "all"} | wish))  # type: ignore[arg-type]
+
+
+@contextmanager
+def opened(path: Path, model: object | None) -> Iterator[Index]:
+    engine = make_engine(f"sqlite:///{path / 'index.db'}")
+    migrate(engine)
+    yield Index(engine, TextAnalyser(), model)  # type: ignore[arg-type]
+    engine.dispose()
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with opened(tmp_path, HashingModel()) as index:
+        yield Bench(index, ReplayGitHub())
+
+
+def numbers(report: Report) -> list[int]:
+    return [one.number for one in report.candidates]
+
+
+def test_h1_h2_local_sources_answer_with_reasons_and_names(bench: Bench) -> None:
+    report = bench.find()
+    assert report.outcome is Outcome.FOUND
+    assert set(numbers(report)[:3]) == {2, 3, 6}
+    first = report.candidates[0]
+    assert first.sources == LOCAL
+    assert first.reasons
+    assert first.url.endswith(f"/issues/{first.number}")
+    assert first.confidence is not None
+    assert [run.source for run in report.queries] == list(LOCAL)
+    assert report.search_query == report.queries[0].query
+    assert report.counts["unique"] <= len(SUBJECTS)
+    assert report.counts["total"] == report.counts["unique"] + report.counts["duplicates"]
+    assert report.best_confidence == max(one.confidence or 0 for one in report.candidates)
+
+
+def test_h2_what_github_found_too_is_one_result_with_every_source(bench: Bench) -> None:
+    report = bench.find(*LOCAL, "github-search")
+    names = {one.number: one.sources for one in report.candidates}
+    assert names[2] == (*LOCAL, "github-search")
+    assert len(names) == len(report.candidates)
+    assert report.search_query.startswith("repo:replay/replay is:issue in:title")
+
+
+def test_what_the_index_lacks_is_judged_by_its_texts(bench: Bench) -> None:
+    bench.index.remove(REPO_ID, [2])
+    report = bench.find(*LOCAL, "github-search")
+    (missing,) = [one for one in report.candidates if one.number == 2]
+    assert missing.sources == ("github-search",)
+    assert missing.reasons
+    confidences = [one.confidence or 0 for one in report.candidates]
+    assert confidences == sorted(confidences, reverse=True)
+
+
+def test_f9_an_index_that_has_answered_with_nothing_is_none(bench: Bench) -> None:
+    assert bench.find(min_confidence=1.0).outcome is Outcome.NONE
+    for number in range(1, 7):
+        bench.index.remove(REPO_ID, [number])
+    report = bench.find()
+    assert (report.outcome, report.candidates) == (Outcome.NONE, ())
+
+
+def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, tmp_path: Path) -> None:
+    with opened(tmp_path, Silent()) as index:
+        report = bench.find(matcher=Matcher(index))
+        assert report.outcome is Outcome.DEGRADED
+        assert report.problems[0].startswith("vectors: the model could not be loaded")
+        assert set(numbers(report)[:3]) == {2, 3, 6}
+        assert {one.sources for one in report.candidates} == {("full-text",)}
+        # A source that is switched off cannot fail.
+        assert bench.find("full-text", matcher=Matcher(index)).outcome is Outcome.FOUND
+    with opened(tmp_path, None) as index:
+        assert bench.find(matcher=Matcher(index)).outcome is Outcome.FOUND
+
+
+def test_f9_no_usable_words_are_inconclusive(bench: Bench) -> None:
+    bench.target = bench.github.arrive(PastIssue("x", "...", "", START + timedelta(days=90), None, "zoe", ()))
+    assert bench.find("full-text").outcome is Outcome.INCONCLUSIVE
+
+
+def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None:
+    assert {one.sources for one in bench.find("vectors").candidates} == {("vectors",)}
+    settings = FinderSettings(sources=only() | {"full-text": SourceConfig(limit=2)})
+    finder = Finder(bench.github, settings=settings, matcher=Matcher(bench.index), repo_id=REPO_ID)
+    assert finder.find(bench.target, threshold=0, state="all").counts["full-text"] == 2
+    assert all("vectors" in one.sources for one in bench.find().of_sources(["vectors"]).candidates)
+
+
+def test_h6_known_issues_are_always_considered(bench: Bench) -> None:
+    report = bench.find("full-text", "known-issues", known=(5, 99))
+    assert "known-issues" in next(one.sources for one in report.candidates if one.number == 5)
+    assert [(run.query, run.hits, run.problem) for run in report.queries][-1] == ("#5 #99", 1, "1 not found")
+
+
+@pytest.mark.parametrize("by", [one.value for one in Relevance])
+def test_h5_the_same_results_by_every_function(bench: Bench, by: str) -> None:
+    report = bench.find(relevance=by)
+    assert set(numbers(report)) == set(numbers(bench.find()))
+    values = [one.relevance for one in report.candidates]
+    assert values == sorted(values, reverse=True)
+    if by.startswith("bm25"):
+        assert set(numbers(report)[:2]) <= {2, 3, 6}
+        assert values[0] > 0
+
+
+def test_more_than_is_compared_is_cut_by_the_fused_ranks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.finder.weighing.MOST_COMPARED", 3)
+    report = bench.find("full-text", "github-search", "known-issues", known=(5,))
+    assert 5 in numbers(report)
+    assert len(numbers(report)) <= 4
+    assert MOST_COMPARED == 200
+
+
+class TestDuplicatesResolved:
+    """Issue 3, item 5."""
+
+    def test_a_duplicate_leads_to_the_oldest_open_member_of_its_group(self, bench: Bench) -> None:
+        best = bench.find().candidates[0]
+        bench.put(3, 6, of=2, state="closed", reason="duplicate")
+        first = bench.find().candidates[0]
+        assert (first.number, first.state, first.also) == (2, "open", (3, 6))
+        assert first.confidence is not None
+        assert abs(first.confidence - (best.confidence or 0)) < 0.2
+        assert sum(number in (2, 3, 6) for number in numbers(bench.find())) == 1
+
+    def test_an_original_that_no_source_found_is_led_to(self, bench: Bench) -> None:
+        bench.put(2, 3, 6, of=5, state="closed", reason="duplicate")
+        first = bench.find(max_candidates=1).candidates[0]
+        assert (first.number, first.also) == (5, (2, 3, 6))
+        assert first.reasons == bench.find(rejected={5}).candidates[0].reasons != ()
+
+    def test_a_closed_group_leads_to_what_may_have_come_back(self, bench: Bench) -> None:
+        bench.put(2, state="closed", reason="not_planned")
+        bench.put(3, of=2, state="closed", reason="completed")
+        bench.put(6, of=2, state="closed", reason="duplicate")
+        first = bench.find().candidates[0]
+        assert (first.number, first.regression, first.also) == (3, True, (2, 6))
+        assert 3 not in numbers(bench.find(state="open"))
+
+    def test_an_open_root_is_reached_through_closed_duplicates_when_open_ones_are_asked_for(self, bench: Bench) -> None:
+        bench.put(2, 3, 6, of=4, state="closed", reason="duplicate")
+        assert numbers(bench.find(state="open"))[0] == 4
+
+    def test_what_was_opened_again_is_no_duplicate(self, bench: Bench) -> None:
+        bench.put(3, of=2, state="open", reason="reopened")
+        assert {2, 3} <= set(numbers(bench.find()))
+
+    @pytest.mark.parametrize(("rejected", "lead", "also"), [({2}, 3, (6,)), ({3}, 2, (6,)), ({2, 3}, 6, ())])
+    def test_a_rejected_member_goes_and_the_others_stay(
+        self, bench: Bench, rejected: Collection[int], lead: int, also: tuple[int, ...]
+    ) -> None:
+        bench.put(3, 6, of=2, state="closed", reason="duplicate")
+        first = bench.find(rejected=rejected).candidates[0]
+        assert (first.number, first.also) == (lead, also)
+
+    def test_what_people_marked_here_counts_as_well(self, bench: Bench) -> None:
+        bench.put(3, state="closed", reason="duplicate")
+        (first,) = [one for one in bench.find(duplicates={3: 2}).candidates if one.number == 2]
+        assert first.also == (3,)
+
+    def test_nothing_later_than_the_target_is_told(self, bench: Bench) -> None:
+        later = bench.github.arrive(PastIssue("y", *TARGET, START + timedelta(days=99), None, "zoe", ()))
+        bench.put(later.number)
+        bench.put(3, 6, of=later.number, state="closed", reason="duplicate")
+        report = bench.find(earlier_only=True)
+        told = {number for one in report.candidates for number in (one.number, *one.also)}
+        assert later.number not in told
+        assert later.number in {n for one in bench.find().candidates for n in (one.number, *one.also)}
+
+
+def test_any_issue_of_the_index_can_be_compared(bench: Bench) -> None:
+    finder = Finder(bench.github, matcher=Matcher(bench.index), repo_id=REPO_ID)
+    near, far = (finder.compare(bench.target, bench.issues[place]) for place in (1, 4))
+    assert (near.confidence or 0) > (far.confidence or 0)
+    assert near.reasons
