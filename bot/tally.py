@@ -31,10 +31,22 @@ class Tally:
     def count(self, name: str) -> None:
         """Add one to a counter, if the database has a moment."""
         try:
-            with self._lock:
-                if not self._prepared:
-                    migrate(self._engine)
-                    self._prepared = True
+            self._prepare()
             Counters(self._engine).increment(name)
         except (sa.exc.SQLAlchemyError, OSError) as error:
             log.warning("could not count %r: %s", name, type(error).__name__)
+
+    def all(self) -> dict[str, int] | None:
+        """Every counter by its name; None while the database has no moment."""
+        try:
+            self._prepare()
+            return Counters(self._engine).all()
+        except (sa.exc.SQLAlchemyError, OSError) as error:
+            log.warning("could not read the counts: %s", type(error).__name__)
+            return None
+
+    def _prepare(self) -> None:
+        with self._lock:
+            if not self._prepared:
+                migrate(self._engine)
+                self._prepared = True

@@ -14,6 +14,7 @@ from bot.errors import SettingsError
 from bot.events import Ignored
 from bot.jobs.inbox import Inbox, debounce
 from bot.jobs.job import QueueUnavailable
+from bot.metrics import CONTENT_TYPE, exposition
 from bot.settings import Settings, load
 from bot.tally import Tally
 from bot.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
@@ -111,6 +112,15 @@ def readyz() -> Response:
     """It can take deliveries: the queue's database answers and is writable."""
     _receiver().inbox.check()
     return jsonify(status="ready")
+
+
+@routes.get("/metrics")
+def metrics() -> Response | tuple[Response, int]:
+    """What was counted, for Prometheus: numbers alone, nothing of any repository."""
+    counters = _receiver().tally.all()
+    if counters is None:
+        return jsonify(error="the database cannot be read"), 503
+    return Response(exposition(counters), content_type=CONTENT_TYPE)
 
 
 @routes.errorhandler(QueueUnavailable)

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 
 from bot import manifest
-from bot.calls import get_tool_call_tracker
+from bot.calls import CallCounts, get_tool_call_tracker
 from bot.comments import CommentKeeper
 from bot.doctor import Wanted
 from bot.errors import SettingsError
@@ -105,9 +105,13 @@ def wanted() -> Wanted:
 def job_handler(services: Services) -> Callable[[Job], None]:
     """What the worker does with a job: route its event to the feature that handles it."""
     router = Router(ROUTES)
+    counts = CallCounts(services.github.tracker, services.store.counters)
 
     def handle(job: Job) -> None:
-        router.dispatch(job.event, replace(services, arrived=job.arrived))
+        try:
+            router.dispatch(job.event, replace(services, arrived=job.arrived))
+        finally:
+            counts.flush()
 
     return handle
 
