@@ -1,0 +1,17 @@
+"""The examples run as they are documented."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_fusing_chunks_prints_what_its_page_shows() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "fuse_chunks.py")], capture_output=True, text=True, check=True
+    )
+    page = (ROOT / "docs" / "fusion.md").read_text(encoding="utf-8")
+    assert f"$ python examples/fuse_chunks.py\n{done.stdout}```" in page
