@@ -30,6 +30,7 @@ COMMANDS = {
     "doctor": "Say what of the configuration is missing or wrong.",
     "evaluate": "Say how well Doppel would have done, from known duplicates.",
     "replay": "Run past issues through the finder, in order of arrival.",
+    "train": "Learn the weights from known duplicates.",
     "simulator": "Run the GitHub simulator alone.",
     "completion": "Print the shell completion script.",
 }

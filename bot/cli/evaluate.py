@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from bot import settings as host
-from bot.cli.replay import SOURCES, _model, _sources
+from bot.cli.replay import SOURCES, _sources, _weights
 from bot.config.model import RepoConfig
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
@@ -59,8 +60,10 @@ _WIDTH = 80
 @click.option(
     "--weights",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Weights to rank with [default: those that Doppel comes with].",
+    help="Weights to rank with, made by `doppel train` [default: those that Doppel comes with].",
 )
+@click.option("--store", default="", metavar="URL", help="The database of the index [default: a file, deleted again].")
+@click.option("--jobs", type=click.IntRange(1), help="Processes that share the work [default: one a processor].")
 @click.option(
     "--from",
     "warm",
@@ -87,6 +90,8 @@ def evaluate(
     sources: tuple[str, ...],
     relevance: str,
     weights: Path | None,
+    store: str,
+    jobs: int | None,
     warm: float,
     answers: Path | None,
     answered_only: bool,
@@ -102,8 +107,9 @@ def evaluate(
     """
     # These take a second to import, which `doppel --help` need not pay.
     from bot.evaluation import judging, labels, report
-    from bot.evaluation.running import Asking, ask_about
+    from bot.evaluation.metrics import DEPTHS
     from bot.render.picture import picture as draw
+    from bot.replay import Asking, replay_index, replay_search
     from bot.replay.archive import archive_of, read_rows
 
     _check(picture, answers, answered_only, sample)
@@ -126,13 +132,13 @@ def evaluate(
         chosen = judging.answered(chosen, issues, found) if answered_only else chosen
         _say_what_is_missing(len(judging.answered(chosen, issues, found)), len(chosen))
     else:
-        asking = Asking(sources, relevance, _model(weights))
+        asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=_weights(weights, sources), store=store)
+        replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
         with _progress("Issues arriving", len(issues)) as (progress, task):
             found = {}
-            for answer in ask_about(issues, chosen, asking):
+            for answer in replay(issues, chosen, asking, advance=partial(progress.advance, task)):
                 if answer is not None:
                     found[answer.id] = answer.candidates
-                progress.advance(task)
     judged = judging.judge(issues, known, found, chosen)
     result = report.evaluate(
         judged,
@@ -190,7 +196,7 @@ def _history(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
             return read_history(
                 reader(settings, github, repo),
                 repo,
-                settings.home / "history",
+                settings.home,
                 lambda done, total: progress.update(task, completed=done, total=total),
                 fresh=fresh,
             )

@@ -11,22 +11,26 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from bot.errors import UserError
-from bot.finder import Finder, FinderSettings
-from bot.ranking.model import Model
+from bot.matching.model import Model as IndexModel
+from bot.ranking.model import Model as SearchModel
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
-from bot.replay import ReplayGitHub, choose, read_archive
-from bot.replay import replay as run
+from bot.replay import Asking, choose, read_archive, replay_index, replay_search
+from bot.replay.asking import INDEX, SEARCH
 
-SOURCES = ("github-search", "github-hybrid")
+_INDEX = "index"
+SOURCES = (_INDEX, *INDEX, *SEARCH)
 
 
 def _sources(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in value.split(","))
-    if unknown := [name for name in names if name not in SOURCES]:
+    given = tuple(name.strip() for name in value.split(","))
+    if unknown := [name for name in given if name not in SOURCES]:
         raise click.BadParameter(f"there is no source {unknown[0]!r}; there are: {', '.join(SOURCES)}")
-    if SOURCES[0] not in names:
-        raise click.BadParameter(f"{SOURCES[0]} is needed")
+    names = tuple(dict.fromkeys(name for one in given for name in (INDEX if one == _INDEX else (one,))))
+    if len({name in SEARCH for name in names}) > 1:
+        raise click.BadParameter(f"sources of the index and {' or '.join(SEARCH)} are replayed apart")
+    if SEARCH[1] in names and SEARCH[0] not in names:
+        raise click.BadParameter(f"{SEARCH[1]} needs {SEARCH[0]}")
     return names
 
 
@@ -75,8 +79,10 @@ def _sources(_context: click.Context, _option: click.Parameter, value: str) -> t
 @click.option(
     "--weights",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Weights to rank with, made by `python -m bot.training` [default: those that Doppel comes with].",
+    help="Weights to rank with, made by `doppel train` [default: those that Doppel comes with].",
 )
+@click.option("--store", default="", metavar="URL", help="The database of the index [default: a file, deleted again].")
+@click.option("--jobs", type=click.IntRange(1), help="Processes that share the work [default: one a processor].")
 def replay(
     issues: Path,
     out: Path,
@@ -89,21 +95,20 @@ def replay(
     threshold: float,
     budget: int,
     weights: Path | None,
+    store: str,
+    jobs: int | None,
 ) -> None:
     """Run the issues of a file through the finder, in order of arrival.
 
     ISSUES holds one JSON object a line (id, title, body, created_at, closed_at, …), plain or gzipped. The answers go to
     --out, one line an issue asked about: {"id", "candidates": [{"id", "confidence"}]}, best first. Of each issue only
     what was known when it arrived is used; labels of duplicates in the file are never read.
+
+    The sources are those of an index (full-text, vectors; `index` stands for both), or GitHub's searches, simulated.
     """
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
-    github = ReplayGitHub()
-    settings = FinderSettings(budget=budget, hybrid="github-hybrid" in sources)
-    finder = Finder(github, settings=settings, model=_model(weights))
-    ask = partial(
-        Finder.find, threshold=threshold, max_candidates=top, relevance=relevance, state="all", earlier_only=True
-    )
+    asking = Asking(sources, top, threshold, relevance, _weights(weights, sources), store, budget)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     try:
@@ -112,21 +117,23 @@ def replay(
             Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress,
         ):
             task = progress.add_task("Issues arriving", total=len(past))
-            for answer in run(past, asked, finder, github, ask):
+            run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
+            for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
                 if answer is not None:
                     candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]
                     lines.write(json.dumps({"id": answer.id, "candidates": candidates}, ensure_ascii=False) + "\n")
-                progress.advance(task)
     except OSError as problem:
         raise UserError(f"{out}: {problem.strerror}") from None
     console.print(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", highlight=False)
 
 
-def _model(weights: Path | None) -> Model | None:
-    """The model in a file; None stands for the one that comes with this version."""
+def _weights(weights: Path | None, sources: tuple[str, ...]) -> str:
+    """The text of a file of weights for these sources; empty stands for those that come with this version."""
     if weights is None:
-        return None
+        return ""
     try:
-        return Model.parse(weights.read_text(encoding="utf-8"))
+        text = weights.read_text(encoding="utf-8")
+        (SearchModel if SEARCH[0] in sources else IndexModel).parse(text)
     except (ValueError, KeyError, TypeError) as problem:
-        raise UserError(f"--weights: {weights} holds no weights for this version ({problem})") from None
+        raise UserError(f"--weights: {weights} holds no weights for these sources ({problem})") from None
+    return text

@@ -9,9 +9,15 @@ in a second step, from the score *relative to its list* and from features that m
 | `behind` | the score less that of the first |
 | `ahead` | of the first: its score less that of the second |
 | `mass` | the candidate's part in a softmax over the list |
+| `spread` | entropy of that softmax: high where many are equally good |
+| `firsts` | the part of the kinds of likeness by which the candidate is the first of its pool |
 | `size` | log of how many issues there are: among many, one matches by chance as well |
 | `question_length` | log of the question's words |
-| … | features of `features.py`, as they are |
+| `most NAME` | the highest value of a feature in the pool |
+| `usual NAME` | the mean of a feature among the best five |
+| … | the candidate's own features, as in `features.py` |
+
+In a third step the log-odds are put right by the size of the repository, so that they hold in small and large ones.
 """
 
 from __future__ import annotations
@@ -20,39 +26,43 @@ import numpy as np
 
 from bot.index.packing import Floats
 from bot.matching import features
+from bot.matching.standing import COMPARED
 
 #: How many of a list are given a probability by the model; what comes after is at most as likely as the last.
 LEADERS = 20
-#: Features of the candidate itself that count.
-OWN = (
-    "titles",
-    "title_in_words",
-    "words_in_title",
-    "words_shared",
-    "words_of_question",
-    "words_of_candidate",
-    "rarest_five",
-    "codes",
-    "messages",
-    "vector_title",
-    "vector_both",
-    "ratio",
-    "same_topic",
-    "days",
-    "within_a_week",
-    "open",
-    "closed_days",
-    "hub",
-    "same_author",
-    "same_author_lately",
+MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
+USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
+NAMES = (
+    "lead",
+    "behind",
+    "ahead",
+    "mass",
+    "spread",
+    "firsts",
+    "size",
+    "question_length",
+    *(f"most {name}" for name in MOST),
+    *(f"usual {name}" for name in USUAL),
+    *features.NAMES,
 )
-NAMES = ("lead", "behind", "ahead", "mass", "size", "question_length", *OWN)
 
-_COLUMNS = [features.NAMES.index(name) for name in OWN]
+_AT = {name: place for place, name in enumerate(features.NAMES)}
+_MOST, _USUAL, _COMPARED = ([_AT[name] for name in names] for names in (MOST, USUAL, COMPARED))
+_FEW = 5
 # Ranks (from 0) that stand for what an unrelated issue scores here; short lists have no such ranks.
 _BACKGROUND = slice(5, 25)
 _LEAST_BACKGROUND = 3
 _ALONE = 3.0
+
+
+#: What the log-odds of a row are put right by: the larger a repository is, the more is alike by chance.
+CALIBRATION = ("odds", "odds by size", "size")
+
+
+def calibration(odds: Floats, total: int) -> Floats:
+    """(rows, CALIBRATION)."""
+    size = np.log(max(total, 1)) / 10
+    return np.stack([odds, odds * size, np.full(len(odds), size)], axis=1)
 
 
 def rows(values: Floats, scores: Floats, total: int) -> Floats:
@@ -64,17 +74,18 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
     usual = float(background.mean())
     second = scores[1] if len(scores) > 1 else usual
     weights = np.exp(scores - scores[0])
-    best = scores[:leaders]
-    length, shorter = (values[:leaders, features.NAMES.index(name)] for name in ("length", "shorter"))
-    standing = np.stack(
-        [
-            best - usual,
-            best - scores[0],
-            np.where(np.arange(leaders) == 0, scores[0] - second, 0.0),
-            (weights / weights.sum())[:leaders],
-            np.full(leaders, np.log(max(total, 1))),
-            length + shorter,
-        ],
-        axis=1,
-    )
-    return np.hstack([standing, values[:leaders, _COLUMNS]])
+    weights /= weights.sum()
+    best, own = scores[:leaders], values[:leaders]
+    columns = [
+        best - usual,
+        best - scores[0],
+        np.where(np.arange(leaders) == 0, scores[0] - second, 0.0),
+        weights[:leaders],
+        -(weights * np.log(weights + 1e-12)).sum(),
+        (own[:, _COMPARED] >= values[:, _COMPARED].max(axis=0)).mean(axis=1),
+        np.log(max(total, 1)),
+        own[:, _AT["length"]] + own[:, _AT["shorter"]],
+        *values[:, _MOST].max(axis=0),
+        *values[:_FEW, _USUAL].mean(axis=0),
+    ]
+    return np.hstack([np.stack([np.broadcast_to(column, leaders) for column in columns], axis=1), own])

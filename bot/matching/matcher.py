@@ -11,12 +11,13 @@ import numpy as np
 
 from bot.index import Analysis, Index, IndexedIssue, View
 from bot.index.embedding import EmbeddingError
+from bot.index.packing import Floats, Integers
 from bot.index.vectors import Vectors
 from bot.matching import features
 from bot.matching.evidence import Evidence, Witness
 from bot.matching.model import Model, shipped_model
 from bot.matching.question import pose
-from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, by_vectors, by_words, fused
+from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
 from bot.report import QueryRun
 
@@ -51,16 +52,21 @@ class Matcher:
         self._model = model or shipped_model()
 
     @contextmanager
-    def looking(self, repo_id: int, target: Issue, *, words: str = "", below: int | None = None) -> Iterator[Look]:
+    def looking(
+        self, repo_id: int, target: Issue, *, words: str = "", below: int | None = None, stored: bool = False
+    ) -> Iterator[Look]:
         """One find: search now, judge as often as needed until the end.
 
         `words` are asked instead of the target's text; `below` leaves out issues with that number and higher ones. The
-        target itself is never found. A model that fails costs the vectors, which `problems` says.
+        target itself is never found. A model that fails costs the vectors, which `problems` says. With `stored` the
+        target's vectors are those that the index has of it, and no model is asked.
         """
         title, body = (words, "") if words else (target.title, target.body)
         analysis = self._index.analyse(repo_id, title, body)
-        pair, problems = self._embed(repo_id, analysis)
+        pair, problems = (None, ()) if stored else self._embed(repo_id, analysis)
         with self._index.view(repo_id) as view:
+            if stored:
+                pair = view.pair(target.number)
             yield Look(view, self._model, target, (title, body), analysis, pair, problems, below)
 
     def _embed(self, repo_id: int, analysis: Analysis) -> tuple[Vectors | None, tuple[str, ...]]:
@@ -73,8 +79,8 @@ class Matcher:
 class Look:
     """Made by `Matcher.looking`; not to be shared between threads.
 
-    `found` are the numbers that each source found, best first; a source that could not be asked is missing. `runs` say
-    what was asked, `problems` what went wrong.
+    `found` are the numbers that each source found, best first, of those that are worth comparing; a source that could
+    not be asked is missing. `runs` say what was asked, `problems` what went wrong.
     """
 
     def __init__(
@@ -95,12 +101,13 @@ class Look:
         if pair is not None:
             retrieved[VECTORS] = by_vectors(view, pair, below)
         own = target.number
+        self._pool = fused((numbers for one in retrieved.values() for numbers in one.lists.values()), own)
         self.found: Mapping[str, tuple[int, ...]] = {
-            source: tuple(fused(one.lists.values(), own).tolist()) for source, one in retrieved.items()
+            source: tuple(among(fused(one.lists.values(), own, None), self._pool).tolist())
+            for source, one in retrieved.items()
         }
         self.runs = tuple(self._run(source, one) for source, one in retrieved.items())
         self.problems = problems
-        self._pool = fused((numbers for one in retrieved.values() for numbers in one.lists.values()), own)
 
     def judge(self, numbers: Collection[int] | None = None, also: Collection[int] = ()) -> list[Match]:
         """Those of its own candidates that are in `numbers` (all by default) and those of `also` that are in the
@@ -127,6 +134,11 @@ class Look:
             for row in judged.order.tolist()
         ]
         return matches if numbers is None else [one for one in matches if one.number in {*numbers, *wanted}]
+
+    def compared(self) -> tuple[Integers, Floats]:
+        """Its own candidates and their features, (candidates, features.NAMES): what models are learned from."""
+        there, candidates = features.load(self._view, self._pool, self._question.vectors is not None)
+        return there, features.features(self._question, candidates, features.Rarity.of(self._view))
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not in the index are left out."""

@@ -59,12 +59,17 @@ class Model:
 
     ranking: Linear
     confidence: Linear
+    calibration: Linear
 
     @classmethod
     def parse(cls, text: str) -> Model:
         """Read `weights.json`. Raises ValueError, KeyError or TypeError where it is none of this version."""
         data = json.loads(text)
-        return cls(Linear.parse(data["ranking"], standing.NAMES), Linear.parse(data["confidence"], confidence.NAMES))
+        return cls(
+            Linear.parse(data["ranking"], standing.NAMES),
+            Linear.parse(data["confidence"], confidence.NAMES),
+            Linear.parse(data["calibration"], confidence.CALIBRATION),
+        )
 
     def judge(self, values: Floats, numbers: Integers, total: int) -> Judged:
         """Judge a whole pool: (candidates, features.NAMES), the candidates' numbers, and how many issues there are.
@@ -74,7 +79,8 @@ class Model:
         scores = self.ranking(standing.standings(values))
         order = np.lexsort((numbers, -scores))
         rows = confidence.rows(values[order], scores[order], total)
-        likely = 1 / (1 + np.exp(-np.clip(self.confidence(rows), -30, 30)))
+        odds = self.calibration(confidence.calibration(self.confidence(rows), total))
+        likely = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
         least, most = bounds(values[order[: len(likely)]])
         likely = np.minimum(np.maximum(likely, least), most)
         # Copies first, and what comes after the leaders is at most as likely as the last of them.

@@ -87,6 +87,12 @@ def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Inte
     return others[:most]
 
 
+def among(numbers: Integers, pool: Integers) -> Integers:
+    """Those of the numbers that are in the pool, in their order."""
+    kept: Integers = numbers[np.isin(numbers, pool)]
+    return kept
+
+
 _OF = {Kind.TITLE: "the title", Kind.TEXT: "the text", Kind.BOTH: "both"}
 
 

@@ -1,9 +1,27 @@
-"""Past issues run through the finder as it runs in the bot, in order of arrival, with GitHub's search simulated."""
+"""Past issues run through the finder as it runs in the bot, in order of arrival: over an index, or GitHub's search
+simulated."""
 
 from __future__ import annotations
 
 from bot.replay.archive import Archive, PastIssue, read_archive
+from bot.replay.asking import Asking
 from bot.replay.github import ReplayGitHub
+from bot.replay.indexed import replay_index
+from bot.replay.mirror import Mirror
 from bot.replay.running import Answered, FutureLeak, choose, replay
+from bot.replay.searched import replay_search
 
-__all__ = ["Answered", "Archive", "FutureLeak", "PastIssue", "ReplayGitHub", "choose", "read_archive", "replay"]
+__all__ = [
+    "Answered",
+    "Archive",
+    "Asking",
+    "FutureLeak",
+    "Mirror",
+    "PastIssue",
+    "ReplayGitHub",
+    "choose",
+    "read_archive",
+    "replay",
+    "replay_index",
+    "replay_search",
+]

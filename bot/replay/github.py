@@ -36,13 +36,18 @@ class NoWorkflow:
 
 
 class ReplayGitHub:
-    """What the finder asks of GitHub. Issues are numbered from 1 in order of arrival."""
+    """What the finder asks of GitHub. Issues are numbered from 1 in order of arrival.
 
-    def __init__(self) -> None:
+    Without `searchable` there is no search, which costs time and is not needed where an index is asked.
+    """
+
+    def __init__(self, *, searchable: bool = True) -> None:
+        self._searchable = searchable
         self._index = SearchIndex()
         self._issues: dict[int, Issue] = {}
         self._documents: dict[int, Document] = {}
         self._closing: list[tuple[datetime, int]] = []
+        self._closed: list[int] = []
         self._index.put_repository(str(REPO))
 
     def arrive(self, past: PastIssue) -> Issue:
@@ -72,6 +77,12 @@ class ReplayGitHub:
         if past.closed_at is not None:
             heapq.heappush(self._closing, (max(past.closed_at, past.created_at), number))
         return issue
+
+    def take_closed(self) -> list[Issue]:
+        """The issues that were closed since this was asked last."""
+        closed = [self._issues[number] for number in self._closed]
+        self._closed = []
+        return closed
 
     def issue(self, repo: RepoRef, number: int) -> Issue:
         if number not in self._issues:
@@ -103,9 +114,12 @@ class ReplayGitHub:
             self._issues[number], state="closed", state_reason="completed", closed_at=moment, updated_at=moment
         )
         self._issues[number] = closed
+        self._closed.append(number)
         self._put(closed)
 
     def _put(self, issue: Issue) -> None:
+        if not self._searchable:
+            return
         self._index.put(
             Document(
                 id=issue.id,

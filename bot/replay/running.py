@@ -11,7 +11,10 @@ from bot.finder import Finder
 from bot.model import Issue
 from bot.replay.archive import PastIssue
 from bot.replay.github import ReplayGitHub
+from bot.replay.mirror import Mirror
 from bot.report import Report
+
+Ask = Callable[[Finder, Issue], Report]
 
 
 class FutureLeak(DoppelError):
@@ -39,22 +42,34 @@ def replay(
     asked: Collection[int],
     finder: Finder,
     github: ReplayGitHub,
-    ask: Callable[[Finder, Issue], Report],
+    ask: Ask,
+    mirror: Mirror | None = None,
+    start: int = 0,
 ) -> Iterator[Answered | None]:
     """Let `issues` arrive one after the other; yields an answer for the positions in `asked`, None for the others.
 
-    The finder learns the words of an issue only after it has answered for it. Raises FutureLeak where a candidate
-    had not arrived before the issue it was found for.
+    The `mirror` keeps the index of a finder that has one. What comes before `start` is there from the beginning, and
+    nothing is yielded for it. The finder learns of an issue only after it has answered for it. Raises FutureLeak where
+    a candidate had not arrived before the issue it was found for, or is closed although it was not yet.
     """
     asked = frozenset(asked)
-    for position, past in enumerate(issues):
+    there = [github.arrive(past) for past in issues[:start]]
+    if mirror is not None:
+        mirror.load([github.issue(issue.repo, issue.number) for issue in there])
+        github.take_closed()
+    for position in range(start, len(issues)):
+        past = issues[position]
         issue = github.arrive(past)
+        if mirror is not None:
+            mirror.follow(github)
         if position in asked:
             report = ask(finder, issue)
             yield Answered(past.id, tuple(_checked(report, issue, issues)))
         else:
             yield None
         finder.notice(issue)
+        if mirror is not None:
+            mirror.put([issue])
 
 
 def _checked(report: Report, issue: Issue, issues: Sequence[PastIssue]) -> Iterator[tuple[int | str, float]]:

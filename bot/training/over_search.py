@@ -1,6 +1,4 @@
-"""Makes `ranking/weights.json` from files of issues with known duplicates.
-
-    .venv/bin/python -m bot.training FILE... --out bot/ranking/weights.json
+"""Makes `ranking/weights.json`, by which what GitHub's searches find is judged, from files with known duplicates.
 
 Every file is replayed as it happened (`bot/replay/`). For each duplicate, and for a seeded sample of the other issues,
 the candidates that the searches bring up are weighed and marked as the same issue or not. Two logistic regressions are
@@ -14,14 +12,12 @@ stand for: nearly all new issues are no duplicates, and a probability that forge
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,8 +31,8 @@ from bot.ranking.scoring import score_candidates
 from bot.replay import ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
 from bot.sources.vocabulary import FIRST_CONTACT, count_words
+from bot.training.fitting import Fitted, fit_probability
 
-OTHERS = 1_500
 L2 = 1.0
 # Candidates of one issue from which the probability is learned: those that a comment shows.
 SHOWN = 5
@@ -60,20 +56,7 @@ class Arrival:
     stands_for: float
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """Weights by feature, and the intercept."""
-
-    weights: Mapping[str, float]
-    intercept: float
-
-    def scores(self, rows: Floats) -> Floats:
-        """The log-odds of each row."""
-        scores: Floats = rows @ np.array(list(self.weights.values())) + self.intercept
-        return scores
-
-
-def collect(path: Path, *, others: int = OTHERS, seed: int = 0) -> list[Arrival]:
+def collect(path: Path, *, others: int, seed: int) -> list[Arrival]:
     """What one file has to teach."""
     issues, labels = read_archive(path), read_labels(path)
     return list(_weighed(issues, labels, to_learn_from(issues, labels, others, seed)))
@@ -108,7 +91,7 @@ def fit_ranking(arrivals: Sequence[Arrival]) -> Fitted:
     rows = np.vstack([one.ranking for one in arrivals])
     same = np.concatenate([one.same for one in arrivals])
     weight = np.concatenate([np.full(len(one.same), one.stands_for) for one in arrivals])
-    return fit(features.NAMES, rows, same, weight)
+    return fit_probability(features.NAMES, rows, same, weight, L2, {})
 
 
 def fit_confidence(arrivals: Sequence[Arrival], ranking: Fitted, seed: int = 0) -> Fitted:
@@ -123,7 +106,7 @@ def fit_confidence(arrivals: Sequence[Arrival], ranking: Fitted, seed: int = 0) 
                 rows.append([*standing, *one.ranking[place][COVERAGES], *one.close[place]])
                 same.append(one.same[place])
                 weight.append(one.stands_for)
-    return fit(confidence.NAMES, np.array(rows), np.array(same), np.array(weight))
+    return fit_probability(confidence.NAMES, np.array(rows), np.array(same), np.array(weight), L2, {})
 
 
 def thinned(arrival: Arrival, share: float, rng: np.random.Generator) -> Arrival:
@@ -138,51 +121,15 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator) -> Arrival
     )
 
 
-def fit(names: Sequence[str], rows: Floats, same: Floats, weight: Floats) -> Fitted:
-    """The weights and the intercept that make the examples most probable: Newton's method, L2 on the weights.
-
-    Features are standardised for the fit, so that the penalty treats all alike; the weights are for features as they
-    are. The intercept is not penalised: it carries how rare duplicates are.
-    """
-    mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
-    inputs = np.hstack([(rows - mean) / scale, np.ones((len(rows), 1))])
-    penalty = np.diag([L2] * len(names) + [0.0])
-    beta = np.zeros(inputs.shape[1])
-    for _ in range(50):
-        probability = 1 / (1 + np.exp(-np.clip(inputs @ beta, -30, 30)))
-        slope = inputs.T @ (weight * (probability - same)) + penalty @ beta
-        curvature = (inputs * (weight * probability * (1 - probability))[:, None]).T @ inputs + penalty
-        step = np.linalg.solve(curvature, slope)
-        beta -= step
-        if float(np.abs(step).max()) < 1e-7:
-            break
-    weights = beta[:-1] / scale
-    rounded = {name: round(float(value), 5) for name, value in zip(names, weights, strict=True)}
-    return Fitted(rounded, round(float(beta[-1] - weights @ mean), 5))
-
-
-@click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where the weights go.")
-@click.option("--others", default=OTHERS, show_default=True, help="How many issues that are no duplicates, a file.")
-@click.option("--seed", default=0, show_default=True, help="Which of them.")
-def main(files: tuple[Path, ...], out: Path, others: int, seed: int) -> None:
-    """Learn the weights from FILES, JSON Lines with known duplicates (`duplicate_of`)."""
+def learn(files: Sequence[Path], *, others: int, seed: int) -> dict[str, Any]:
+    """What goes into `ranking/weights.json`."""
     with ProcessPoolExecutor() as pool:
         parts = [pool.submit(collect, path, others=others, seed=seed) for path in files]
         arrivals = [arrival for part in parts for arrival in part.result()]
     ranking = fit_ranking(arrivals)
-    made = {
-        "made_from": [path.name for path in files],
-        "made_by": f"python -m bot.training FILES --others {others} --seed {seed}",
-        "arrivals": len(arrivals),
-        "ranking": {"intercept": ranking.intercept, "weights": dict(ranking.weights)},
-    }
     judged = fit_confidence(arrivals, ranking, seed)
-    made["confidence"] = {"intercept": judged.intercept, "weights": dict(judged.weights)}
-    out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    click.echo(f"{out}: from {len(arrivals)} issues", err=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return {
+        "arrivals": len(arrivals),
+        "ranking": ranking.data(),
+        "confidence": judged.data(),
+    }

@@ -1,0 +1,52 @@
+"""`doppel train`: weights from issues with known duplicates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from bot.errors import UserError
+
+OTHERS = 2_500
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where the weights go.")
+@click.option(
+    "--for",
+    "purpose",
+    type=click.Choice(["index", "search"]),
+    default="index",
+    show_default=True,
+    help="Weights for what the index of a repository finds, or for what GitHub's searches find.",
+)
+@click.option(
+    "--others", type=click.IntRange(1), default=OTHERS, show_default=True, help="Issues that repeat nothing, a file."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Which of them.")
+def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: int) -> None:
+    """Learn the weights from FILES, JSON Lines that say in `duplicate_of` which issues are duplicates.
+
+    The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out; those that
+    Doppel comes with are bot/matching/weights.json and, for searches, bot/ranking/weights.json.
+    """
+    from bot.training import over_index, over_search
+
+    learn = over_index.learn if purpose == "index" else over_search.learn
+    try:
+        learned = learn(files, others=others, seed=seed)
+    except ValueError as problem:
+        raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
+    made = {
+        "made_from": [path.name for path in files],
+        "made_by": f"doppel train FILES --for {purpose} --others {others} --seed {seed}",
+        **learned,
+    }
+    try:
+        out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    except OSError as problem:
+        raise UserError(f"{out}: {problem.strerror}") from None
+    click.echo(f"{out}: from {learned['arrivals']} issues", err=True)

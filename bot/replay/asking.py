@@ -1,0 +1,49 @@
+"""How the arrivals of a replay are asked about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from bot.finder import Finder
+from bot.ranking.relevance import DEFAULT_RELEVANCE
+from bot.replay.running import Ask
+from bot.sources import github_hybrid
+from bot.sources.choosing import FULL_TEXT, VECTORS
+
+#: The sources of an index, and those of a search.
+INDEX = (FULL_TEXT, VECTORS)
+SEARCH = ("github-search", github_hybrid.NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The sources that are asked, all of `INDEX` or all of `SEARCH`, and the arguments of `Finder.find`.
+
+    `weights` is the text of a file of weights, empty for those that this version comes with. `store` is the URL of the
+    database that holds the index, empty for a file that is deleted afterwards; `budget` the number of searches by words
+    an issue.
+    """
+
+    sources: tuple[str, ...] = INDEX
+    top: int = 20
+    threshold: float = 0.0
+    relevance: str = DEFAULT_RELEVANCE
+    weights: str = ""
+    store: str = ""
+    budget: int = 4
+
+    @property
+    def indexed(self) -> bool:
+        return set(self.sources) <= set(INDEX)
+
+    def ask(self) -> Ask:
+        """The question that is put to a finder."""
+        return partial(
+            Finder.find,
+            threshold=self.threshold,
+            max_candidates=self.top,
+            relevance=self.relevance,
+            state="all",
+            earlier_only=True,
+        )

@@ -1,0 +1,168 @@
+"""A replay over an index, on as many processors as there are.
+
+The arrivals are cut into segments. Each has a process and an index of its own, which reads at once what came before its
+segment and goes on in order: the same answers as one process would give, sooner.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
+
+from bot.errors import DoppelError
+from bot.finder import Finder, FinderSettings
+from bot.index import Index, TextAnalyser
+from bot.index.embedding import choose_embedder
+from bot.index.ephemeral import ephemeral_index
+from bot.matching import Matcher
+from bot.matching.model import Model
+from bot.replay.archive import PastIssue
+from bot.replay.asking import Asking
+from bot.replay.github import ReplayGitHub
+from bot.replay.mirror import Mirror
+from bot.replay.remembering import Remembering
+from bot.replay.running import Answered, replay
+from bot.sources.choosing import only
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+
+#: Fewer arrivals are not worth a process, which takes a second to start and must read all that came before.
+LEAST_SEGMENT = 500
+
+# Ids of repositories that GitHub never gives out, so that a database that is named may hold others.
+_FIRST_REPO = -1_000
+
+
+def replay_index(
+    issues: Sequence[PastIssue],
+    asked: Collection[int],
+    asking: Asking,
+    jobs: int | None = None,
+    advance: Callable[[], None] = lambda: None,
+) -> Iterator[Answered | None]:
+    """Like `replay`, for all `issues`, with an index; `jobs` is how many processes there are (None: processors).
+
+    `advance` is called whenever an issue has arrived in one of them; answers are yielded in order nevertheless.
+    """
+    first = min(asked, default=len(issues))
+    count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
+    for _ in range(first):
+        advance()
+        yield None
+    if count == 1:
+        for answer in _segment(issues, first, frozenset(asked), asking, _FIRST_REPO):
+            advance()
+            yield answer
+        return
+    positions = sorted(asked)
+    starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
+    ends = [*starts[1:], len(issues)]
+    segments = [
+        _Process(issues[:end], start, frozenset(place for place in positions if start <= place < end), asking, part)
+        for part, (start, end) in enumerate(zip(starts, ends, strict=True))
+    ]
+    try:
+        for segment in segments:
+            for _ in range(segment.count):
+                while not segment.arrived:
+                    _receive(segments, advance)
+                yield segment.take()
+    finally:
+        for segment in segments:
+            segment.stop()
+
+
+def _segment(
+    issues: Sequence[PastIssue], start: int, asked: Collection[int], asking: Asking, repo_id: int
+) -> Iterator[Answered | None]:
+    with _index(asking.store, repo_id) as index:
+        github = ReplayGitHub(searchable=False)
+        model = Model.parse(asking.weights) if asking.weights else None
+        settings = FinderSettings(sources=only(*asking.sources))
+        finder = Finder(github, settings=settings, matcher=Matcher(index, model), repo_id=repo_id)
+        yield from replay(issues, asked, finder, github, asking.ask(), Mirror(index, repo_id), start)
+
+
+@contextmanager
+def _index(store: str, repo_id: int) -> Iterator[Index]:
+    """An empty index, which is gone afterwards. Its model remembers the text that is asked about until it is put in."""
+    model = choose_embedder()
+    embedder = None if model is None else Remembering(model)
+    if not store:
+        with ephemeral_index(TextAnalyser(), embedder) as index:
+            yield index
+        return
+    engine = make_engine(store)
+    try:
+        migrate(engine)
+        index = Index(engine, TextAnalyser(), embedder)
+        index.forget(repo_id)
+        try:
+            yield index
+        finally:
+            index.forget(repo_id)
+    finally:
+        engine.dispose()
+
+
+class _Process:
+    """A segment in a process of its own. What it answers comes through a pipe; `arrived` is what is not taken yet."""
+
+    def __init__(
+        self, issues: Sequence[PastIssue], start: int, asked: frozenset[int], asking: Asking, part: int
+    ) -> None:
+        # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
+        context = multiprocessing.get_context("spawn")
+        self.count = len(issues) - start
+        self.arrived: deque[Answered | Exception | None] = deque()
+        self.pipe, there = context.Pipe(duplex=False)
+        self._process = context.Process(
+            target=_run, args=(there, issues, start, asked, asking, _FIRST_REPO - part), daemon=True
+        )
+        self._process.start()
+        there.close()
+
+    def receive(self) -> None:
+        """Take in one message, or that the process has ended."""
+        try:
+            self.arrived.append(self.pipe.recv())
+        except EOFError:
+            self.pipe.close()
+            self._process.join()
+            self.arrived.append(DoppelError(f"a process of the replay ended with code {self._process.exitcode}"))
+
+    def take(self) -> Answered | None:
+        """The next answer. Raises what went wrong in the process."""
+        answer = self.arrived.popleft()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.join()
+
+
+def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
+    """Take in what any of the processes has to say, so that none waits until it is its turn."""
+    by_pipe = {segment.pipe: segment for segment in segments if not segment.pipe.closed}
+    for pipe in wait(list(by_pipe)):
+        by_pipe[pipe].receive()  # type: ignore[index]
+        advance()
+
+
+def _run(
+    there: Connection, issues: Sequence[PastIssue], start: int, asked: frozenset[int], asking: Asking, repo_id: int
+) -> None:
+    # Ctrl-C reaches all processes of a terminal; the one that waits for this one ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        for answer in _segment(issues, start, asked, asking, repo_id):
+            there.send(answer)
+    except Exception as failure:
+        there.send(failure)

@@ -1,0 +1,163 @@
+"""Makes `matching/weights.json`, by which what the index finds is judged, from files with known duplicates.
+
+Every file is replayed as it happened: when an issue arrives, the index holds what came before it. For each duplicate
+and for a seeded sample of the other issues the candidates are looked up and marked as the same issue or not. Two models
+are fitted, one after the other.
+
+The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
+each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones by leaving out
+most candidates, but no true one, since among two hundred issues the same likeness says more than among twenty thousand.
+The lists that it sees are ordered by weights that were learned without them, as those of new issues are. Issues that
+repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that forgets
+it is wrong.
+
+Files may lack authors. The weights of `PRIOR` were set by hand, and are what the features keep where no file can say
+better: who reports two things within days reports two things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bot.evaluation.labels import Labels, read_labels, to_learn_from
+from bot.index import TextAnalyser
+from bot.index.embedding import choose_embedder
+from bot.index.ephemeral import ephemeral_index
+from bot.index.packing import Floats
+from bot.matching import Matcher, confidence, standing
+from bot.model import Issue
+from bot.replay import Mirror, ReplayGitHub, read_archive
+from bot.replay.archive import PastIssue
+from bot.training.fitting import Fitted, fit_order, fit_probability
+
+#: Set by hand, see above.
+PRIOR = {"same_author_lately": -1.0}
+L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
+#: Candidates of one issue from which the probability is learned: those that a comment shows.
+SHOWN = 5
+#: What is left of a repository's issues when a smaller one is made of it.
+SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
+#: Parts of the questions that are ordered by weights of the other parts.
+PARTS = 3
+
+_REPO = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One issue with its candidates: (candidates, features.NAMES), and whether each is the `same`.
+
+    `earlier` is how many issues there were before it, `stands_for` how many issues of its kind it is a sample of.
+    """
+
+    earlier: int
+    values: Floats
+    same: Floats
+    stands_for: float
+
+    def standings(self) -> Floats:
+        return standing.standings(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Leaders:
+    """The first few of one arrival's list: (leaders, confidence.NAMES), and whether each is the same."""
+
+    earlier: int
+    rows: Floats
+    same: Floats
+    stands_for: float
+
+
+def learn(files: Sequence[Path], *, others: int, seed: int) -> dict[str, Any]:
+    """What goes into `matching/weights.json`."""
+    with ProcessPoolExecutor() as pool:
+        arrivals = [one for part in pool.map(partial(collect, others=others, seed=seed), files) for one in part]
+    return {"arrivals": len(arrivals), **{name: fitted.data() for name, fitted in fit(arrivals, seed).items()}}
+
+
+def fit(arrivals: Sequence[Arrival], seed: int) -> dict[str, Fitted]:
+    """The models by their names in the file."""
+    lists = ordered(arrivals, seed)
+    likely = probability_of(lists)
+    return {"ranking": order_of(arrivals), "confidence": likely, "calibration": calibration_of(lists, likely)}
+
+
+def collect(path: Path, *, others: int, seed: int) -> list[Arrival]:
+    """What one file has to teach."""
+    issues, labels = read_archive(path), read_labels(path)
+    return list(_looked_at(issues, labels, to_learn_from(issues, labels, others, seed)))
+
+
+def _looked_at(issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int, float]) -> Iterator[Arrival]:
+    """The chosen issues in order; those without candidates teach nothing."""
+    github = ReplayGitHub(searchable=False)
+    with ephemeral_index(TextAnalyser(), choose_embedder()) as index:
+        mirror, matcher = Mirror(index, _REPO), Matcher(index)
+        waiting: list[Issue] = []
+        for position, past in enumerate(issues):
+            issue = github.arrive(past)
+            if position in chosen:
+                mirror.put(waiting)
+                mirror.follow(github)
+                waiting = []
+                with matcher.looking(_REPO, issue, below=issue.number) as look:
+                    numbers, values = look.compared()
+                group = labels.group[past.id]
+                same = [float(labels.group[issues[number - 1].id] == group) for number in numbers.tolist()]
+                if same:
+                    yield Arrival(position, values, np.array(same), chosen[position])
+            waiting.append(issue)
+
+
+def order_of(arrivals: Sequence[Arrival]) -> Fitted:
+    """What orders candidates."""
+    told = [one for one in arrivals if one.same.any()]
+    rows = np.vstack([one.standings() for one in told])
+    same = np.concatenate([one.same for one in told])
+    return fit_order(standing.NAMES, rows, same, [len(one.same) for one in told], L2_ORDER, PRIOR)
+
+
+def ordered(arrivals: Sequence[Arrival], seed: int) -> list[Leaders]:
+    """The first few of each list, in repositories of any size."""
+    rng = np.random.default_rng(seed)
+    lists = []
+    for part in range(PARTS):
+        learned = order_of([one for place, one in enumerate(arrivals) if place % PARTS != part])
+        for arrival in arrivals[part::PARTS]:
+            for share in SHARES:
+                one = thinned(arrival, share, rng)
+                if len(one.same):
+                    scores = learned.scores(one.standings())
+                    order = np.argsort(-scores, kind="stable")
+                    rows = confidence.rows(one.values[order], scores[order], one.earlier)[:SHOWN]
+                    lists.append(Leaders(one.earlier, rows, one.same[order][: len(rows)], one.stands_for))
+    return lists
+
+
+def probability_of(lists: Sequence[Leaders]) -> Fitted:
+    """How likely the first few are."""
+    rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
+    weight = np.repeat([one.stands_for for one in lists], [len(one.same) for one in lists])
+    return fit_probability(confidence.NAMES, rows, same, weight, L2_PROBABILITY, PRIOR)
+
+
+def calibration_of(lists: Sequence[Leaders], likely: Fitted) -> Fitted:
+    """What makes the first one's probability hold, in small repositories and in large ones."""
+    rows = np.vstack([confidence.calibration(likely.scores(one.rows[:1]), one.earlier) for one in lists])
+    same = np.array([one.same[0] for one in lists])
+    weight = np.array([one.stands_for for one in lists])
+    return fit_probability(confidence.CALIBRATION, rows, same, weight, L2_CALIBRATION, {"odds": 1.0})
+
+
+def thinned(arrival: Arrival, share: float, rng: np.random.Generator) -> Arrival:
+    """The same arrival where only this share of the other issues is there; what it repeats always is."""
+    kept = (rng.random(len(arrival.same)) < share) | (arrival.same > 0)
+    return Arrival(int(arrival.earlier * share), arrival.values[kept], arrival.same[kept], arrival.stands_for)
