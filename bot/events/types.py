@@ -133,12 +133,14 @@ class IndexEvent:
     """No delivery of GitHub's but our own: go on with filling a repository's index.
 
     `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing.
+    `checked` is for a round that asks which issues are still there: up to this number they are.
     """
 
     installation: int | None
     repository: RepositorySummary
     chain: str
     step: int = 0
+    checked: int | None = None
 
     name = "index"
     action = ""

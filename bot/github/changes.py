@@ -7,7 +7,7 @@ long as the token does, an hour at most.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -24,6 +24,9 @@ from bot.model import Issue, RepoRef
 _COUNT = """query Count($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) { issues(first: 1) { totalCount } }
 }"""
+
+# What a number is called in a query, and in the paths of its errors.
+_ALIAS = "i{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,9 @@ def changed_issues(
         ),
     )
     raw: httpx.Response = response.raw_response
-    if raw.history:
-        raise NotFound(operation, raw.history[0].status_code, "it has another name now")
+    # Fetching a token is part of the history, too.
+    if moved := [one for one in raw.history if one.is_redirect]:
+        raise NotFound(operation, moved[0].status_code, "it has another name now")
     budget = _budget(raw.headers)
     if raw.status_code == 304:
         return ChangesPage(etag=etag, unchanged=True, budget=budget)
@@ -104,6 +108,29 @@ def count_issues(api: Api, repo: RepoRef) -> int | None:
     data, _ = api.graphql(f"count the issues of {repo}", _COUNT, {"owner": repo.owner, "name": repo.name})
     total = ((data.get("repository") or {}).get("issues") or {}).get("totalCount")
     return total if isinstance(total, int) else None
+
+
+def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int]) -> set[int]:
+    """Those of the numbers under which there is no issue any more, in one request for a hundred of them.
+
+    What GitHub does not say for certain is not missing.
+    """
+    missing: set[int] = set()
+    for start in range(0, len(numbers), PAGE):
+        asked = {_ALIAS.format(number): number for number in numbers[start : start + PAGE]}
+        issues = "\n".join(f"{alias}: issue(number: {number}) {{ number }}" for alias, number in asked.items())
+        query = (
+            f"query Missing($owner: String!, $name: String!) {{\n"
+            f"repository(owner: $owner, name: $name) {{\n{issues}\n}}\n}}"
+        )
+        variables = {"owner": repo.owner, "name": repo.name}
+        _, errors = api.graphql(f"ask which issues of {repo} are there", query, variables)
+        missing |= {
+            asked[str(error.path[-1])]
+            for error in errors
+            if error.type == "NOT_FOUND" and error.path and len(error.path) == 2 and error.path[-1] in asked
+        }
+    return missing
 
 
 def _budget(headers: Mapping[str, str]) -> Budget | None:

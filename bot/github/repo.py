@@ -71,6 +71,10 @@ class RepoClient(Writes):
         """The issues that were changed since then with what was said of duplicates; `history` says more (GraphQL)."""
         return past.history(self._api, repo, since)
 
+    def missing_issues(self, repo: RepoRef, numbers: Sequence[int]) -> set[int]:
+        """Those of the numbers under which there is no issue any more: it was deleted, or moved elsewhere."""
+        return changes.missing_issues(self._api, repo, numbers)
+
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
         """This client for the work on one issue (`OWNER/REPO#N`): what it read in the last minutes it remembers (T5).
 

@@ -70,6 +70,13 @@ class Index:
         with self._engine.connect() as connection:
             return states.load(connection, repo_id).issues
 
+    def numbers(self, repo_id: int, above: int, limit: int) -> list[int]:
+        """The numbers of issues, from the one after `above` on, in order."""
+        mine = sa.and_(indexed_issues.c.repo_id == repo_id, indexed_issues.c.number > above)
+        query = sa.select(indexed_issues.c.number).where(mine).order_by(indexed_issues.c.number).limit(limit)
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
     def vector_count(self, repo_id: int) -> int | None:
         """How many issues of a repository have vectors of the present model; None where it gets none."""
         if self._embedder is None or not self._embeds(repo_id):

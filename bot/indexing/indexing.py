@@ -6,17 +6,18 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Protocol
 
 from bot.errors import Retryable
-from bot.events import IndexEvent, RepositorySummary
+from bot.events import Event, IndexEvent, RepositorySummary
+from bot.github.api import PAGE
 from bot.github.changes import Budget
 from bot.github.repo import RepoClient
 from bot.index import Index, IndexedIssue
 from bot.index.backfill import Backfills, Progress
 from bot.index.embedding import EmbeddingError
-from bot.indexing.pace import EMBEDDED, LOST, PAGES, pause, retry
+from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
-from bot.jobs import Inbox
 from bot.model import Issue
 from bot.store import Store
 
@@ -24,6 +25,12 @@ logger = logging.getLogger(__name__)
 
 LOOK_EVERY = 1800.0
 """Seconds between two rounds through all repositories; where nothing has changed, each is one short answer."""
+
+
+class Queue(Protocol):
+    """Where the next step is put: the bot's `Inbox`, or whoever takes the steps himself."""
+
+    def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
 
 @dataclass(slots=True)
@@ -46,12 +53,13 @@ class Indexing:
     under a name that is the same when it is repeated; so a step that dies in the middle is done again, and no other.
     """
 
-    def __init__(self, index: Index, store: Store, inbox: Inbox, clock: Callable[[], datetime]) -> None:
+    def __init__(self, index: Index, store: Store, inbox: Queue, clock: Callable[[], datetime]) -> None:
         self._index = index
         self._store = store
         self._inbox = inbox
         self._clock = clock
         self._backfills = Backfills(store.engine)
+        self._unexplained: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
         """Whether all issues were read once, so that the index may be trusted."""
@@ -75,19 +83,26 @@ class Indexing:
 
     def step(self, event: IndexEvent, repository: RepositorySummary, github: RepoClient) -> None:
         """Read on, and queue the next step if there is more to do. `repository` is what it is called now."""
+        if event.checked is not None:
+            self._check(replace(event, repository=repository), event.checked, github)
+            return
         known = self._backfills.get(repository.id)
         if known and event.step == 0 and not known.done and self._now() - known.updated_at < LOST:
             # Another chain is at it.
             return
         try:
             progress, wait = self._advance(known, repository, github)
+            surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:
-            progress, wait = replace(known or Progress(), problem=str(failure)), retry(failure.after)
+            progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
         # In this order: whoever dies before the note does this step again, with the same name for the next one.
         if wait is not None:
             self._queue(replace(event, repository=repository, step=event.step + 1), wait)
+        elif surplus:
+            logger.info("%s: %d issues too many are in the index", repository.ref, surplus)
+            self._queue(replace(event, repository=repository, step=event.step + 1, checked=0), 0.0)
         self._note(repository.id, progress)
 
     def stop(self, repo_id: int, problem: str) -> None:
@@ -137,6 +152,28 @@ class Indexing:
         except EmbeddingError as failure:
             return replace(progress, problem=f"vectors: {failure}"), None
         return progress, 0.0 if embedded else None
+
+    def _surplus(self, repository: RepositorySummary, github: RepoClient) -> int:
+        """How many more issues there are in the index than on GitHub: of their deletion nobody has told."""
+        there = github.count_issues(repository.ref)
+        surplus = 0 if there is None else self._index.count(repository.id) - there
+        return surplus if surplus > self._unexplained.get(repository.id, 0) else 0
+
+    def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
+        """Take out some of the issues that are no longer there, and queue the next step.
+
+        What is too many after the last one is a difference in GitHub's counting, and no reason to ask again.
+        """
+        repository = event.repository
+        numbers = self._index.numbers(repository.id, checked, PAGES * PAGE)
+        if not numbers:
+            self._unexplained[repository.id] = self._surplus(repository, github)
+            return
+        for number in github.missing_issues(repository.ref, numbers):
+            logger.info("%s#%d is no longer there", repository.ref, number)
+            self.remove(repository.id, number)
+            self._store.forget_issue(repository.id, number)
+        self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
     def _read(self, progress: Progress, repository: RepositorySummary, github: RepoClient) -> _Read:
         """Some pages. A failure keeps what was read before it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.github import changes
 from tests.indexing.conftest import REPO, Host
 
 
@@ -140,3 +141,24 @@ def test_what_the_issue_forms_supply_is_no_evidence_from_the_first_issue_on(host
     host.sim.open_issue(REPO, "bob", "It jumps", "### Describe the wallaby\n\nmarsupial")
     host.work()
     assert (host.found("marsupial"), host.found("wallaby")) == ([1, 2], [])
+
+
+def test_what_was_deleted_while_nobody_listened_is_taken_out(filled: Host) -> None:
+    filled.sim.add_repository("acme/other")
+    filled.sim.delete_issue(REPO, 5)
+    filled.sim.transfer_issue(REPO, 6, "acme/other")
+    filled.sim.webhooks.join()
+    filled.queue.lose()
+    filled.round()
+    assert (filled.found("part5x"), filled.found("part6x")) == ([], [])
+    assert len(filled.indexed()) == 28
+
+
+def test_a_difference_in_counting_is_looked_into_once(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub's lists and counts need not agree on what they hide."""
+    monkeypatch.setattr(changes, "count_issues", lambda *_: 28)
+    for _ in range(3):
+        filled.round()
+    asked = [one for one in filled.queue.known if ":round-" in one and not one.endswith(":0")]
+    assert len(asked) == 2
+    assert len(filled.indexed()) == 30

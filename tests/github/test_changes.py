@@ -1,0 +1,89 @@
+"""The list of changed issues, and what GraphQL tells beside it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from githubkit.graphql import GraphQLError
+
+from bot.errors import Invalid, NotFound
+from bot.github.repo import RepoClient
+from bot.model import RepoRef
+from bot.simulator import Simulator
+from tests.github.conftest import REPO
+
+
+def test_pages_come_in_the_order_of_change_without_pull_requests(client: RepoClient, sim: Simulator) -> None:
+    for number in range(1, 151):
+        sim.open_issue("acme/app", "ann", f"Number {number}", is_pull_request=number % 10 == 0)
+        sim.clock.advance(1)
+    sim.close_issue("acme/app", 3)
+    first = client.changed_issues(REPO)
+    assert [issue.number for issue in first.issues[:4]] == [1, 2, 4, 5]
+    assert (len(first.issues), first.more, bool(first.after)) == (90, True, True)
+    rest = client.changed_issues(REPO, after=first.after, page=2)
+    assert (rest.issues[-1].number, rest.issues[-1].state, rest.more) == (3, "closed", False)
+    assert len(first.issues) + len(rest.issues) == 135
+    assert first.budget is not None and first.budget.limit >= 5_000 and 3_000 < first.budget.seconds <= 3_601
+    since = sim.issue("acme/app", 3).updated_at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    recent = client.changed_issues(REPO, since=since)
+    assert recent.issues[-1].number == 3
+    assert recent.last == datetime.fromisoformat(since)
+
+
+def test_t6_what_has_not_changed_is_not_sent_again(client: RepoClient, sim: Simulator) -> None:
+    sim.open_issue("acme/app", "ann", "One")
+    first = client.changed_issues(REPO)
+    again = client.changed_issues(REPO, etag=first.etag)
+    assert (again.unchanged, again.issues, again.etag) == (True, (), first.etag)
+
+
+def test_counted_pages_end_at_ten_thousand(client: RepoClient) -> None:
+    with pytest.raises(Invalid, match="cursor based pagination"):
+        client.changed_issues(REPO, page=100)
+
+
+def test_a_former_name_is_refused_since_a_redirect_may_lose_the_question(client: RepoClient, sim: Simulator) -> None:
+    sim.rename_repository("acme/app", "new")
+    with pytest.raises(NotFound):
+        client.changed_issues(REPO)
+    assert client.changed_issues(RepoRef("acme", "new")).issues == ()
+
+
+def test_issues_are_counted_without_pull_requests(client: RepoClient, sim: Simulator) -> None:
+    assert client.count_issues(REPO) == 0
+    sim.open_issue("acme/app", "ann", "One")
+    sim.open_issue("acme/app", "ann", "Two", is_pull_request=True)
+    assert client.count_issues(REPO) == 1
+    assert client.count_issues(RepoRef("acme", "unknown")) is None
+
+
+def test_originals_are_those_in_the_same_repository(client: RepoClient, sim: Simulator) -> None:
+    sim.add_repository("acme/other")
+    elsewhere = sim.open_issue("acme/other", "ann", "Elsewhere")
+    for title in ("One", "Two", "Three", "Four"):
+        sim.open_issue("acme/app", "ann", title)
+    sim.close_issue("acme/app", 2, reason="duplicate", duplicate_of=sim.issue("acme/app", 1))
+    sim.close_issue("acme/app", 3, reason="duplicate", duplicate_of=elsewhere)
+    assert client.originals(REPO, [2, 3, 4, 99]) == {2: 1}
+    assert client.originals(REPO, []) == {}
+
+
+def test_only_what_github_says_is_gone_is_missing(
+    client: RepoClient, sim: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for title in ("One", "Two", "Three"):
+        sim.open_issue("acme/app", "ann", title)
+    sim.delete_issue("acme/app", 2)
+    assert client.missing_issues(REPO, [1, 2, 3, 99]) == {2, 99}
+
+    def answer_in_part(*_: Any) -> tuple[dict[str, Any], list[GraphQLError]]:
+        return {}, [
+            GraphQLError(type="NOT_FOUND", message="no such repository", path=["repository"]),
+            GraphQLError(type=None, message="Something went wrong", path=["repository", "i1"]),
+        ]
+
+    monkeypatch.setattr(client._api, "graphql", answer_in_part)
+    assert client.missing_issues(REPO, [1, 2, 3]) == set()
