@@ -16,12 +16,15 @@ from bot.cli.stored import stored_repository
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was erased as JSON.")
 def forget(repository: str, yes: bool, as_json: bool) -> None:
-    """Erase everything that is stored of a repository, in the store and in the queue; GitHub's id may stand for it.
+    """Erase everything that is stored of a repository; GitHub's id may stand for it.
+
+    That is what is in the store, in the queue, and in the history that `doppel evaluate` has read.
 
     GitHub is not asked, and its comments there stay. A job that is at work on the repository just now loses its content
     within the hour. Where the App is still installed, the next event makes the repository known again: take it out of
     the installation first. Exit code 1: not confirmed, nothing was erased.
     """
+    from bot.evaluation.keeping import erase_history
     from bot.jobs import Inbox
     from bot.store import open_store
 
@@ -33,6 +36,7 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
         # The queue first: a job that still waits would store anew what is erased.
         inbox.erase(meant.id)
         rows = store.forget(meant.id)
+    erase_history(settings.home, meant.id)
     if as_json:
         click.echo(json.dumps({"repository": meant.name, "id": meant.id, "rows": rows}))
     else:

@@ -20,13 +20,22 @@ from bot.model import RepoRef
 VERSION = 1
 
 
+def erase_history(home: Path, repo_id: int) -> None:
+    """Erase what was read of a repository, by GitHub's id; nothing, where nothing was read."""
+    _file(home, repo_id).unlink(missing_ok=True)
+
+
+def _file(home: Path, repo_id: int) -> Path:
+    return home / "history" / f"{repo_id}.jsonl"
+
+
 class KeptHistory:
     """`records` by number; `etag` is that of the last look, empty where the last reading broke off."""
 
-    def __init__(self, path: Path, repo: RepoRef, *, fresh: bool = False) -> None:
+    def __init__(self, home: Path, repo_id: int, repo: RepoRef, *, fresh: bool = False) -> None:
         self.records: dict[int, PastRecord] = {}
         self.etag = ""
-        self._path = path
+        self._path = _file(home, repo_id)
         self._first = {"version": VERSION, "repository": str(repo)}
         lines = [] if fresh else self._lines()
         if lines and lines[0].get("version") == VERSION:

@@ -28,16 +28,16 @@ class HistoryReader(Protocol):
 
 
 def read_history(
-    github: HistoryReader, repo: RepoRef, folder: Path, tell: Callable[[int, int], None], *, fresh: bool = False
+    github: HistoryReader, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
 ) -> list[Row]:
-    """The rows of a repository in the order of arrival; `folder` keeps what was read, `fresh` reads all of it again.
+    """The rows of a repository in the order of arrival; `home` keeps what was read, `fresh` reads all of it again.
 
     Asks first whether anything has changed, which costs nothing where nothing has; then only for what has. `tell` hears
     how many issues were read of how many. Raises NotFound, Forbidden, RateLimited, Unavailable; what was read until
     then is kept.
     """
     found = github.repository(repo)
-    kept = KeptHistory(folder / f"{found.id}.jsonl", found.ref, fresh=fresh)
+    kept = KeptHistory(home, found.id, found.ref, fresh=fresh)
     for _ in range(_ROUNDS):
         page = github.changed_issues(found.ref, since=kept.newest, etag=kept.etag)
         if page.unchanged:

@@ -31,6 +31,7 @@ APP = RepoRef("Acme", "App")
 def settings(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
     # Nobody answers there: neither command may ask GitHub.
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
     return Settings(home=tmp_path, database_url=database_url)
@@ -123,7 +124,11 @@ def test_c6a_export_writes_a_file_that_only_its_owner_reads(store: Store, tmp_pa
 def test_c6a_forget_leaves_no_row_and_no_content_and_nothing_of_others_goes(store: Store, settings: Settings) -> None:
     before = rows(store, OTHER)
     assert all(rows(store, MINE).values())
+    history = settings.home / "history" / f"{MINE}.jsonl"
+    history.parent.mkdir()
+    history.write_text("{}\n")
     done = run("forget", "acme/app", "--yes", "--json")
+    assert not history.exists()
     assert json.loads(done.stdout) == {"repository": "Acme/App", "id": MINE, "rows": len(before)}
     assert set(rows(store, MINE).values()) == {0}
     assert holdings(settings, MINE) == []

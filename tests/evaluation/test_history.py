@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.errors import Forbidden, NotFound, RateLimited, Unavailable
-from bot.evaluation.keeping import KeptHistory
+from bot.evaluation.keeping import KeptHistory, erase_history
 from bot.evaluation.reading import read_history
 from bot.github import history as pages
 from bot.github.repo import RepoClient
@@ -134,7 +134,7 @@ def test_what_is_known_is_not_asked_for_again(client: RepoClient, sim: Simulator
     sim.clock.advance(60)
     sim.edit_issue("acme/app", 4, title="Menu opens twice", actor="ann")
     assert read(client, tmp_path)[4]["title"] == "Menu opens twice"
-    (path,) = tmp_path.iterdir()
+    (path,) = (tmp_path / "history").iterdir()
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     # Issues of the moment of the last change came again, and no others.
     assert sum("issue" in line for line in lines) <= len(TOPICS) + 2
@@ -149,8 +149,8 @@ def test_a_reading_that_broke_off_goes_on(
     with pytest.raises(Unavailable):
         read_history(client, REPO, tmp_path, lambda done, total: bool(sim.faults.add("/graphql", times=None)))
     sim.faults.clear()
-    (path,) = tmp_path.iterdir()
-    kept = KeptHistory(path, REPO)
+    (path,) = (tmp_path / "history").iterdir()
+    kept = KeptHistory(tmp_path, int(path.stem), REPO)
     assert (sorted(kept.records), kept.etag) == ([1, 2], "")
     told: list[tuple[int, int]] = []
     rows = read_history(client, REPO, tmp_path, lambda done, total: told.append((done, total)))
@@ -160,7 +160,7 @@ def test_a_reading_that_broke_off_goes_on(
 
 def test_half_a_line_and_an_old_version_are_read_again(client: RepoClient, tmp_path: Path) -> None:
     whole = read(client, tmp_path)
-    (path,) = tmp_path.iterdir()
+    (path,) = (tmp_path / "history").iterdir()
     text = path.read_text(encoding="utf-8")
     path.write_text(text[: len(text) * 2 // 3], encoding="utf-8")
     assert read(client, tmp_path) == whole
@@ -174,6 +174,15 @@ def test_fresh_forgets_what_was_deleted(client: RepoClient, sim: Simulator, tmp_
     sim.delete_issue("acme/app", 5)
     assert set(read(client, tmp_path)) == {1, 2, 3, 4, 5}
     assert set(read(client, tmp_path, fresh=True)) == {1, 2, 3, 4}
+
+
+def test_c6a_what_was_read_can_be_erased(client: RepoClient, tmp_path: Path) -> None:
+    read(client, tmp_path)
+    (path,) = (tmp_path / "history").iterdir()
+    erase_history(tmp_path, int(path.stem) + 1)
+    assert path.exists()
+    erase_history(tmp_path, int(path.stem))
+    assert not path.exists()
 
 
 def test_a_page_that_is_too_much_for_github_is_asked_for_in_parts(
