@@ -17,7 +17,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.errors import InvalidArgument, RateLimited
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IndexEvent, IssueEvent, RepositorySummary
 from bot.jobs import DeadLetters, Inbox, Job, Worker, debounce, retry
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
 from bot.jobs.database import input_table, queue_engine, workflow_table
@@ -327,3 +327,31 @@ def test_the_queue_lies_beside_the_store(tmp_path: Path) -> None:
     inbox.close()
     assert (tmp_path / "data" / "store-queue.db").exists()
     assert not (tmp_path / "home").exists()
+
+
+def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiting(bench: Bench) -> None:
+    go, at_work, most = threading.Event(), [0], [0]
+
+    def work(job: Job) -> None:
+        with bench.lock:
+            at_work[0] += 1
+            most[0] = max(most[0], at_work[0])
+        go.wait(15)
+        with bench.lock:
+            at_work[0] -= 1
+
+    steps = [
+        IndexEvent(1, RepositorySummary(repo_id, RepoRef("acme", "app"), private=False), "chain")
+        for repo_id in range(7_000, 7_012)
+    ]
+    for step in steps:
+        bench.reactions[step.delivery_id] = work
+        assert bench.inbox.put(step.delivery_id, step)
+        assert not bench.inbox.put(step.delivery_id, step)
+    bench.wait(lambda: at_work[0] > 0)
+    number = next(_number)
+    bench.inbox.put("beside", event(number))
+    bench.wait(lambda: len(bench.calls("beside")) == 1)
+    go.set()
+    bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == len(steps))
+    assert most[0] == 1
