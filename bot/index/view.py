@@ -81,6 +81,16 @@ class View:
         """How many of them have vectors."""
         return self._state.vectors
 
+    @property
+    def sequence(self) -> int:
+        """How many changes there were."""
+        return self._state.sequence
+
+    @property
+    def model(self) -> str:
+        """The name of the model that made the vectors; empty where there are none."""
+        return self._state.model
+
     def average_length(self, field: str) -> float:
         """The mean length of a field, at least 1."""
         return self._state.average_length(self._position[field])
@@ -191,6 +201,11 @@ class View:
     def vectors(self, numbers: Integers) -> Vectors:
         """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""
         return vectors.with_both(self._stored(numbers))
+
+    def pair(self, number: int) -> Vectors | None:
+        """An issue's own vectors, (2, dimensions), as `Index.embed` gives those of a text; None where it has none."""
+        blob = vectors.read(self._connection, self._repo_id, [number]).get(number)
+        return None if blob is None else vectors.unpack([blob])[0]
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
         """The terms of issues, in the order of `numbers`: a bag for each of the fields."""

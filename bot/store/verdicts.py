@@ -89,6 +89,14 @@ class Verdicts(Part):
         with self._engine.connect() as connection:
             return {one for pair in connection.execute(pairs) for one in pair} - {number}
 
+    def rejected_pairs(self, repo_id: int) -> set[tuple[int, int]]:
+        """All pairs of a repository's issues that are no duplicates, each with the smaller number first."""
+        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(
+            verdicts.c.repo_id == repo_id, verdicts.c.kind == VerdictKind.NOT, verdicts.c.undone_at.is_(None)
+        )
+        with self._engine.connect() as connection:
+            return {(min(one, other), max(one, other)) for one, other in connection.execute(pairs)}
+
     def last(self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None) -> Verdict | None:
         """The latest decision taken on this issue that still holds, by anybody or by one person.
 

@@ -1,0 +1,123 @@
+"""What was found for each issue of a repository, kept: a scan goes on where it was stopped, and asks only what changed.
+
+An answer holds as long as neither its issue's text nor that of an issue in it has changed, and the same model judges.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from bot.index.database import among, upsert
+from bot.store.base import Part
+from bot.store.engine import write
+from bot.store.index_tables import indexed_issues as issues
+from bot.store.index_tables import indexed_terms as terms
+from bot.store.scan_tables import scan_answers as table
+
+_ROWS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An earlier issue, how likely it is the same, in [0, 1], and what speaks for it, in sentences (C3)."""
+
+    number: int
+    confidence: float
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found for an issue when the index had seen `sequence` changes, by which `model`."""
+
+    number: int
+    sequence: int
+    model: str
+    found: tuple[Found, ...]
+
+
+class Answers(Part):
+    """The `scan_answers` table."""
+
+    def put(self, repo_id: int, answers: Sequence[Answer]) -> None:
+        """Keep answers, over those that there were."""
+        rows = [
+            (
+                repo_id,
+                one.number,
+                one.sequence,
+                one.model,
+                json.dumps([[it.number, round(it.confidence, 4), it.reasons] for it in one.found]),
+            )
+            for one in answers
+        ]
+        with write(self._engine) as connection:
+            upsert(connection, table, rows)
+
+    def all(self, repo_id: int) -> Iterator[Answer]:
+        """All answers of a repository, a part at a time from the database."""
+        query = sa.select(table).where(table.c.repo_id == repo_id).order_by(table.c.number)
+        with self._engine.connect() as connection:
+            for row in connection.execution_options(yield_per=_ROWS).execute(query):
+                found = tuple(Found(number, chance, tuple(why)) for number, chance, why in json.loads(row.candidates))
+                yield Answer(row.number, row.sequence, row.model, found)
+
+    def drop_outdated(self, repo_id: int) -> None:
+        """Forget answers with an issue whose text has changed since."""
+        query = sa.select(terms.c.number, terms.c.changed).where(terms.c.repo_id == repo_id)
+        with self._engine.connect() as connection:
+            changed = {row.number: row.changed for row in connection.execute(query)}
+        self._drop(
+            repo_id,
+            [
+                answer.number
+                for answer in self.all(repo_id)
+                if any(changed.get(found.number, 0) > answer.sequence for found in answer.found)
+            ],
+        )
+
+    def forget(self, repo_id: int) -> None:
+        """Forget all answers of a repository."""
+        with write(self._engine) as connection:
+            connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
+
+    def missing(
+        self, repo_id: int, model: str, *, closed: bool = False, after: int = 0, limit: int | None = None
+    ) -> list[int]:
+        """The issues above `after` that have no answer that holds, in ascending order; with `closed` closed ones too.
+
+        Issues that are closed as duplicates are not asked about: they have been dealt with.
+        """
+        mine = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
+        own = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
+        query = (
+            sa.select(issues.c.number)
+            .join(terms, own)
+            .outerjoin(table, mine)
+            .where(
+                issues.c.repo_id == repo_id,
+                issues.c.number > after,
+                in_backlog(closed),
+                sa.or_(table.c.number.is_(None), table.c.model != model, table.c.sequence < terms.c.changed),
+            )
+            .order_by(issues.c.number)
+            .limit(limit)
+        )
+        with self._engine.connect() as connection:
+            return list(connection.execute(query).scalars())
+
+    def _drop(self, repo_id: int, numbers: Iterable[int]) -> None:
+        with write(self._engine) as connection:
+            mine = sa.and_(table.c.repo_id == repo_id, among(connection, table.c.number, numbers))
+            connection.execute(sa.delete(table).where(mine))
+
+
+def in_backlog(closed: bool) -> sa.ColumnElement[bool]:
+    """Which issues are looked through."""
+    dealt_with = sa.or_(issues.c.duplicate_of.is_not(None), sa.func.coalesce(issues.c.state_reason, "") == "duplicate")
+    opened = issues.c.state == "open"
+    return sa.or_(opened, sa.not_(dealt_with)) if closed else opened

@@ -1,0 +1,65 @@
+"""Asking what each issue repeats: the same question as for a new issue, about those before it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from bot.index import Index
+from bot.matching import Matcher, Model
+from bot.model import Issue, RepoRef
+from bot.ranking.reasons import sentences
+from bot.scanning.answers import Answer, Found
+
+#: Candidates that are kept of an answer, and the least confidence: no threshold can be lower.
+MOST, LEAST = 20, 0.05
+
+# Issues that are read from the index at once.
+_AT_ONCE = 50
+# A question needs an issue; in which repository it lies the index knows by the id.
+_ANYWHERE = RepoRef("scan", "scan")
+
+
+class Asker:
+    """Asks about issues of the index. Cheap to build, without state of its own."""
+
+    def __init__(self, index: Index, model: Model) -> None:
+        self._index = index
+        self._matcher = Matcher(index, model)
+        self._weights = _digest(model)
+
+    def version(self, repo_id: int) -> str:
+        """What judges a repository's issues: answers of another version are outdated."""
+        with self._index.view(repo_id) as view:
+            return f"{self._weights} {view.model}".rstrip()
+
+    def ask(self, repo_id: int, numbers: Sequence[int]) -> list[Answer]:
+        """An answer for each of the issues that are (still) in the index."""
+        answers = []
+        for start in range(0, len(numbers), _AT_ONCE):
+            part = numbers[start : start + _AT_ONCE]
+            with self._index.view(repo_id) as view:
+                # Before the texts: what changes while they are read makes the answer outdated.
+                sequence, version = view.sequence, f"{self._weights} {view.model}".rstrip()
+                issues, texts = view.issues(part), view.texts(part)
+            for number in part:
+                if number in issues and number in texts:
+                    target = issues[number]._replace(body=texts[number][1]).issue(_ANYWHERE, "")
+                    answers.append(Answer(number, sequence, version, self._found(repo_id, target)))
+        return answers
+
+    def _found(self, repo_id: int, target: Issue) -> tuple[Found, ...]:
+        with self._matcher.looking(repo_id, target, below=target.number, stored=True) as look:
+            found = []
+            for match in look.judge()[:MOST]:
+                if match.confidence >= LEAST:
+                    shared = match.evidence
+                    why = sentences(shared.message, shared.identifiers, shared.title_words, shared.words)
+                    found.append(Found(match.number, match.confidence, why))
+            return tuple(found)
+
+
+def _digest(model: Model) -> str:
+    parts = (model.ranking, model.confidence)
+    weights = b"".join(part.weights.tobytes() + str(part.intercept).encode() for part in parts)
+    return hashlib.sha256(weights).hexdigest()[:16]

@@ -1,0 +1,45 @@
+"""The issues that are looked through, as the index has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from bot.model import State
+from bot.scanning.answers import in_backlog
+from bot.store.index_tables import indexed_issues as issues
+
+_ROWS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An issue of the backlog; what people gave it is counted."""
+
+    number: int
+    title: str
+    state: State
+    created_at: datetime
+    thumbs_up: int = 0
+    thumbs_down: int = 0
+    comments: int = 0
+
+
+def entries(connection: sa.Connection, repo_id: int, *, closed: bool = False) -> Iterator[Entry]:
+    """The open issues of a repository, with `closed` the closed ones too, from the oldest on (D8).
+
+    One that was transferred here is as old as it is, whatever its number.
+    """
+    columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
+    query = (
+        sa.select(*(issues.c[name] for name in columns))
+        .where(issues.c.repo_id == repo_id, in_backlog(closed))
+        .order_by(issues.c.created_at, issues.c.number)
+    )
+    for number, title, state, created, up, down, comments in connection.execution_options(yield_per=_ROWS).execute(
+        query
+    ):
+        yield Entry(number, title, state, datetime.fromtimestamp(created, UTC), up, down, comments)

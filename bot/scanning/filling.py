@@ -1,0 +1,65 @@
+"""Reading a repository's issues into the index from the command line, by the steps of the bot's queue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bot.events import Event, IndexEvent, RepositorySummary
+from bot.github.repo import RepoClient
+from bot.index.backfill import Backfills, Progress
+from bot.indexing import Indexing
+from bot.issue_forms import IssueForms
+
+# The first step of a chain leaves alone what another seems to be at; a reading that was stopped here looks like that.
+_GOING_ON = 1
+
+
+class OwnSteps:
+    """What the queue is for the bot: here the next step is taken by whoever queued it."""
+
+    def __init__(self) -> None:
+        self._next: tuple[Event, float] | None = None
+
+    def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
+        """Note the next step and when it is due."""
+        self._next = (event, delay_seconds)
+        return True
+
+    def take(self) -> tuple[Event, float] | None:
+        """The next step with the seconds to wait before it; None where there is nothing more to do."""
+        following, self._next = self._next, None
+        return following
+
+
+def fill(
+    indexing: Indexing,
+    steps: OwnSteps,
+    forms: IssueForms,
+    progress: Backfills,
+    github: RepoClient,
+    repository: RepositorySummary,
+    *,
+    chain: str,
+    sleep: Callable[[float], Any],
+    tell: Callable[[Progress], Any],
+) -> Progress | None:
+    """Read until everything is there, or nothing more can be read now; how far that came.
+
+    What was read before is not read again. `indexing` queues into `steps`; `tell` hears of each step, `sleep` waits
+    seconds between them, so that GitHub's limits leave enough for others. Raises what reading GitHub raises.
+    """
+    forms.refresh(github, repository)
+    steps.put("", IndexEvent(None, repository, chain, _GOING_ON))
+    while (following := steps.take()) is not None:
+        event, wait = following
+        assert isinstance(event, IndexEvent)
+        sleep(wait)
+        indexing.step(event, repository, github)
+        reached = progress.get(repository.id)
+        if reached is not None:
+            tell(reached)
+            if reached.problem and not reached.done:
+                # The bot would wait for minutes; whoever sits before a terminal is told.
+                break
+    return progress.get(repository.id)

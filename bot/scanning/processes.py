@@ -1,0 +1,63 @@
+"""Asking in several processes, which read the index side by side; this one keeps what they answer."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+
+from bot.scanning.answers import Answer
+from bot.scanning.asking import Asker
+
+#: Issues that a process is given at once: about a second's work, which is what a stop can cost.
+PART = 50
+
+# NumPy's threads of several processes would wait for each other on the same cores, which takes twice the time.
+_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+_asker: Asker | None = None
+
+
+def ask_in_processes(
+    make: Callable[[], Asker], repo_id: int, numbers: Sequence[int], processes: int
+) -> Iterator[list[Answer]]:
+    """Answers for the issues, a part at a time in no order; `make` is called once in each process, so it is pickled.
+
+    Leaving the iteration early stops the processes after the part that each is at.
+    """
+    context = multiprocessing.get_context("spawn")
+    parts = [numbers[start : start + PART] for start in range(0, len(numbers), PART)]
+    with _one_thread_each():
+        pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
+        try:
+            for done in as_completed([pool.submit(_ask, repo_id, part) for part in parts]):
+                yield done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _begin(make: Callable[[], Asker]) -> None:
+    global _asker
+    _asker = make()
+
+
+def _ask(repo_id: int, numbers: Sequence[int]) -> list[Answer]:
+    assert _asker is not None
+    return _asker.ask(repo_id, numbers)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """What processes that are started meanwhile find in their environment."""
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

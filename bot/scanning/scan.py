@@ -1,0 +1,83 @@
+"""A scan of one repository: what is still to be asked, and the groups that come of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bot.scanning.answers import Answer, Answers
+from bot.scanning.asking import Asker
+from bot.scanning.backlog import entries
+from bot.scanning.groups import THRESHOLD, Group, grouped
+from bot.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The groups of a backlog of `issues`, open ones or, with `closed`, all; every two of a group are the same with a
+    probability of at least `threshold`.
+    """
+
+    groups: tuple[Group, ...]
+    issues: int
+    closed: bool
+    threshold: float
+
+    @property
+    def closable(self) -> int:
+        """How many issues could be closed."""
+        return sum(group.closable for group in self.groups)
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "issues": self.issues,
+            "include_closed": self.closed,
+            "confidence": self.threshold,
+            "closable": self.closable,
+            "groups": [group.to_json() for group in self.groups],
+        }
+
+
+class Scan:
+    """One repository's. Asking can be stopped at any time: answers are kept, and what has one is not asked again."""
+
+    def __init__(self, store: Store, asker: Asker, repo_id: int, *, closed: bool = False) -> None:
+        self._store = store
+        self._answers = Answers(store.engine)
+        self._asker = asker
+        self._repo_id = repo_id
+        self._closed = closed
+
+    def begin(self, *, fresh: bool = False) -> None:
+        """Forget answers that no longer hold because of another issue's change; all of them, if it must be `fresh`."""
+        if fresh:
+            self._answers.forget(self._repo_id)
+        else:
+            self._answers.drop_outdated(self._repo_id)
+
+    def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
+        """The issues above `after` that are still to be asked about."""
+        version = self._asker.version(self._repo_id)
+        return self._answers.missing(self._repo_id, version, closed=self._closed, after=after, limit=limit)
+
+    def ask(self, numbers: Sequence[int]) -> None:
+        """Ask about some issues, and keep the answers."""
+        self.keep(self._asker.ask(self._repo_id, numbers))
+
+    def keep(self, answers: Sequence[Answer]) -> None:
+        """Keep what another process was answered."""
+        self._answers.put(self._repo_id, answers)
+
+    def result(self, threshold: float = THRESHOLD) -> Result:
+        """The groups by the answers that there are."""
+        with self._store.engine.connect() as connection:
+            backlog = list(entries(connection, self._repo_id, closed=self._closed))
+        groups = grouped(
+            backlog,
+            self._answers.all(self._repo_id),
+            threshold=threshold,
+            rejected=self._store.verdicts.rejected_pairs(self._repo_id),
+        )
+        return Result(tuple(groups), len(backlog), self._closed, threshold)
