@@ -90,6 +90,7 @@ def reconcile(services: Services) -> None:
     differences = compare(listed, stored)
     for summary, installation in differences.changed:
         repositories.upsert(summary, installation, services.now())
+        services.indexing.begin(summary, installation, services.now())
     for installation, suspended in differences.suspensions:
         repositories.suspend(installation, suspended)
     gone = [repository for repository in differences.missing if _is_gone(app, repository)]
