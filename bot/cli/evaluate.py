@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from bot import settings as host
-from bot.cli.replay import SOURCES, _sources, _weights
+from bot.cli.replay import SOURCES, read_sources, read_weights
 from bot.config.model import RepoConfig
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
@@ -47,7 +47,7 @@ _WIDTH = 80
     "--sources",
     default=SOURCES[0],
     show_default=True,
-    callback=_sources,
+    callback=read_sources,
     help=f"Where to look, separated by commas: {', '.join(SOURCES)}.",
 )
 @click.option(
@@ -132,7 +132,7 @@ def evaluate(
         chosen = judging.answered(chosen, issues, found) if answered_only else chosen
         _say_what_is_missing(len(judging.answered(chosen, issues, found)), len(chosen))
     else:
-        asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=_weights(weights, sources), store=store)
+        asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights, sources), store=store)
         replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
         with _progress("Issues arriving", len(issues)) as (progress, task):
             found = {}

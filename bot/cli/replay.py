@@ -22,7 +22,8 @@ _INDEX = "index"
 SOURCES = (_INDEX, *INDEX, *SEARCH)
 
 
-def _sources(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+def read_sources(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
+    """The option `--sources`: names of sources, of one kind. Raises BadParameter naming what there is."""
     given = tuple(name.strip() for name in value.split(","))
     if unknown := [name for name in given if name not in SOURCES]:
         raise click.BadParameter(f"there is no source {unknown[0]!r}; there are: {', '.join(SOURCES)}")
@@ -41,7 +42,7 @@ def _sources(_context: click.Context, _option: click.Parameter, value: str) -> t
     "--sources",
     default=SOURCES[0],
     show_default=True,
-    callback=_sources,
+    callback=read_sources,
     help=f"Where to look, separated by commas: {', '.join(SOURCES)}.",
 )
 @click.option(
@@ -108,7 +109,7 @@ def replay(
     """
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
-    asking = Asking(sources, top, threshold, relevance, _weights(weights, sources), store, budget)
+    asking = Asking(sources, top, threshold, relevance, read_weights(weights, sources), store, budget)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     try:
@@ -127,7 +128,7 @@ def replay(
     console.print(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", highlight=False)
 
 
-def _weights(weights: Path | None, sources: tuple[str, ...]) -> str:
+def read_weights(weights: Path | None, sources: tuple[str, ...]) -> str:
     """The text of a file of weights for these sources; empty stands for those that come with this version."""
     if weights is None:
         return ""
