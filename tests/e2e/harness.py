@@ -153,6 +153,13 @@ def start_world(home: Path) -> Iterator[World]:
             github.close()
 
 
+class _Unready(Indexing):
+    """An index that is still being filled."""
+
+    def ready(self, repo_id: int) -> bool:
+        return False
+
+
 class Doppel:
     """One test's repository `acme/app` (under another owner each time, which what is shown leaves out)."""
 
@@ -189,6 +196,17 @@ class Doppel:
         running = self.world.services
         settings = dataclasses.replace(running.settings, paused=True)
         self.world.services = dataclasses.replace(running, settings=settings)
+        try:
+            yield
+        finally:
+            self.world.services = running
+
+    @contextmanager
+    def before_backfill(self) -> Iterator[None]:
+        """The index of no repository is complete yet."""
+        running = self.world.services
+        indexing = _Unready(running.index, running.store, running.inbox, running.clock)
+        self.world.services = dataclasses.replace(running, indexing=indexing)
         try:
             yield
         finally:

@@ -62,14 +62,16 @@ def test_c4_undo_takes_back_one_decision_though_it_is_started_twice(doppel: Dopp
 
 def test_f9_an_outage_of_search_is_not_taken_for_no_duplicates(doppel: Doppel) -> None:
     doppel.sim.faults.add("GET /search/issues", 503, times=12)
-    doppel.open(*AGAIN)
+    with doppel.before_backfill():
+        doppel.open(*AGAIN)
     assert "Crash while exporting to PDF" in doppel.advice(2), "it was looked for again when search was back"
 
 
 def test_f9_an_outage_of_one_search_is_not_taken_for_no_duplicates(doppel: Doppel) -> None:
     doppel.sim.faults.add("GET /search/issues", 503, times=7)
     before = doppel.searches()
-    doppel.open("Dark mode for the settings page")
+    with doppel.before_backfill():
+        doppel.open("Dark mode for the settings page")
     assert doppel.said(2) == []
     assert doppel.searches() - before >= 4, "what failed was asked again when search was back"
 
@@ -111,11 +113,12 @@ def test_c4_what_github_refuses_does_not_lose_the_answers_before_it(doppel: Dopp
 
 
 def test_f9_explain_says_which_search_failed(doppel: Doppel) -> None:
-    doppel.open("Dark mode for the settings page")
-    # What was asked on opening is no longer remembered.
-    doppel.sim.clock.advance(301)
-    doppel.sim.faults.add("GET /search/issues", 503, times=None)
-    doppel.write(2, "/duplicates explain #1", "reporter")
+    with doppel.before_backfill():
+        doppel.open("Dark mode for the settings page")
+        # What was asked on opening is no longer remembered.
+        doppel.sim.clock.advance(301)
+        doppel.sim.faults.add("GET /search/issues", 503, times=None)
+        doppel.write(2, "/duplicates explain #1", "reporter")
     doppel.sim.faults.clear()
     assert "None of the searches found it" in doppel.said(2)[0]
     assert "**What did not work**" in doppel.said(2)[0]

@@ -1,0 +1,127 @@
+"""H and issue 3's items 3 and 5 in the running bot: from the signed webhook to the comment."""
+
+from __future__ import annotations
+
+from tests.e2e.harness import Doppel
+
+FIRST = ("Login fails with error E1234 on Safari", "It says `AuthTimeoutError` and E1234.")
+AGAIN = ("Safari: login fails with E1234", "I get AuthTimeoutError with E1234 when I log in.")
+LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
+
+
+def searches(comment: str) -> str:
+    """The folded list of what was asked."""
+    return comment.partition("**Searches**\n\n")[2].partition("\n\n**")[0]
+
+
+def test_before_the_backfill_githubs_searches_answer_alone(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    with doppel.before_backfill():
+        doppel.open(*AGAIN)
+    (comment,) = doppel.said(2)
+    assert LINK.format(1) in comment
+    asked = searches(comment)
+    assert "- `repo:acme/app is:issue in:title Safari login fails E1234` – 2 results (GitHub's search)" in asked
+    assert "index" not in asked
+
+
+def test_h1_h4_after_it_the_index_answers_with_reasons_confidence_and_counts(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    before = doppel.searches()
+    doppel.open(*AGAIN)
+    assert doppel.searches() - before == 1, "the search by meaning alone"
+    (comment,) = doppel.said(2)
+    shown = comment.partition("\n\n<details>")[0]
+    assert f"1. {LINK.format(1)} Login fails with error E1234 on Safari" in shown
+    assert "   - CONFIDENCE · titles" in shown
+    assert "   - Same identifiers: " in shown
+    asked = searches(comment)
+    assert " – 1 result (the full-text index)" in asked
+    assert " – 1 result (the index of meanings)" in asked
+    assert "different ones and " in asked
+    assert "1 by the full-text index, 1 by the index of meanings" in asked
+    assert "(GitHub's search)" not in asked
+
+
+def test_h4_settings_choose_the_sources(doppel: Doppel) -> None:
+    doppel.configure("sources: {github-search: on, github-hybrid: off, vectors: off, pull-requests: on}\n")
+    doppel.open(*FIRST, author="ann")
+    doppel.sim.open_issue(
+        doppel.repo, "bob", "Mend the login on Safari (E1234)", "AuthTimeoutError", is_pull_request=True
+    )
+    doppel.open(*AGAIN)
+    (comment,) = doppel.said(3)
+    asked = searches(comment)
+    assert "(the full-text index)" in asked
+    assert asked.count("(GitHub's search)") == 3, "of four searches pull requests take one"
+    assert "(pull requests)" in asked
+    assert "meaning" not in asked
+
+
+def test_h6_siblings_and_the_hosts_list_reach_the_comment_and_private_ones_never(doppel: Doppel) -> None:
+    lib, secret = f"{doppel.owner}/lib", f"{doppel.owner}/secret"
+    for name, private in ((lib, False), (secret, True)):
+        doppel.sim.add_repository(name, private=private)
+        doppel.sim.install(name)
+        doppel.settle()
+        with doppel.paused():
+            doppel.sim.open_issue(name, "ann", f"Login fails with E1234 on Safari in {name[-3:]}", AGAIN[1])
+            doppel.settle()
+    doppel.configure(f"siblings: [{lib}, {secret}]\nmin_confidence: 0\n")
+    doppel.open(*AGAIN)
+    (comment,) = doppel.said(1)
+    assert f"{lib}#1](https://redirect.github.com/{lib}/issues/1)" in comment
+    assert "secret" not in comment
+    assert "ret\n" not in comment
+    assert "1 of 2 left out: not a public repository of this owner" in comment
+
+
+def test_h6_a_known_issue_is_always_considered(doppel: Doppel) -> None:
+    doppel.configure("known_issues: [1]\nmin_confidence: 0\n")
+    doppel.open("Nothing works any more", "The office network is slow on Mondays.", author="ann")
+    doppel.open(*AGAIN)
+    (comment,) = doppel.said(2)
+    assert "- `#1` – 1 result (known issues)" in searches(comment)
+    assert LINK.format(1) in comment
+
+
+class TestDuplicatesResolved:
+    """Item 5."""
+
+    def test_a_duplicate_leads_to_its_open_original(self, doppel: Doppel) -> None:
+        doppel.open("Sign-in on iPhones", "The page stays white.", author="ann")
+        doppel.open(*FIRST, author="bob")
+        doppel.write(2, "/duplicates of #1", "triage-person")
+        doppel.open(*AGAIN)
+        advice = doppel.advice(3)
+        assert f"1. {LINK.format(1)} Sign-in on iPhones\n   - Open" in advice
+        assert f"   - Also reported in {LINK.format(2)}\n" in advice
+        assert doppel.said(2)
+
+    def test_what_was_mended_may_be_back(self, doppel: Doppel) -> None:
+        doppel.open(*FIRST, author="ann")
+        doppel.sim.close_issue(doppel.repo, 1, "triage-person", "completed")
+        doppel.settle()
+        doppel.open(*AGAIN)
+        assert "- Closed as completed: **possible regression**" in doppel.advice(2)
+
+    def test_what_the_text_names_is_not_told_again_until_a_command_asks(self, doppel: Doppel) -> None:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(AGAIN[0], f"{AGAIN[1]} Perhaps like #1?")
+        assert doppel.said(2) == []
+        doppel.write(2, "/duplicates")
+        assert " · already named in this issue\n" in doppel.advice(2)
+
+    def test_a_name_in_code_does_not_count(self, doppel: Doppel) -> None:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(AGAIN[0], f"{AGAIN[1]} `retry #1`")
+        assert LINK.format(1) in doppel.advice(2)
+
+    def test_naming_what_the_comment_shows_does_not_empty_it(self, doppel: Doppel) -> None:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+        assert LINK.format(1) in doppel.advice(2)
+        doppel.sim.edit_issue(doppel.repo, 2, body=f"{AGAIN[1]} Thanks, that is #1.")
+        doppel.settle()
+        assert f"{LINK.format(1)} " in doppel.advice(2)
+        assert "already named" in doppel.advice(2)
