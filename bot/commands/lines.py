@@ -17,6 +17,9 @@ from markdown_it.token import Token
 BODY_MAX = 65_536
 """Characters in a comment, GitHub's own limit."""
 
+LINES_MAX = 6_000
+"""Lines of a comment that are looked at. Each can be a block of its own, and ten thousand of those take a second."""
+
 # A slash and a word that begins like ours, so that `/duplicate` and `/dupes` are seen too.
 _START = re.compile(r"/du[a-z]{1,12}(?!\S)", re.IGNORECASE)
 _INDENT = re.compile(r" {0,3}/")
@@ -28,10 +31,10 @@ def command_lines(body: str) -> list[str]:
     body = body[:BODY_MAX].replace("\r\n", "\n").replace("\r", "\n")
     if "/du" not in body.lower():
         return []
-    source = body.split("\n")
+    source = body.split("\n")[:LINES_MAX]
     found: list[str] = []
     quotes = 0
-    for token in _markdown().parse(body):
+    for token in _markdown().parse("\n".join(source)):
         quotes += (token.type == "blockquote_open") - (token.type == "blockquote_close")
         if token.type == "inline" and not quotes and token.map:
             found += _of_paragraph(token, source, token.map[0])
