@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.router import Level, Route
-from handlers import access, commands, indexing, issues, settings_file, verdicts
+from handlers import access, commands, indexing, issues, scanning, settings_file, verdicts
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.
 _METADATA: Mapping[str, Level] = {"metadata": "read"}
@@ -39,4 +39,6 @@ ROUTES: tuple[Route, ...] = (
     Route("push", ("",), settings_file.pushed, _FILES),
     # No event of GitHub's: `bot.indexing` queues it.
     Route("index", ("",), indexing.read_on, {**_READING_ISSUES, **_FILES}),
+    # Nor this one: `/duplicates scan` does.
+    Route("scan", ("",), scanning.go_on, _ANSWERING),
 )

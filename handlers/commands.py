@@ -28,7 +28,7 @@ from bot.errors import GitHubError, NotFound
 from bot.events import CommentEvent
 from bot.render import is_reply_to, render_reply, replies
 from bot.services import Services
-from handlers import duplicate, looking, muting, verdicts
+from handlers import duplicate, looking, muting, scanning, verdicts
 from handlers.ask import Answer, Ask
 from handlers.visit import Visit, visiting
 
@@ -43,7 +43,7 @@ _CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
     Name.UNDO: verdicts.undo,
     Name.MUTE: muting.mute,
     Name.UNMUTE: muting.unmute,
-    Name.SCAN: looking.scan,
+    Name.SCAN: scanning.begin,
     Name.HELP: looking.show_help,
 }
 

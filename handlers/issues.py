@@ -7,6 +7,7 @@ import logging
 from bot.config import RepoConfig
 from bot.events import IssueEvent
 from bot.model import Issue
+from bot.scanning.model import is_scan_issue
 from bot.services import Services
 from handlers.advice import advise
 from handlers.finding import finder_for
@@ -57,6 +58,8 @@ def gone(event: IssueEvent, services: Services) -> None:
 def _look(visit: Visit, event: IssueEvent) -> None:
     # The payload may be old: what counts is the issue as it is now.
     issue = visit.github.issue(visit.repo, event.number)
+    if is_scan_issue(issue):
+        return
     muted = visit.services.store.muted.is_muted(visit.repository.id, event.number)
     reason = why_silent(issue, visit.config, sender_is_bot=event.sender.is_bot, muted=muted)
     if reason:

@@ -1,4 +1,4 @@
-"""Commands that look and tell: re-check, search, explain, scan and help (C4)."""
+"""Commands that look and tell: re-check, search, explain and help (C4)."""
 
 from __future__ import annotations
 
@@ -41,11 +41,6 @@ def explain(ask: Ask, command: Command) -> Answer:
     report = finder.find(ask.issue, threshold=0.0, max_candidates=_LOOKED_THROUGH, state="all")
     found = next((one for one in report.candidates if one.own and one.number == other.number), None)
     return Answer(True, render_explanation(report, found or finder.compare(ask.issue, other), ask.visit.place))
-
-
-def scan(ask: Ask, command: Command) -> Answer:
-    """`scan`: comes with a later version, and says so."""
-    return Answer(False, replies.scan_comes_later())
 
 
 def show_help(ask: Ask, command: Command) -> Answer:

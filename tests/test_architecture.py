@@ -140,6 +140,7 @@ def test_c1_every_event_that_is_queued_has_a_handler() -> None:
         "repository": REPOSITORY_ACTIONS,
         "push": {""},
         "index": {""},
+        "scan": {""},
     }
     assert JUDGED not in ISSUE_ACTIONS, "no delivery can bring it"
     assert handled == {(event, action) for event, actions in queued.items() for action in actions}

@@ -244,12 +244,6 @@ def test_c4_the_address_of_an_issue_elsewhere_is_refused(api_url: str, address: 
     assert found.problem is Problem.OTHER_REPOSITORY
 
 
-def test_c4_what_comes_later_is_read_but_not_suggested() -> None:
-    found = one("/duplicates scna")
-    assert isinstance(found, Misspelt)
-    assert "scan" not in found.suggestion
-
-
 def test_c4_a_comment_can_hold_several_commands_but_not_any_number() -> None:
     found = parse("/duplicates not #1\ntext\n\n/duplicates mute\n", REPO)
     assert [command.name for command in found if isinstance(command, Command)] == [Name.NOT, Name.MUTE]

@@ -48,7 +48,7 @@ class Row:
     """A command: what it takes, how it is written, what it does in a sentence, and who may use it.
 
     `recheck` tells the commands that look again and edit the advisory comment from those that get a short reply of
-    their own (C2). One that `comes_later` is known and says so, but is not offered in help.
+    their own (C2).
     """
 
     name: Name
@@ -57,7 +57,6 @@ class Row:
     says: str
     who: Requirement
     recheck: bool = False
-    comes_later: bool = False
 
 
 COMMANDS_LIMIT = 20
@@ -126,7 +125,6 @@ COMMANDS: tuple[Row, ...] = (
         f"{COMMAND} scan",
         "Look through all open issues for groups that report the same thing.",
         Requirement.MAINTAIN,
-        comes_later=True,
     ),
     Row(Name.HELP, Takes.NOTHING, f"{COMMAND} help", "Show this list.", Requirement.ANYONE),
 )

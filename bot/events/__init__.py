@@ -13,6 +13,7 @@ from bot.events.types import (
     PushEvent,
     RepositoryEvent,
     RepositorySummary,
+    ScanEvent,
 )
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "PushEvent",
     "RepositoryEvent",
     "RepositorySummary",
+    "ScanEvent",
     "from_json",
     "parse",
     "to_json",

@@ -15,6 +15,7 @@ from bot.events.types import (
     IssueEvent,
     PushEvent,
     RepositoryEvent,
+    ScanEvent,
 )
 
 _KINDS: dict[str, type[Event]] = {
@@ -24,6 +25,7 @@ _KINDS: dict[str, type[Event]] = {
     "repository": RepositoryEvent,
     "push": PushEvent,
     "index": IndexEvent,
+    "scan": ScanEvent,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 

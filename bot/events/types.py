@@ -155,7 +155,34 @@ class IndexEvent:
         return f"{BACKGROUND}{self.repository.id}:{self.chain}:{self.step}"
 
 
-Event = IssueEvent | CommentEvent | InstallationEvent | RepositoryEvent | PushEvent | IndexEvent
+@dataclass(frozen=True, slots=True)
+class ScanEvent:
+    """Our own too: go on with looking through a repository's backlog, at the issues above `after`.
+
+    `chain` names the command that asked for it and `step` counts in it, as for the index.
+    """
+
+    installation: int | None
+    repository: RepositorySummary
+    chain: str
+    step: int = 0
+    after: int = 0
+
+    name = "scan"
+    action = ""
+
+    @property
+    def partition(self) -> str:
+        # With the steps that fill the index: what is looked through does not change meanwhile.
+        return f"{BACKGROUND}{self.repository.id}"
+
+    @property
+    def delivery_id(self) -> str:
+        """Under which it enters the queue."""
+        return f"{BACKGROUND}{self.repository.id}:scan-{self.chain}:{self.step}"
+
+
+Event = IssueEvent | CommentEvent | InstallationEvent | RepositoryEvent | PushEvent | IndexEvent | ScanEvent
 
 
 @dataclass(frozen=True, slots=True)

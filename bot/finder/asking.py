@@ -13,6 +13,7 @@ from bot.ranking.presenting import same_place
 from bot.ranking.query import StateFilter
 from bot.ranking.rarity import Rarity, WordStats
 from bot.ranking.text import read
+from bot.scanning.model import is_scan_issue
 from bot.sources import (
     Answer,
     Discussions,
@@ -124,6 +125,9 @@ def _of_its_kind(answer: Answer, target: Issue) -> Answer:
     def proper(issue: Issue) -> bool:
         own = same_place(issue, target)
         if own is (answer.source == Siblings.name) or (own and issue.number == target.number):
+            return False
+        if is_scan_issue(issue):
+            # It resembles everything.
             return False
         return (issue.is_pull_request, issue.is_discussion) == (
             answer.source == PullRequests.name,

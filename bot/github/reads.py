@@ -19,6 +19,8 @@ LARGEST_FILE = 1024 * 1024
 # Managed users have an underscore, and some old accounts a hyphen at the end; nobody has anything else.
 _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _MOST_COMMENTS = 5_000
+# Of one person.
+_MOST_ISSUES = 1_000
 _MOST_LABELS = 2_000
 
 
@@ -61,6 +63,24 @@ class Reads:
             if not data.get("pull_request"):
                 found.append(convert.issue(data))
         return found
+
+    def issues_of(self, repo: RepoRef, login: str) -> list[Issue]:
+        """The issues that somebody opened, open and closed, without pull requests, the oldest first."""
+        listed: Iterator[Any] = self._api.pages(
+            f"list the issues of {login} in {repo}",
+            lambda page: self._api.rest.issues.list_for_repo(
+                repo.owner,
+                repo.name,
+                state="all",
+                creator=login,
+                sort="created",
+                direction="asc",
+                per_page=PAGE,
+                page=page,
+            ),
+            most=_MOST_ISSUES,
+        )
+        return [convert.issue(data) for data in listed if not data.get("pull_request")]
 
     def comments(self, repo: RepoRef, number: int) -> list[Comment]:
         """All comments on an issue, oldest first (GitHub allows no issue more than 2,500). Raises NotFound."""

@@ -20,8 +20,8 @@ Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
 class Writes(Reads):
     """Writing operations. All raise NotFound, Forbidden, Invalid, RateLimited and Unavailable.
 
-    All but `create_comment` can be repeated without harm and are, within limits. After Unavailable from
-    `create_comment` nobody knows whether the comment is there: look for its marker before trying again.
+    All but `create_comment` and `create_issue` can be repeated without harm and are, within limits. After Unavailable
+    from these nobody knows whether the thing is there: look for its marker before trying again.
     """
 
     def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
@@ -89,6 +89,24 @@ class Writes(Reads):
             f"reopen {repo}#{number}",
             repo,
             lambda at: self._api.rest.issues.update(at.owner, at.name, number, state="open", state_reason="reopened"),
+        )
+        return convert.issue(data)
+
+    def create_issue(self, repo: RepoRef, title: str, body: str) -> Issue:
+        """Open an issue."""
+        data = self._ask(
+            f"open an issue in {repo}",
+            repo,
+            lambda at: self._api.rest.issues.create(at.owner, at.name, title=title, body=body),
+        )
+        return convert.issue(data)
+
+    def edit_issue(self, repo: RepoRef, number: int, body: str) -> Issue:
+        """Give an issue of the bot's own a new text."""
+        data = self._ask(
+            f"edit {repo}#{number}",
+            repo,
+            lambda at: self._api.rest.issues.update(at.owner, at.name, number, body=body),
         )
         return convert.issue(data)
 

@@ -19,6 +19,7 @@ from bot.index.embedding import EmbeddingError
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue
+from bot.scanning.model import is_scan_issue
 from bot.store import Store
 
 logger = logging.getLogger(__name__)
@@ -100,7 +101,7 @@ class Indexing:
         # In this order: whoever dies before the note does this step again, with the same name for the next one.
         if wait is not None:
             self._queue(replace(event, repository=repository, step=event.step + 1), wait)
-        elif surplus:
+        elif surplus > self._unexplained.get(repository.id, 0):
             logger.info("%s: %d issues too many are in the index", repository.ref, surplus)
             self._queue(replace(event, repository=repository, step=event.step + 1, checked=0), 0.0)
         self._note(repository.id, progress)
@@ -128,8 +129,9 @@ class Indexing:
         Raises Retryable where nothing came of it.
         """
         progress = known or Progress(expected=github.count_issues(repository.ref))
+        about = "" if progress.expected is None else f" of about {progress.expected}"
         if known is None:
-            logger.info("%s: reading about %s issues into the index", repository.ref, progress.expected)
+            logger.info("%s: reading its issues into the index: 0%s", repository.ref, about)
         read = self._read(progress, repository, github)
         problem = self._put(github, repository, read.issues)
         progress = replace(
@@ -143,7 +145,8 @@ class Indexing:
         )
         if read.failure is not None:
             return progress, retry(read.failure.after)
-        logger.info("%s: %d issues of about %s are in the index", repository.ref, progress.seen, progress.expected)
+        if not known or not known.done:
+            logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, about)
         if not read.end:
             return progress, pause(read.requests, read.budget)
         try:
@@ -155,9 +158,12 @@ class Indexing:
 
     def _surplus(self, repository: RepositorySummary, github: RepoClient) -> int:
         """How many more issues there are in the index than on GitHub: of their deletion nobody has told."""
-        there = github.count_issues(repository.ref)
-        surplus = 0 if there is None else self._index.count(repository.id) - there
-        return surplus if surplus > self._unexplained.get(repository.id, 0) else 0
+        try:
+            there = github.count_issues(repository.ref)
+        except Retryable:
+            # The next round asks again.
+            return 0
+        return 0 if there is None else max(0, self._index.count(repository.id) - there)
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
         """Take out some of the issues that are no longer there, and queue the next step.
@@ -200,6 +206,7 @@ class Indexing:
 
     def _put(self, github: RepoClient, repository: RepositorySummary, issues: Sequence[Issue]) -> str:
         """Put issues into the index; returns why they got no vectors, empty if they did."""
+        issues = [issue for issue in issues if not is_scan_issue(issue)]
         if not issues:
             return ""
         originals = self._originals(github, repository, issues)

@@ -13,7 +13,8 @@ MARKER = "<!-- doppel:advice v1"
 """How every advisory comment begins."""
 
 _REPLY = "<!-- doppel:reply v1"
-_FINGERPRINT = re.compile(re.escape(MARKER) + r" ([0-9a-f]{16}) -->")
+_SCAN = "<!-- doppel:scan v1"
+_FINGERPRINT = re.compile(rf"(?:{re.escape(MARKER)}|{re.escape(_SCAN)}) ([0-9a-f]{{16}}) -->")
 
 
 def has_marker(body: str) -> bool:
@@ -23,13 +24,13 @@ def has_marker(body: str) -> bool:
 
 def advice_marker(content: str) -> str:
     """The first line of an advisory comment. It carries a fingerprint of what the comment says."""
-    return f"{MARKER} {hashlib.sha256(content.encode(errors='replace')).hexdigest()[:16]} -->"
+    return f"{MARKER} {_hashed(content)} -->"
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint of what an advisory comment says, without the time of the check; empty where there is none.
+    """The fingerprint of what a comment or the issue of the scan says, without the time; empty where there is none.
 
-    Two comments with the same one say the same, so an edit from one to the other can be spared.
+    Two with the same one say the same, so an edit from one to the other can be spared.
     """
     found = _FINGERPRINT.match(body)
     return found[1] if found else ""
@@ -43,3 +44,17 @@ def reply_marker(comment_id: int) -> str:
 def is_reply_to(body: str, comment_id: int) -> bool:
     """Whether this is the text of the reply to that comment."""
     return body.startswith(reply_marker(comment_id))
+
+
+def scan_marker(content: str) -> str:
+    """The first line of the issue that shows the backlog scan, with a fingerprint of what it says."""
+    return f"{_SCAN} {_hashed(content)} -->"
+
+
+def is_scan(body: str) -> bool:
+    """Whether this is the text of the issue that shows the backlog scan."""
+    return body.startswith(_SCAN)
+
+
+def _hashed(content: str) -> str:
+    return hashlib.sha256(content.encode(errors="replace")).hexdigest()[:16]

@@ -112,7 +112,41 @@ class Phrases:
     unmuted: str = "This issue is looked at again."
     unmuted_already: str = "This issue was not muted."
     comment_deleted: str = "The comment with earlier issues was deleted here, so no other one is posted."
-    scan_later: str = "Looking through all open issues comes with a later version; this one cannot do it yet."
+    scan_begun: str = (
+        "Looking through {count} open issues in the background, which takes about {wait}. What is found will stand in "
+        "an issue of its own, “{title}”."
+    )
+    scan_begun_known: str = (
+        "Looking through {count} open issues in the background, which takes about {wait}. What is found will stand "
+        "in {issue}."
+    )
+    scan_not_ready: str = (
+        "I am still reading this repository's issues ({seen} of about {expected}). Please give the command again when "
+        "that is done."
+    )
+    scan_not_begun: str = "I have not begun to read this repository's issues. Please give the command again later."
+
+    # The backlog scan.
+    scan_found: str = "**{groups} of issues that may report the same thing**, among {among}: {issues} could be closed."
+    scan_nothing: str = "**Nothing found:** among {among} no two are likely enough to report the same thing."
+    scan_among_open: str = "{count} open issues"
+    scan_among_all: str = "{count} open and closed issues"
+    scan_how: str = (
+        "Each group begins with its oldest issue, which the others may repeat. Every two of a group are alike, not "
+        "only neighbours. Those groups come first where most can be tidied up. This is a suggestion. People decide, "
+        "and nothing was changed. Commands for the newer issues:"
+    )
+    scan_sums: str = "{issues}, together 👍 {up}, 👎 {down}, {comments}"
+    scan_comment: str = "1 comment"
+    scan_comments: str = "{count} comments"
+    scan_group: str = "1 group"
+    scan_groups: str = "{count} groups"
+    scan_issue: str = "1 issue"
+    scan_issues: str = "{count} issues"
+    scan_left_out: str = (
+        "**Left out here, because an issue has no room for them:** {groups} with {issues} that could be closed. "
+        "`doppel scan` shows all of them."
+    )
 
     explain_heading: str = "**{issue}** {title}"
     explain_not_found: str = "none of the searches found it"

@@ -40,8 +40,6 @@ def commands_list() -> str:
     """What can be written, what it does, and who may: for the answer to `help` and for docs/commands.md."""
     commands = []
     for row in COMMANDS:
-        if row.comes_later:
-            continue
         line = SAY.help_line if row.who is Requirement.ANYONE else SAY.help_line_for
         commands.append(line.format(command=code(row.syntax), says=row.says, who=who_words(row.who)))
     options = [SAY.help_option.format(option=code(option), says=says) for option, says in OPTIONS]
@@ -180,9 +178,18 @@ def comment_was_deleted() -> str:
     return SAY.comment_deleted
 
 
-def scan_comes_later() -> str:
-    """The answer to `scan` as long as there is none."""
-    return SAY.scan_later
+def scan_begun(place: Place, count: int, seconds: float, title: str, known: int | None) -> str:
+    """The answer to `scan`: so many issues, in about so many seconds; `known` is the issue of an earlier one."""
+    if known is None:
+        return SAY.scan_begun.format(count=f"{count:,}", wait=duration(seconds), title=title)
+    return SAY.scan_begun_known.format(count=f"{count:,}", wait=duration(seconds), issue=place.issue(known))
+
+
+def scan_not_ready(seen: int | None, expected: int | None) -> str:
+    """`scan` before all issues were read; `seen` is None where nobody has begun."""
+    if seen is None:
+        return SAY.scan_not_begun
+    return SAY.scan_not_ready.format(seen=f"{seen:,}", expected="?" if expected is None else f"{expected:,}")
 
 
 def no_such_issue(place: Place, number: int) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from bot.index.database import among, upsert
+from bot.scanning.model import Answer, Found
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.index_tables import indexed_issues as issues
@@ -19,25 +19,6 @@ from bot.store.index_tables import indexed_terms as terms
 from bot.store.scan_tables import scan_answers as table
 
 _ROWS = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """An earlier issue, how likely it is the same, in [0, 1], and what speaks for it, in sentences (C3)."""
-
-    number: int
-    confidence: float
-    reasons: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was found for an issue when the index had seen `sequence` changes, by which `model`."""
-
-    number: int
-    sequence: int
-    model: str
-    found: tuple[Found, ...]
 
 
 class Answers(Part):

@@ -9,7 +9,7 @@ from bot.index import Index
 from bot.matching import Matcher, Model
 from bot.model import Issue, RepoRef
 from bot.ranking.reasons import sentences
-from bot.scanning.answers import Answer, Found
+from bot.scanning.model import Answer, Found
 
 #: Candidates that are kept of an answer, and the least confidence: no threshold can be lower.
 MOST, LEAST = 20, 0.05

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
-from bot.model import State
 from bot.scanning.answers import in_backlog
+from bot.scanning.model import Entry
 from bot.store.index_tables import indexed_issues as issues
 
 _ROWS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An issue of the backlog; what people gave it is counted."""
-
-    number: int
-    title: str
-    state: State
-    created_at: datetime
-    thumbs_up: int = 0
-    thumbs_down: int = 0
-    comments: int = 0
+def count_entries(connection: sa.Connection, repo_id: int, *, closed: bool = False) -> int:
+    """How many `entries` there are."""
+    query = sa.select(sa.func.count()).select_from(issues).where(issues.c.repo_id == repo_id, in_backlog(closed))
+    return int(connection.execute(query).scalar_one())
 
 
 def entries(connection: sa.Connection, repo_id: int, *, closed: bool = False) -> Iterator[Entry]:

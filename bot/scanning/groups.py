@@ -6,71 +6,14 @@ an entry, the oldest survives as the proposed original, 👍 and 👎 are the co
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from bot.knowledge.merging import merge
-from bot.scanning.answers import Answer, Found
-from bot.scanning.backlog import Entry
 from bot.scanning.linkage import Pair, linked
+from bot.scanning.model import Answer, Entry, Found, Group, Member
 
 #: Every two of a group are the same with at least this probability. docs/scan.md says what it was chosen by.
 THRESHOLD = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """An issue that may repeat the original: how likely, in [0, 1], and what speaks for it."""
-
-    entry: Entry
-    confidence: float
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Issues that report the same thing, perhaps. Counts are sums over all of them; `members` come oldest first."""
-
-    original: Entry
-    members: tuple[Member, ...]
-    thumbs_up: int
-    thumbs_down: int
-    comments: int
-
-    @property
-    def closable(self) -> int:
-        """How many issues could be closed in favour of the original."""
-        return sum(member.entry.state == "open" for member in self.members)
-
-    @property
-    def gain(self) -> float:
-        """What a maintainer gains by going through the group: the issues that can be expected to be closed, each
-        counted more the more people would be brought together.
-
-        The sum over the open members of confidence × (1 + log10(1 + 👍 + 👎 + comments)).
-        """
-        return sum(
-            member.confidence * (1 + math.log10(1 + _attention(member.entry)))
-            for member in self.members
-            if member.entry.state == "open"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """For programs; the names are those of the issue's own JSON on GitHub where there are such."""
-        return {
-            "original": _json(self.original),
-            "members": [
-                _json(one.entry) | {"confidence": round(one.confidence, 4), "reasons": list(one.reasons)}
-                for one in self.members
-            ],
-            "closable": self.closable,
-            "gain": round(self.gain, 3),
-            "thumbs_up": self.thumbs_up,
-            "thumbs_down": self.thumbs_down,
-            "comments": self.comments,
-        }
 
 
 def grouped(
@@ -118,19 +61,3 @@ def _member(original: Entry, entry: Entry, found: dict[Pair, Found]) -> Member:
     """Complete linkage has compared every two, so every member with the original."""
     one = found[min(original.number, entry.number), max(original.number, entry.number)]
     return Member(entry, one.confidence, one.reasons)
-
-
-def _attention(entry: Entry) -> int:
-    return entry.thumbs_up + entry.thumbs_down + entry.comments
-
-
-def _json(entry: Entry) -> dict[str, Any]:
-    return {
-        "number": entry.number,
-        "title": entry.title,
-        "state": entry.state,
-        "created_at": entry.created_at.isoformat(),
-        "thumbs_up": entry.thumbs_up,
-        "thumbs_down": entry.thumbs_down,
-        "comments": entry.comments,
-    }

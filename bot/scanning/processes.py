@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 
-from bot.scanning.answers import Answer
 from bot.scanning.asking import Asker
+from bot.scanning.model import Answer
 
 #: Issues that a process is given at once: about a second's work, which is what a stop can cost.
 PART = 50

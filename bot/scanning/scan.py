@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-from bot.scanning.answers import Answer, Answers
+from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
-from bot.scanning.backlog import entries
-from bot.scanning.groups import THRESHOLD, Group, grouped
+from bot.scanning.backlog import count_entries, entries
+from bot.scanning.groups import THRESHOLD, grouped
+from bot.scanning.model import Answer, Result
 from bot.store import Store
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The groups of a backlog of `issues`, open ones or, with `closed`, all; every two of a group are the same with a
-    probability of at least `threshold`.
-    """
-
-    groups: tuple[Group, ...]
-    issues: int
-    closed: bool
-    threshold: float
-
-    @property
-    def closable(self) -> int:
-        """How many issues could be closed."""
-        return sum(group.closable for group in self.groups)
-
-    def to_json(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "issues": self.issues,
-            "include_closed": self.closed,
-            "confidence": self.threshold,
-            "closable": self.closable,
-            "groups": [group.to_json() for group in self.groups],
-        }
 
 
 class Scan:
@@ -61,6 +33,11 @@ class Scan:
         """The issues above `after` that are still to be asked about."""
         version = self._asker.version(self._repo_id)
         return self._answers.missing(self._repo_id, version, closed=self._closed, after=after, limit=limit)
+
+    def count(self) -> int:
+        """How many issues are looked through."""
+        with self._store.engine.connect() as connection:
+            return count_entries(connection, self._repo_id, closed=self._closed)
 
     def ask(self, numbers: Sequence[int]) -> None:
         """Ask about some issues, and keep the answers."""

@@ -24,6 +24,5 @@ scan_issues = sa.Table(
     metadata,
     sa.Column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False, nullable=False),
     sa.Column("number", sa.BigInteger(), nullable=True),
-    sa.Column("fingerprint", sa.Text(), nullable=False),
     sa.Column("updated_at", sa.Float(53), nullable=False),
 )

@@ -218,11 +218,6 @@ def test_c4_mute_and_unmute(pair: Doppel) -> None:
     assert "Crash while exporting to PDF" in pair.said(3)[2]
 
 
-def test_c4_scan_says_that_it_comes_later(pair: Doppel) -> None:
-    pair.write(2, "/duplicates scan", "maintain-person")
-    assert reply(pair) == ("Looking through all open issues comes with a later version; this one cannot do it yet.")
-
-
 def test_c4_help_is_made_from_the_table(pair: Doppel) -> None:
     pair.write(2, "/duplicates help")
     assert "`/duplicates of #N` – Close this issue as a duplicate" in reply(pair)

@@ -23,7 +23,6 @@ def upgrade() -> None:
         "scan_issues",
         sa.Column("repo_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("number", sa.BigInteger(), nullable=True),
-        sa.Column("fingerprint", sa.Text(), nullable=False),
         sa.Column("updated_at", sa.Float(53), nullable=False),
         sa.PrimaryKeyConstraint("repo_id"),
     )

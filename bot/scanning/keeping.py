@@ -1,0 +1,109 @@
+"""The one issue of the bot's own that shows a repository's groups: opened once, then edited (D8).
+
+It is known by its row in the store, and by its hidden marker where the row cannot say: after an attempt that was not
+answered, or with a new store. The marker counts only in an issue that this App wrote.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import sqlalchemy as sa
+
+from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
+from bot.model import Issue, RepoRef
+from bot.render.marker import fingerprint
+from bot.render.scan import TITLE
+from bot.scanning.model import is_scan_issue
+from bot.store.base import Part
+from bot.store.scan_tables import scan_issues as table
+
+#: Seconds after which an unanswered creation has happened or never will, as for comments (`bot/comments.py`).
+LEASE = 35.0
+
+
+class IssueApi(Protocol):
+    """The operations on GitHub that are needed here."""
+
+    def issue(self, repo: RepoRef, number: int) -> Issue: ...
+
+    def issues_of(self, repo: RepoRef, login: str) -> list[Issue]: ...
+
+    def create_issue(self, repo: RepoRef, title: str, body: str) -> Issue: ...
+
+    def edit_issue(self, repo: RepoRef, number: int, body: str) -> Issue: ...
+
+    def reopen(self, repo: RepoRef, number: int) -> Issue: ...
+
+
+@dataclass(frozen=True, slots=True)
+class KeptIssue:
+    """`number` is None while nobody knows whether it was opened, at a time in seconds since 1970."""
+
+    number: int | None
+    updated_at: float
+
+
+class ScanIssues(Part):
+    """The `scan_issues` table."""
+
+    def get(self, repo_id: int) -> KeptIssue | None:
+        """None where there was none, or it was deleted."""
+        query = sa.select(table.c.number, table.c.updated_at).where(table.c.repo_id == repo_id)
+        with self._engine.connect() as connection:
+            row = connection.execute(query).first()
+        return None if row is None else KeptIssue(row.number, row.updated_at)
+
+    def set(self, repo_id: int, number: int | None, now: float) -> None:
+        """Note the issue, or with None that it is about to be opened."""
+        values = {"number": number, "updated_at": now}
+        insert = self._insert(table).values(repo_id=repo_id, **values)
+        with self._engine.begin() as connection:
+            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
+
+    def drop(self, repo_id: int) -> None:
+        """Note that there is none."""
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
+
+
+def keep_issue(
+    github: IssueApi, store: ScanIssues, repo_id: int, repo: RepoRef, login: str, body: str, now: float
+) -> int:
+    """Have the one issue say `body`; its number. `login` is the App's own.
+
+    One that was closed is opened again, since a maintainer has just asked for it; one that was deleted is opened anew.
+    Raises Retryable while nobody can know whether an earlier attempt succeeded, and what GitHub raises.
+    """
+    kept = store.get(repo_id)
+    if kept is not None and kept.number is not None:
+        try:
+            return _edit(github, repo, github.issue(repo, kept.number), body)
+        except NotFound:
+            store.drop(repo_id)
+            kept = None
+    if kept is not None and now - kept.updated_at < LEASE:
+        raise Retryable(f"another attempt is opening the issue of the scan in {repo}", after=LEASE)
+    own = next((issue for issue in github.issues_of(repo, login) if is_scan_issue(issue)), None)
+    if own is not None:
+        number = _edit(github, repo, own, body)
+    else:
+        store.set(repo_id, None, now)
+        try:
+            number = github.create_issue(repo, TITLE, body).number
+        except (GitHubError, RateLimited):
+            store.drop(repo_id)
+            raise
+        except Unavailable as unanswered:
+            raise Retryable(str(unanswered), after=max(LEASE, unanswered.after or 0)) from unanswered
+    store.set(repo_id, number, now)
+    return number
+
+
+def _edit(github: IssueApi, repo: RepoRef, issue: Issue, body: str) -> int:
+    if fingerprint(issue.body) != fingerprint(body):
+        github.edit_issue(repo, issue.number, body)
+    if issue.state == "closed":
+        github.reopen(repo, issue.number)
+    return issue.number

@@ -1,0 +1,100 @@
+"""`/duplicates scan`: looking through a repository's whole backlog, in steps of the background queue (D8).
+
+The steps lie in the queue that the index is filled from: one at a time, with pauses, so that issues are answered
+meanwhile. Each asks about some issues and keeps what it found; the last one writes the one issue.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from bot.commands import Command
+from bot.errors import Forbidden, NotFound
+from bot.events import ScanEvent
+from bot.github.repo import RepoClient
+from bot.index.backfill import Backfills
+from bot.matching import shipped_model
+from bot.render import Place, replies
+from bot.render.scan import TITLE, render_scan
+from bot.scanning.asking import Asker
+from bot.scanning.keeping import ScanIssues, keep_issue
+from bot.scanning.scan import Scan
+from bot.services import Services
+from bot.store import StoredRepository
+from handlers.ask import Answer, Ask
+
+logger = logging.getLogger(__name__)
+
+#: Issues that are asked about in one step, some seconds' work, and the seconds of rest after it.
+AT_ONCE, REST = 100, 1.0
+# Seconds that a step takes with its rest, for the estimate that the reply gives.
+_STEP = 4.0
+
+
+def begin(ask: Ask, command: Command) -> Answer:
+    """`scan`: answer at once, and look in the background."""
+    visit, services = ask.visit, ask.visit.services
+    repo_id = visit.repository.id
+    if not services.indexing.ready(repo_id):
+        progress = Backfills(services.store.engine).get(repo_id)
+        seen, expected = (progress.seen, progress.expected) if progress else (None, None)
+        return Answer(False, replies.scan_not_ready(seen, expected))
+    scan = _scan(services, repo_id)
+    # A delivery that is handled twice queues the same step.
+    chain = f"{ask.command_id}-{services.arrived or services.now():.3f}"
+    event = ScanEvent(ask.installation, visit.repository, chain)
+    services.inbox.put(event.delivery_id, event)
+    kept = ScanIssues(services.store.engine).get(repo_id)
+    steps = 1 + len(scan.missing()) // AT_ONCE
+    known = kept.number if kept else None
+    return Answer(True, replies.scan_begun(visit.place, scan.count(), steps * _STEP, TITLE, known))
+
+
+def go_on(event: ScanEvent, services: Services) -> None:
+    """One step of a scan, if the repository is still ours and wants to be looked at."""
+    known = services.store.repositories.get(event.repository.id)
+    if services.settings.paused or known is None or known.suspended or known.archived:
+        return
+    try:
+        _step(event, known, services)
+    except (NotFound, Forbidden) as refusal:
+        logger.warning("the scan of %s has ended: %s", known.ref, refusal)
+    finally:
+        if services.store.repositories.get(known.id) is None:
+            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
+            services.store.forget(known.id)
+
+
+def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None:
+    scan = _scan(services, known.id)
+    if event.step == 0:
+        scan.begin()
+    numbers = scan.missing(event.after, AT_ONCE)
+    if numbers:
+        scan.ask(numbers)
+        following = ScanEvent(event.installation, known.summary, event.chain, event.step + 1, numbers[-1])
+        services.inbox.put(following.delivery_id, following, REST)
+        return
+    installation = known.installation or services.github.app().installation_of(known.ref)
+
+    def client(repo_id: int) -> RepoClient:
+        return services.github.installation(installation, repository_ids=(repo_id,))
+
+    if services.repository_settings.read(client, known.summary).config.mode == "off":
+        return
+    result = scan.result()
+    checked = services.clock().strftime("%Y-%m-%d %H:%M %Z").strip()
+    number = keep_issue(
+        client(known.id),
+        ScanIssues(services.store.engine),
+        known.id,
+        known.ref,
+        services.github.app().get_app().bot_login,
+        render_scan(result, Place(str(known.ref), services.settings.enterprise), checked),
+        services.now(),
+    )
+    logger.info("%s: %d groups among %d issues are shown in #%d", known.ref, len(result.groups), result.issues, number)
+
+
+def _scan(services: Services, repo_id: int) -> Scan:
+    return Scan(services.store, Asker(services.index, shipped_model()), repo_id)

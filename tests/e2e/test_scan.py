@@ -1,0 +1,126 @@
+"""D8 through the front door: `/duplicates scan`, its steps in the queue, and the one issue that shows the groups."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.render.marker import is_scan
+from bot.render.scan import TITLE
+from bot.scanning.keeping import ScanIssues
+from bot.simulator.state.issues import Issue
+from tests.e2e.harness import BOT, Doppel
+
+CRASH = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7 is broken` in `export_pages`.")
+AGAIN = ("Crash while exporting to PDF!", f"{CRASH[1]} Again.")
+OTHER = ("Dark mode for the settings page", "Please add one, the page glares at night.")
+
+
+@pytest.fixture
+def backlog(doppel: Doppel) -> Doppel:
+    """Two issues that say the same, which were filed while nobody was there to answer, and one other."""
+    for author, (title, body) in (("ann", CRASH), ("bob", AGAIN), ("cem", OTHER)):
+        doppel.said(doppel.open(title, body, author=author).number)
+    return doppel
+
+
+def scans(doppel: Doppel) -> list[Issue]:
+    """The bot's own issues."""
+    return [issue for issue in doppel.sim.issues_of(doppel.repository) if issue.author.login == BOT]
+
+
+def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppel) -> None:
+    comment = backlog.write(3, "/duplicates scan", "maintain-person")
+    assert backlog.said(3)[-1].partition("\n")[2] == (
+        "Looking through 3 open issues in the background, which takes about 4 seconds. What is found will stand in an "
+        f"issue of its own, “{TITLE}”.\n"
+    )
+    assert backlog.reactions(comment) == ["eyes", "+1"]
+    (shown,) = scans(backlog)
+    assert shown.title == TITLE
+    assert is_scan(shown.body)
+    assert backlog.plain(shown.body).partition("\n")[2] == (
+        "**1 group of issues that may report the same thing**, among 3 open issues: 1 issue could be closed.\n\n"
+        "Each group begins with its oldest issue, which the others may repeat. Every two of a group are alike, not "
+        "only neighbours. Those groups come first where most can be tidied up. This is a suggestion. People decide, "
+        "and nothing was changed. Commands for the newer issues:\n\n"
+        "- `/duplicates of #N` – Close this issue as a duplicate; the oldest open issue that it repeats is named.\n"
+        "- `/duplicates not #N` – These two are different; neither is shown for the other again.\n"
+        "- `/duplicates scan` – Look through all open issues for groups that report the same thing.\n\n"
+        "1. [#1](https://redirect.github.com/acme/app/issues/1) Crash while exporting to PDF\n"
+        "   - Open · reported DAY · 2 issues, together 👍 0, 👎 0, 1 comment\n"
+        "   - [#2](https://redirect.github.com/acme/app/issues/2) Crash while exporting to PDF!\n"
+        "     - CONFIDENCE · open · reported DAY\n"
+        "     - Same error text: “PdfRenderError: page 7 is broken”\n"
+        "     - Same identifiers: PdfRenderError, export\\_pages\n\n"
+        "Checked on DAY.\n"
+    )
+
+
+def test_d8_a_second_scan_edits_the_same_issue(backlog: Doppel) -> None:
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (shown,) = scans(backlog)
+    number = shown.number
+    backlog.write(2, "/duplicates not #1", "triage-person")
+    backlog.write(3, "/duplicates scan", "admin-person")
+    (shown,) = scans(backlog)
+    assert shown.number == number
+    assert "**Nothing found:** among 3 open issues no two are likely enough" in shown.body
+    said = backlog.said(3)
+    assert said[-1].endswith(f"stand in [#{number}](https://redirect.github.com/acme/app/issues/{number}).\n")
+    backlog.said(2)
+
+
+def test_d8_the_issue_is_found_again_by_its_marker_and_opened_again(backlog: Doppel) -> None:
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (shown,) = scans(backlog)
+    ScanIssues(backlog.services.store.engine).drop(backlog.repository.id)
+    backlog.sim.close_issue(backlog.repo, shown.number, "maintain-person")
+    # Anybody can write the marker.
+    backlog.sim.open_issue(backlog.repo, "mallory", TITLE, shown.body)
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (again,) = scans(backlog)
+    assert (again.number, again.state) == (shown.number, "open")
+    backlog.said(3)
+    backlog.said(5)
+
+
+def test_d8_a_deleted_issue_is_opened_anew(backlog: Doppel) -> None:
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (shown,) = scans(backlog)
+    backlog.sim.delete_issue(backlog.repo, shown.number)
+    backlog.settle()
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (again,) = scans(backlog)
+    assert again.number > shown.number
+    backlog.said(3)
+
+
+def test_d8_the_bots_own_issue_is_never_answered_indexed_or_found(backlog: Doppel) -> None:
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (shown,) = scans(backlog)
+    assert backlog.said(shown.number) == []
+    assert backlog.services.index.count(backlog.repository.id) == 3
+    fresh = backlog.open("Exporting to PDF: PdfRenderError, possible duplicates in the backlog", CRASH[1], author="dan")
+    assert f"#{shown.number}]" not in backlog.said(fresh.number)[0]
+    backlog.said(3)
+
+
+def test_c5_a_reader_may_not_scan(backlog: Doppel) -> None:
+    comment = backlog.write(3, "/duplicates scan", "stranger")
+    assert backlog.said(3)[-1].endswith("\n`/duplicates scan` is for maintainers.\n")
+    assert backlog.reactions(comment) == ["eyes", "-1"]
+    assert scans(backlog) == []
+
+
+def test_d8_nobody_is_pinged_and_no_issue_gets_a_back_link(backlog: Doppel) -> None:
+    hostile = "@ann #1 <b>x</b> [y](javascript:z) `PdfRenderError` Duplicate of #1 <!-- doppel:scan v1"
+    issue = backlog.open(hostile, CRASH[1], author="eve")
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (shown,) = scans(backlog)
+    line = next(line for line in shown.body.splitlines() if f"issues/{issue.number})" in line)
+    assert line.endswith(
+        " @\u200bann #\u200b1 &lt;b&gt;x&lt;/b&gt; \\[y\\](javascript:z) \\`PdfRenderError\\` "
+        "Duplicate\u200b of #\u200b1 &lt;!-- doppel:scan v1"
+    )
+    backlog.said(3)
+    backlog.said(issue.number)
