@@ -31,8 +31,8 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
     # A hundred on a page, and few of them twice.
     assert len(host.pages) == 3
     assert [record.message for record in caplog.records] == [
-        "acme/app: reading about 230 issues into the index",
-        "acme/app: 230 issues of about 230 are in the index",
+        "acme/app: reading its issues into the index: 0 of about 230",
+        "acme/app: issues in the index: 230 of about 230",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.errors import Unavailable
 from bot.github import changes
 from tests.indexing.conftest import REPO, Host
 
@@ -162,3 +163,17 @@ def test_a_difference_in_counting_is_looked_into_once(filled: Host, monkeypatch:
     asked = [one for one in filled.queue.known if ":round-" in one and not one.endswith(":0")]
     assert len(asked) == 2
     assert len(filled.indexed()) == 30
+
+
+def test_a_count_that_fails_keeps_nothing_from_being_ready(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.load(3)
+    counts = iter([3])
+
+    def count(*_: object) -> int:
+        if (found := next(counts, None)) is None:
+            raise Unavailable("count the issues: GitHub answered 502")
+        return found
+
+    monkeypatch.setattr(changes, "count_issues", count)
+    host.install()
+    assert host.services.indexing.ready(host.repo_id)
