@@ -9,8 +9,9 @@ import pytest
 from tests.e2e.harness import Doppel, World, start_world
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Ends before the next test of another folder: a process has one worker at a time, and others need theirs."""
     with start_world(tmp_path_factory.mktemp("doppel")) as world:
         yield world
 
