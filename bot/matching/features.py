@@ -30,11 +30,13 @@ A term's rarity is its inverse document frequency divided by the largest that th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from bot.index import Bags, IndexedIssue, Terms, View, idf
@@ -108,7 +110,7 @@ class Rarity:
     """How rare terms are in one repository: `counts` by field and term's number, of `total` issues."""
 
     total: int
-    counts: dict[str, np.ndarray[tuple[int], np.dtype[np.int32]]]
+    counts: Mapping[str, NDArray[np.int32]]
     average_length: float
 
     @classmethod
@@ -116,11 +118,13 @@ class Rarity:
         fields = ("title", "words", "codes", "messages")
         return cls(view.count, {name: view.frequencies(name) for name in fields}, view.average_length("words"))
 
-    def __call__(self, field: str, terms: Integers) -> Floats:
+    def __call__(self, field: str, terms: NDArray[Any]) -> Floats:
         """The rarity of each term, by its number; 1 for one that is new."""
         counts = self.counts[field]
+        # A text's new terms have negative numbers.
         known = (terms >= 0) & (terms < len(counts))
-        seen = np.where(known, counts[np.where(known, terms, 0)], 0) if len(counts) else np.zeros(len(terms))
+        seen = np.zeros(len(terms))
+        seen[known] = counts[terms[known]]
         total = max(self.total, SMALL)
         return idf(total, seen) / float(idf(total, np.zeros(1))[0])
 
@@ -141,79 +145,83 @@ def features(question: Question, pool: Pool, rarity: Rarity) -> Floats:
     return np.stack([columns[name] for name in NAMES], axis=1) if pool.issues else np.zeros((0, len(NAMES)))
 
 
-class _Match:
-    """One field of the question against one field of all candidates; `weight` by the candidate's field."""
+def by_others(question: Question, pool: Pool) -> NDArray[np.bool_]:
+    """Which candidates are known to be by somebody else than the question."""
+    authors = [known_author(issue.author) for issue in pool.issues]
+    return np.array([bool(author and question.author) and author != question.author for author in authors], dtype=bool)
 
-    def __init__(self, mine: Terms, bags: Bags, rarity: Rarity, field: str) -> None:
-        self.count = len(bags)
-        order = np.argsort(mine.terms)
-        own = mine.terms[order]
-        self.own = rarity(field, own)
-        self.mine_counts = mine.counts[order]
-        self.rows, self.rarity = bags.rows, rarity(field, bags.terms.astype(np.int64))
-        places = np.minimum(np.searchsorted(own, bags.terms), max(len(own) - 1, 0))
-        self.hit = own[places] == bags.terms if len(own) else np.zeros(len(bags.terms), dtype=np.bool_)
-        self.places = places[self.hit]
-        self.hit_rows, self.hit_rarity = self.rows[self.hit], self.rarity[self.hit]
-        self.hit_counts = bags.counts[self.hit].astype(np.float64)
 
-    @property
-    def mass(self) -> float:
-        """Of the question."""
-        return float(self.own.sum())
+class _Column:
+    """One field of all candidates, entry by entry: whose it is, and how rare the term is."""
 
-    def masses(self) -> Floats:
-        """Of each candidate."""
-        return self.per_row(self.rows, self.rarity)
-
-    def shared(self) -> Floats:
-        return self.per_row(self.hit_rows, self.hit_rarity)
+    def __init__(self, bags: Bags, rarity: Rarity, field: str) -> None:
+        self.bags, self.field, self.of = bags, field, rarity
+        self.rows, self.rarity = bags.rows, rarity(field, bags.terms)
+        self.masses = self.per_row(self.rows, self.rarity)
 
     def per_row(self, rows: Integers, values: Floats) -> Floats:
-        return np.bincount(rows, values, self.count).astype(np.float64)
+        return np.bincount(rows, values, len(self.bags)).astype(np.float64)
+
+
+class _Match:
+    """One field of the question against a column; `mass` is the sum of the rarities of the question's terms."""
+
+    def __init__(self, mine: Terms, column: _Column) -> None:
+        self.column = column
+        order = np.argsort(mine.terms)
+        own = mine.terms[order]
+        self.own = column.of(column.field, own)
+        self.mass = float(self.own.sum())
+        self.mine_counts = mine.counts[order]
+        terms = column.bags.terms
+        places = np.minimum(np.searchsorted(own, terms), max(len(own) - 1, 0))
+        hit = np.flatnonzero(own[places] == terms) if len(own) else np.zeros(0, dtype=np.int64)
+        self.places = places[hit]
+        self.rows, self.rarity = column.rows[hit], column.rarity[hit]
+        self.counts = column.bags.counts[hit].astype(np.float64)
+        self.shared = column.per_row(self.rows, self.rarity)
+        self.of_question = _part(self.shared, self.mass)
+        self.of_candidate = _part(self.shared, column.masses)
 
     def rarest(self, k: int) -> Floats:
         """The sum of each candidate's k rarest shared terms."""
-        order = np.lexsort((-self.hit_rarity, self.hit_rows))
-        rows = self.hit_rows[order]
-        starts = np.searchsorted(rows, np.arange(self.count))
+        order = np.lexsort((-self.rarity, self.rows))
+        rows = self.rows[order]
+        starts = np.searchsorted(rows, np.arange(len(self.column.bags)))
         first = np.arange(len(rows)) - starts[rows] < k
-        return self.per_row(rows[first], self.hit_rarity[order][first])
+        return self.column.per_row(rows[first], self.rarity[order][first])
 
 
 def _by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Floats]:
     known = question.known
-    title = _Match(known["title"], pool.title, rarity, "title")
-    words = _Match(known["words"], pool.words, rarity, "words")
-    codes = _Match(known["codes"], pool.codes, rarity, "codes")
-    messages = _Match(known["messages"], pool.messages, rarity, "messages")
-    title_in_words = _Match(known["title"], pool.words, rarity, "words")
-    words_in_title = _Match(known["words"], pool.title, rarity, "title")
-    lengths = np.bincount(pool.words.rows, pool.words.counts, len(pool.words))
-    norms = np.sqrt(title.per_row(title.rows, title.rarity**2)) * np.sqrt((title.own**2).sum())
+    in_title, in_words = _Column(pool.title, rarity, "title"), _Column(pool.words, rarity, "words")
+    title, words = _Match(known["title"], in_title), _Match(known["words"], in_words)
+    codes = _Match(known["codes"], _Column(pool.codes, rarity, "codes"))
+    messages = _Match(known["messages"], _Column(pool.messages, rarity, "messages"))
+    lengths = np.bincount(in_words.rows, pool.words.counts, len(pool.words))
+    norms = np.sqrt(in_title.per_row(in_title.rows, in_title.rarity**2) * (title.own**2).sum())
     spread = _K1 * (1 - _B + _B * lengths / rarity.average_length)
     often = words.mine_counts * (1 + _K3) / (words.mine_counts + _K3)
-    saturated = words.hit_counts * (_K1 + 1) / (words.hit_counts + spread[words.hit_rows])
-    in_both, theirs = words.shared(), words.masses()
+    saturated = words.counts * (_K1 + 1) / (words.counts + spread[words.rows])
     length = np.log1p(lengths)
     return {
-        "bm25": words.per_row(words.hit_rows, words.hit_rarity * often[words.places] * saturated),
-        "titles": _part(title.per_row(title.hit_rows, title.hit_rarity**2), norms),
-        "title_in_title": _part(title.shared(), title.mass),
-        "title_of_candidate": _part(title.shared(), title.masses()),
-        "title_in_words": _part(title_in_words.shared(), title_in_words.mass),
-        "words_in_title": _part(words_in_title.shared(), words_in_title.masses()),
-        "words_shared": _part(in_both, words.mass + theirs - in_both),
-        "words_of_question": _part(in_both, words.mass),
-        "words_of_candidate": _part(in_both, theirs),
+        "bm25": in_words.per_row(words.rows, words.rarity * often[words.places] * saturated),
+        "titles": _part(in_title.per_row(title.rows, title.rarity**2), norms),
+        "title_in_title": title.of_question,
+        "title_of_candidate": title.of_candidate,
+        "title_in_words": _Match(known["title"], in_words).of_question,
+        "words_in_title": _Match(known["words"], in_title).of_candidate,
+        "words_shared": _part(words.shared, words.mass + in_words.masses - words.shared),
+        "words_of_question": words.of_question,
+        "words_of_candidate": words.of_candidate,
         "rarest": words.rarest(1),
         "rarest_five": words.rarest(5),
-        "codes": np.log1p(codes.shared()),
-        "codes_of_question": _part(codes.shared(), codes.mass),
-        "codes_of_candidate": _part(codes.shared(), codes.masses()),
+        "codes": np.log1p(codes.shared),
+        "codes_of_question": codes.of_question,
+        "codes_of_candidate": codes.of_candidate,
         "rarest_code": codes.rarest(1),
-        "messages": np.log1p(messages.shared()),
-        "messages_of_question": _part(messages.shared(), messages.mass),
+        "messages": np.log1p(messages.shared),
+        "messages_of_question": messages.of_question,
         "length": length,
         "shorter": np.log1p(known["words"].counts.sum()) - length,
     }

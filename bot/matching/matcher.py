@@ -122,7 +122,8 @@ class Look:
             return []
         rarity = features.Rarity.of(self._view)
         values = features.features(self._question, candidates, rarity)
-        judged = self._model.judge(values, there, self._question.total)
+        others = features.by_others(self._question, candidates)
+        judged = self._model.judge(values, there, others, self._question.total)
         witness = Witness(self._question, *self._text, rarity)
         matches = [
             Match(

@@ -15,12 +15,16 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.index.packing import Floats, Integers
 from bot.matching import confidence, features, standing
 
-# Set by hand, because labelled files hold next to none: copies by somebody else.
-_COPY, _COPY_CONFIDENCE = 0.6, 0.9
+Booleans = NDArray[np.bool_]
+
+# Set by hand, because labelled files hold next to none: copies by somebody else. More than a few copies of one text
+# come from a form that nobody filled in.
+_COPY, _COPY_CONFIDENCE, _FEW_COPIES = 0.6, 0.9, 2
 # Where one of the two says next to nothing, what they share is next to nothing as well.
 _LITTLE, _LITTLE_CONFIDENCE = np.log1p(2.0), 0.1
 
@@ -71,8 +75,9 @@ class Model:
             Linear.parse(data["calibration"], confidence.CALIBRATION),
         )
 
-    def judge(self, values: Floats, numbers: Integers, total: int) -> Judged:
-        """Judge a whole pool: (candidates, features.NAMES), the candidates' numbers, and how many issues there are.
+    def judge(self, values: Floats, numbers: Integers, others: Booleans, total: int) -> Judged:
+        """Judge a whole pool: (candidates, features.NAMES), the candidates' numbers, which are known to be by somebody
+        else than the question, and how many issues there are.
 
         Of equals the older comes first. Who ranks lower is never called likelier.
         """
@@ -81,7 +86,7 @@ class Model:
         rows = confidence.rows(values[order], scores[order], total)
         odds = self.calibration(confidence.calibration(self.confidence(rows), total))
         likely = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-        least, most = bounds(values[order[: len(likely)]])
+        least, most = bounds(values[order[: len(likely)]], others[order[: len(likely)]])
         likely = np.minimum(np.maximum(likely, least), most)
         # Copies first, and what comes after the leaders is at most as likely as the last of them.
         ahead = np.argsort(-least, kind="stable")
@@ -92,16 +97,16 @@ class Model:
         return Judged(order, scores, confidences)
 
 
-def bounds(values: Floats) -> tuple[Floats, Floats]:
+def bounds(values: Floats, others: Booleans) -> tuple[Floats, Floats]:
     """The least and the most that each probability can be, whatever the model says; both set by hand.
 
     A copy by another author has at least .9. One author's copy is no such case: people file series of issues from one
     text, and empty forms. Where one of the two says next to nothing, what they share is next to nothing: at most .1.
     """
     column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
-    copy = (column["words_shared"] >= _COPY) & (column["same_author"] == 0)
+    copy = column["words_shared"] >= _COPY
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
-    least = np.where(copy & ~little, _COPY_CONFIDENCE, 0.0)
+    least = np.where(copy & others & ~little & (copy.sum() <= _FEW_COPIES), _COPY_CONFIDENCE, 0.0)
     return least, np.where(little, _LITTLE_CONFIDENCE, 1.0)
 
 

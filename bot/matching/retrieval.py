@@ -52,8 +52,7 @@ def by_words(view: View, question: Question, below: int | None) -> Retrieved:
     words, title = known["words"], known["title"]
     scoring = bm25(view.average_length("words"))
     often = words.counts * (1 + _K3) / (words.counts + _K3)
-    in_words = idf(view.count, view.issues_with("words", title.terms))
-    in_titles = idf(view.count, view.issues_with("title", words.terms))
+    in_words, in_titles = _weights(view, "words", title.terms), _weights(view, "title", words.terms)
     found = {
         "words": _search(view, "words", words.terms, often * idf(view.count, words.issues), scoring, 150, below),
         "titles": _search(view, "title", title.terms, idf(view.count, title.issues), shared(3), 100, below),
@@ -96,10 +95,20 @@ def among(numbers: Integers, pool: Integers) -> Integers:
 _OF = {Kind.TITLE: "the title", Kind.TEXT: "the text", Kind.BOTH: "both"}
 
 
+def _weights(view: View, field: str, terms: Integers) -> Floats:
+    """How rare a text's terms are in another field; zero for those that it never has, which need not be looked up."""
+    counts = view.frequencies(field)
+    known = (terms >= 0) & (terms < len(counts))
+    seen = np.zeros(len(terms))
+    seen[known] = counts[terms[known]]
+    return np.where(seen > 0, idf(view.count, seen), 0.0)
+
+
 def _search(
     view: View, field: str, terms: Integers, weights: Floats, scoring: object, k: int, below: int | None
 ) -> Scores:
     best = np.argsort(-weights, kind="stable")[:_MOST_TERMS]
+    best = best[weights[best] > 0]
     return view.search(field, terms[best], weights[best], scoring, below=below).best(k)  # type: ignore[arg-type]
 
 

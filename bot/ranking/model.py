@@ -1,8 +1,8 @@
 """The learned half of the ranking: two logistic models whose weights are data, shipped beside this file.
 
 The first orders candidates (`features.py`), the second says how likely each of the best few is the same issue
-(`confidence.py`). `weights.json` says what they were made from and by which command; `doppel train --for search` makes it. Only
-weights are in it, no text.
+(`confidence.py`). `weights.json` says what they were made from and by which command; `doppel train --for search` makes
+it. Only weights are in it, no text.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def test_h1_without_its_model_full_text_goes_on_and_the_failure_is_told(index: I
     with Matcher(Index(engine, TextAnalyser(), Broken())).looking(1, target) as look:
         assert look.judge()[0].number == 2
         assert set(look.found) == {"full-text"}
-        assert look.problems == ("vectors: broken: the file is missing",)
+        assert [problem.partition(":")[0] for problem in look.problems] == ["vectors"]
     with Matcher(Index(engine, TextAnalyser())).looking(1, target) as look:
         assert look.judge()[0].number == 2
         assert set(look.found) == {"full-text"}

@@ -22,6 +22,7 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _ROWS = "embedding.weight"
 # Texts whose rows are gathered at once, which bounds the memory that this takes.
 _BATCH = 32
+_FEW = 2
 
 
 class WordLlama:
@@ -45,7 +46,7 @@ class WordLlama:
 
     def _sums(self, tokenizer: Any, rows: NDArray[np.float16], texts: Sequence[str]) -> NDArray[np.float32]:
         # A trailing token that stands for nothing gives every text a segment of its own, also an empty one.
-        tokens = [encoding.ids for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+        tokens = [encoding.ids for encoding in _encoded(tokenizer, texts)]
         sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
         filled = [i for i, ids in enumerate(tokens) if ids]
         if filled:
@@ -59,6 +60,14 @@ class WordLlama:
             if self._loaded is None:
                 self._loaded = _read_files()
             return self._loaded
+
+
+def _encoded(tokenizer: Any, texts: Sequence[str]) -> Sequence[Any]:
+    """The tokens of each text. For a few, the threads of a batch would cost more than they save."""
+    if len(texts) <= _FEW:
+        return [tokenizer.encode(text, add_special_tokens=False) for text in texts]
+    batch: Sequence[Any] = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    return batch
 
 
 def _read_files() -> tuple[Any, NDArray[np.float16]]:
