@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from bot import manifest
 from bot.calls import CallCounts, get_tool_call_tracker
 from bot.comments import CommentKeeper
 from bot.doctor import Wanted
 from bot.errors import SettingsError
+from bot.events import RepositorySummary
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.index import Index, TextAnalyser
+from bot.index.backfill import Backfills
+from bot.index.backfill import Backfills, Progress
 from bot.index.embedding import Embedder, choose_embedder
 from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job, ensure_schema
-from bot.matching import Matcher
+from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import Tools
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
 from bot.repository_settings import RepositorySettings
 from bot.router import Router
+from bot.scanning.asking import Asker
+from bot.scanning.filling import OwnSteps, fill
 from bot.services import Services
 from bot.settings import Settings
 from bot.store import Store, open_store
@@ -90,6 +97,59 @@ def build_index(settings: Settings, store: Store) -> Index:
         private_too=settings.remote_text == "all",
     )
     return Index(store.engine, TextAnalyser(), model, facts)
+
+
+@contextmanager
+def complete_index(settings: Settings, repo: RepoRef) -> Iterator[tuple[Matcher, int] | None]:
+    """What finds in this host's index of a repository, with the repository's id; None where no index is complete.
+
+    Nothing is created where this host has no database.
+    """
+    if settings.database_url.startswith("sqlite:///") and not Path(settings.database_url[10:]).exists():
+        yield None
+        return
+    store = open_store(settings)
+    try:
+        ids = (known.id for known in store.repositories.list() if str(known.ref).lower() == str(repo).lower())
+        repo_id = next(ids, None)
+        progress = None if repo_id is None else Backfills(store.engine).get(repo_id)
+        done = progress is not None and progress.done
+        yield (Matcher(build_index(settings, store)), repo_id) if done and repo_id is not None else None
+    finally:
+        store.close()
+
+
+def fill_index(
+    settings: Settings,
+    store: Store,
+    repo: RepoRef,
+    sleep: Callable[[float], None],
+    tell: Callable[[Progress], None],
+) -> tuple[RepositorySummary, Progress | None]:
+    """Read a repository's issues into the index of a store, for the command line; `bot.scanning.filling` says more."""
+    github = build_github(settings, store)
+    try:
+        client = reader(settings, github, repo)
+        found = client.repository(repo)
+        summary = RepositorySummary(found.id, found.ref, found.private, found.archived)
+        store.repositories.upsert(summary, None, now().timestamp())
+        steps = OwnSteps()
+        indexing = Indexing(build_index(settings, store), store, steps, now)
+        forms, progress = IssueForms(store, now), Backfills(store.engine)
+        reached = fill(indexing, steps, forms, progress, client, summary, chain="by hand", sleep=sleep, tell=tell)
+        return summary, reached
+    finally:
+        github.close()
+
+
+def build_asker(settings: Settings, weights: str | None = None, store: Store | None = None) -> Asker:
+    """What asks about issues of the backlog, with a store of its own where none is given (in a process of its own).
+
+    `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError for a text that
+    is none.
+    """
+    model = shipped_model() if weights is None else Model.parse(weights)
+    return Asker(build_index(settings, store or open_store(settings)), model)
 
 
 def embedder(settings: Settings) -> Embedder | None:

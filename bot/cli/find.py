@@ -9,6 +9,7 @@ import click
 
 from bot import settings as host
 from bot.cli import UNREACHABLE
+from bot.config.keys import SOURCES
 from bot.config.model import RepoConfig
 from bot.errors import NotFound, SettingsError, UserError
 from bot.model import IssueRef
@@ -41,7 +42,14 @@ BAR = RepoConfig().min_confidence
     type=click.Choice([str(one) for one in Relevance]),
     default=str(DEFAULT_RELEVANCE),
     show_default=True,
-    help="What to sort by: everything that was learned, or the titles alone.",
+    help="What to sort by: everything that was learned, the titles alone, or a score of the words.",
+)
+@click.option(
+    "--source",
+    "only",
+    type=click.Choice(list(SOURCES)),
+    multiple=True,
+    help="Show only what this source found; can be given several times.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def find(
@@ -51,17 +59,19 @@ def find(
     limit: int,
     include_closed: bool,
     relevance: str,
+    only: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Look for earlier reports of ISSUE, given as OWNER/REPO#N (or #N with DOPPEL_REPOSITORY set).
 
-    Shows more than the bot would, whose comment names only what is likely enough; that is marked. Asks as the App where
-    it is set up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0: answered, whether something was found
+    Shows more than the bot would, whose comment names only what is likely enough; that is marked. Finds in this host's
+    own index of the repository where there is one, else by GitHub's searches alone. Asks as the App where it is set
+    up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0: answered, whether something was found
     or not. 3: GitHub could not be asked, or not properly.
     """
     # These take a second to import, which `doppel --help` need not pay.
     from bot.finder import Finder, FinderSettings
-    from bot.wiring import build_github, reader
+    from bot.wiring import build_github, complete_index, reader
 
     settings = host.load()
     ref = _issue(issue, settings)
@@ -72,22 +82,25 @@ def find(
             f"{ref.repo}: the App is not installed there, or there is no such repository. Install the App on it, or "
             "ask with GITHUB_TOKEN and without APP_ID."
         ) from problem
-    finder = Finder(client, settings=FinderSettings(workflow_field=settings.workflow_field))
     try:
-        report = finder.find_duplicates(
-            ref.repo.owner,
-            ref.repo.name,
-            ref.number,
-            threshold,
-            limit,
-            include_closed,
-            relevance,
-            min_confidence=min_confidence,
-        )
+        with complete_index(settings, ref.repo) as index:
+            matcher, repo_id = index or (None, None)
+            wanted = FinderSettings(workflow_field=settings.workflow_field)
+            report = Finder(client, settings=wanted, matcher=matcher, repo_id=repo_id).find_duplicates(
+                ref.repo.owner,
+                ref.repo.name,
+                ref.number,
+                threshold,
+                limit,
+                include_closed,
+                relevance,
+                min_confidence=min_confidence,
+            )
     except NotFound as problem:
         raise UserError(
             f"{ref}: there is no such issue, or it cannot be read with what Doppel is set up with"
         ) from problem
+    report = report.of_sources(only) if only else report
     if as_json:
         click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
     else:
@@ -117,13 +130,17 @@ def show(report: Report) -> None:
     for run in report.queries:
         hits = run.problem or f"{run.hits} hits"
         click.echo(f"  {run.source:16} {hits:>12}  {_clean(run.query)}")
+    total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
+    click.echo(f"  {total} results, {unique} different ones and {repeats} repeats")
     for problem in report.problems:
         click.secho(f"  {_clean(problem)}", fg="yellow")
 
 
 def _would_be_shown(candidate: Candidate, target: int) -> bool:
     """Whether it passes the bot's bar; the bot names earlier issues only."""
-    return candidate.number < target and candidate.confidence is not None and candidate.confidence >= BAR
+    return (
+        candidate.own and candidate.number < target and candidate.confidence is not None and candidate.confidence >= BAR
+    )
 
 
 def _show_candidate(candidate: Candidate, mark: str) -> None:
@@ -131,6 +148,8 @@ def _show_candidate(candidate: Candidate, mark: str) -> None:
     click.secho(f"{mark} {chance}#{candidate.number:<6} ", bold=True, nl=False)
     state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
     click.echo(f"{_clean(candidate.title)}  ({state}; titles {candidate.similarity:.0%} alike)")
+    if candidate.also:
+        click.echo(f"           also reported in {', '.join(f'#{number}' for number in candidate.also)}")
     for reason in candidate.reasons:
         click.echo(f"           {_clean(reason)}")
 

@@ -9,9 +9,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from bot import settings as host
 from bot.cli import cli, main
 from bot.cli.find import BAR
+from bot.events import RepositorySummary
+from bot.index import IndexedIssue
+from bot.index.backfill import Backfills, Progress
+from bot.model import RepoRef
 from bot.simulator import Server, start_simulator
+from bot.store import open_store
+from bot.wiring import build_github, build_index, reader
 
 WORDS = (
     "export",
@@ -104,3 +111,30 @@ def test_what_cannot_be_is_said(arguments: list[str], says: str, capsys: pytest.
         main(["find", *arguments])
     assert ended.value.code == 2
     assert says in capsys.readouterr().err
+
+
+def test_this_hosts_own_index_is_asked_where_it_is_complete(
+    github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+    monkeypatch.setenv("DOPPEL_EMBEDDING_MODEL", "none")
+    assert "github-search" in run("acme/app#40").stdout
+    assert list(tmp_path.iterdir()) == [], "to find creates no database"
+    settings = host.load()
+    store = open_store(settings)
+    client = reader(settings, build_github(settings), RepoRef("acme", "app"))
+    repository = client.repository(RepoRef("acme", "app"))
+    store.repositories.upsert(RepositorySummary(repository.id, repository.ref, False, False), 1, 0.0)
+    issues = client.recent_issues(repository.ref, 100)
+    build_index(settings, store).put(repository.id, [IndexedIssue.of(issue) for issue in issues])
+    assert "full-text" not in run("acme/app#40").stdout
+    Backfills(store.engine).set(repository.id, Progress(done=True))
+    store.close()
+    shown = run("acme/app#40").stdout
+    assert "\n  full-text " in shown
+    assert "github-search" not in shown
+    assert "#3 " in shown
+    assert "different ones and" in shown
+    data = json.loads(run("acme/app#40", "--json", "--source", "full-text").stdout)
+    assert [run["source"] for run in data["queries"]] == ["full-text"]
+    assert all("full-text" in one["sources"] for one in data["candidates"])

@@ -126,7 +126,8 @@ def test_h6_one_that_is_hidden_in_the_moment_of_the_search_is_not_shown(client: 
 
 def test_h6_one_that_was_renamed_or_given_away_is_no_sibling(client: RepoClient, sim: Simulator) -> None:
     sim.rename_repository("acme/lib", "library")
-    assert found(ask(client, LIB)) == []
+    answer = ask(client, LIB)
+    assert (found(answer), answer.runs) == ([], ()), "it is not even asked for"
     assert found(ask(client, RepoRef("acme", "library"))) == ["acme/library#1"]
     sim.rename_repository("acme/library", "lib")
 
