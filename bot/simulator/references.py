@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 # Code never acts. An unclosed fence runs to the end of the text, as in Markdown.
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
-_TICKS = re.compile(r"`+")
+_TICKS = re.compile(r"(?<!\\)(\\*+)(`+)")
 _MENTION = re.compile(r"(?<![\w/`@.-])@([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,38}))(/[a-zA-Z0-9_.-]{1,100})?(?![\w@])")
 _NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9-]{1,39}/[A-Za-z0-9._-]{1,100}))?(?:#|GH-)([1-9]\d{0,9})(?!\w)")
 # Text that is a link already becomes no second one: only where it leads counts. That is why Renovate may write
@@ -63,20 +63,24 @@ def _without_code(text: str) -> str:
 
 
 def _without_spans(text: str) -> str:
-    """The text with code spans blanked: a run of backticks up to the next run of the same length."""
+    """The text with code spans blanked: a run of backticks up to the next run of the same length.
+
+    A backslash keeps a backtick from opening a span, and means nothing inside of one.
+    """
     runs = list(_TICKS.finditer(text))
     closers: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
-        closers.setdefault(len(runs[index][0]), []).append(index)
+        closers.setdefault(len(runs[index][2]), []).append(index)
     kept: list[str] = []
     position = 0
     for index, run in enumerate(runs):
-        same = closers[len(run[0])]
+        escaped = len(run[1]) % 2
+        same = closers.get(len(run[2]) - escaped, [])
         while same and same[-1] <= index:
             same.pop()
         if run.start() < position or not same:
             continue
-        kept.append(text[position : run.start()])
+        kept.append(text[position : run.start(2) + escaped])
         position = runs[same[-1]].end()
     kept.append(text[position:])
     return " ".join(kept)

@@ -25,6 +25,9 @@ HERE = (None, 7)
         ("[text](https://github.com/acme/app/issues/7)", (("acme/app", 7),)),
         ("https://redirect.github.com/acme/app/issues/7", ()),
         ("`#7` and ``a ` #7``", ()),
+        (r"\` #7 `#8`", (HERE,)),
+        (r"\``#8` #7", (HERE,)),
+        (r"`\` #7 `#8`", (HERE,)),
         ("```\n#7\n```\n", ()),
         ("~~~\n#7\n~~~\n#8", ((None, 8),)),
         ("```\n#7 in a fence that never ends", ()),
@@ -73,7 +76,7 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["`", "``` ", "```\n", "~~~\n```\n", "@a", "a/a", "#1", "<!--", "a-/", "duplicate of "]
+    "piece", ["`", "\\`", "\\", "``` ", "```\n", "~~~\n```\n", "@a", "a/a", "#1", "<!--", "a-/", "duplicate of "]
 )
 def test_a_long_hostile_text_takes_no_time(piece: str) -> None:
     started = time.perf_counter()
