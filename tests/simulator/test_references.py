@@ -33,6 +33,7 @@ HERE = (None, 7)
         ("```\n#7 in a fence that never ends", ()),
         ("<!-- #7 -->", ()),
         ("an unclosed ` tick and #7", (HERE,)),
+        ("acme/appGH-7", ()),
         ("colour #007 or a#7 or #7x &#7;", ()),
     ],
 )
