@@ -29,7 +29,9 @@ def results(
     confidence; they are worked out when it is known what is shown.
     """
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
-    known, originals = _relatives({number: one.issue for number, (one, _) in own.items()}, wish.duplicates, look_up)
+    ties = {number: one.duplicate_of for number, (one, _) in own.items() if one.duplicate_of}
+    issues = {number: one.issue for number, (one, _) in own.items()}
+    known, originals = _relatives(issues, ties, wish.duplicates, look_up)
     told = {number: issue for number, issue in known.items() if wish.may_tell(issue, target)}
     leaders = {number for number, issue in told.items() if wish.may_lead(issue)}
     groups = {group.found[0]: group for group in resolve(list(own), originals, told, leaders)}
@@ -53,12 +55,11 @@ def results(
 
 
 def _relatives(
-    candidates: Mapping[int, Issue], told: Mapping[int, int], look_up: LookUp
+    candidates: Mapping[int, Issue], ties: dict[int, int], told: Mapping[int, int], look_up: LookUp
 ) -> tuple[dict[int, Issue], dict[int, int]]:
     """The candidates with all that they are tied to, and the ties. `told` are ties that people made here."""
     known = dict(candidates)
-    ties: dict[int, int] = {}
-    asked: set[int] = set()
+    asked = set(candidates)
     for _ in range(_STEPS):
         near = _tied(candidates, {**ties, **told})
         wanted = sorted(near - asked)[:_MOST]

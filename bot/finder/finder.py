@@ -29,7 +29,7 @@ from bot.sources import Hit, Source
 from bot.sources.vocabulary import count_words
 
 # So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
-_SPARE = 5
+_SPARE = 3
 # Issues that are read one by one to follow duplicates where there is no index.
 _MOST_READ = 5
 
@@ -159,7 +159,7 @@ class Finder:
         with self._looking(target, Wish()) as look:
             matches = [] if look is None else look.judge((), also=[other.number])
             if matches:
-                confidence, reasons = matches[0].confidence, said(matches[0].evidence)
+                confidence, reasons = matches[0].confidence, said(matches[0])
             else:
                 (one,) = weigh_outside(target, [Hit(other, ())], self._words, self._model)
                 confidence, reasons = one.confidence, one.reasons()

@@ -10,7 +10,7 @@ from functools import partial
 from bot.config.model import SourceConfig
 from bot.finder.asking import MOST_COMPARED
 from bot.index import IndexedIssue
-from bot.matching import Evidence, Look
+from bot.matching import Look, Match
 from bot.model import Issue
 from bot.ranking.judging import judge
 from bot.ranking.model import Model
@@ -26,12 +26,16 @@ from bot.sources.protocol import Answer
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """A candidate with its probability. `reasons` are worked out when they are asked for."""
+    """A candidate with its probability. `reasons` are worked out when they are asked for.
+
+    `duplicate_of` is the number of the issue that it was closed in favour of, where the index knows.
+    """
 
     issue: Issue
     confidence: float
     sources: tuple[str, ...]
     reasons: Callable[[], tuple[str, ...]]
+    duplicate_of: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,11 @@ def weigh_inside(
     return Inside(
         candidates=tuple(
             Weighed(
-                as_issue(rows[one.number], target), one.confidence, sources[one.number], partial(said, one.evidence)
+                as_issue(rows[one.number], target),
+                one.confidence,
+                sources[one.number],
+                partial(said, one),
+                rows[one.number].duplicate_of,
             )
             for one in matches[:most]
             if one.number in rows
@@ -156,6 +164,7 @@ def _best(
     return {hit.issue.number for hit in merge(answers, target.created_at, use)[:MOST_COMPARED]}
 
 
-def said(evidence: Evidence) -> tuple[str, ...]:
-    """The reasons in words (C3)."""
+def said(match: Match) -> tuple[str, ...]:
+    """The reasons in words (C3); the evidence costs something, and few matches are shown."""
+    evidence = match.evidence
     return sentences(evidence.message, evidence.identifiers, evidence.title_words, evidence.words)
