@@ -31,6 +31,7 @@ from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.search import Result
 from bot.simulator.state.issues import Comment, Issue
+from bot.store.tokens import SealedTokens
 from bot.web import create_app
 from bot.wiring import build_services, job_handler, prepare_databases
 
@@ -107,6 +108,8 @@ def start_world(home: Path) -> Iterator[World]:
             private_key=settings.private_key,
             api_url=settings.github_api_url,
             timeout=1.0,
+            memory=services.store.etags,
+            shared_tokens=SealedTokens(services.store.engine, settings.private_key),
             clock=clock.timestamp,
             monotonic=clock.timestamp,
             sleep=clock.advance,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
+
+from bot.store.schema import etags
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -49,3 +52,22 @@ def test_t5_what_is_acted_upon_is_never_remembered(doppel: Doppel) -> None:
     doppel.settle()
     doppel.write(2, "/duplicates")
     assert "Dark" in doppel.said(2)[0]
+
+
+def test_t4_what_the_worker_remembered_is_counted_for_metrics(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    before = doppel.services.store.counters.all()
+    doppel.write(2, "/duplicates")
+    after = doppel.services.store.counters.all()
+    assert after["calls.hits"] > before.get("calls.hits", 0)
+    assert after["calls.misses"] >= before["calls.misses"] > 0
+
+
+def test_t6_the_repository_and_its_files_are_asked_for_conditionally(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    with doppel.services.store.engine.connect() as connection:
+        urls = connection.execute(sa.select(etags.c.url).where(etags.c.repo_id == doppel.repository.id)).scalars().all()
+    assert any(f"/repos/{doppel.repo}/issues/2 " in url for url in urls)
+    doppel.said(2)

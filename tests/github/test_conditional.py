@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -214,6 +215,18 @@ class TestMemory:
         now[0] += KEPT + 1
         memory.put(Question(QUESTION.account, REPO, 0, "another"), ANSWER)
         assert rows(store) == ["another"]
+
+    def test_threads_see_whole_answers(self, store: Store) -> None:
+        answers = [Remembered({"etag": f"e{number}"}, str(number).encode() * 20_000) for number in range(4)]
+
+        def work(number: int) -> None:
+            for _ in range(10):
+                store.etags.put(QUESTION, answers[number])
+                assert store.etags.get(QUESTION) in answers
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4)))
+        assert len(rows(store)) == 1
 
     def test_a_database_that_fails_is_no_memory_and_no_failure(
         self, store: Store, caplog: pytest.LogCaptureFixture
