@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,26 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli.replay import replay as command
-from bot.errors import UserError
+from bot.errors import DoppelError, UserError
 from bot.finder import Finder, FinderSettings
+from bot.index import TextAnalyser
+from bot.index.ephemeral import ephemeral_index
+from bot.matching import Matcher
 from bot.model import Issue, RepoRef
-from bot.replay import FutureLeak, PastIssue, ReplayGitHub, choose, read_archive, replay
+from bot.replay import (
+    Asking,
+    FutureLeak,
+    Mirror,
+    PastIssue,
+    ReplayGitHub,
+    choose,
+    indexed,
+    read_archive,
+    replay,
+    replay_index,
+)
 from bot.report import Report
+from bot.sources.choosing import only
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
@@ -102,6 +119,66 @@ def test_a_future_leak_is_caught(github: ReplayGitHub, caught: str, tmp_path: Pa
     finder = Finder(github, settings=FinderSettings(hybrid=False))
     with pytest.raises(FutureLeak, match=caught):
         list(replay(issues, range(12), finder, github, look))
+
+
+class Oracle(Mirror):
+    """A planted leak: the index holds all issues before the first has arrived."""
+
+    def load(self, issues: Sequence[Issue]) -> None:
+        github = ReplayGitHub(searchable=False)
+        self.put(github.arrive(past) for past in read_archive(self.path))
+
+    path: Path
+
+
+class Hasty(Mirror):
+    """Another one: in the index issues are closed from the start."""
+
+    def put(self, issues: Iterable[Issue]) -> None:
+        super().put(dataclasses.replace(issue, state="closed", closed_at=issue.created_at) for issue in issues)
+
+
+@pytest.mark.parametrize(("kind", "caught"), [(Oracle, "arrived before"), (Hasty, "closed only after")])
+def test_a_future_leak_of_the_index_is_caught(kind: type[Mirror], caught: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "issues.jsonl", [row(number) for number in range(12)])
+    github = ReplayGitHub(searchable=False)
+    with ephemeral_index(TextAnalyser()) as index:
+        settings = FinderSettings(sources=only("full-text"))
+        finder = Finder(github, settings=settings, matcher=Matcher(index), repo_id=1)
+        mirror = kind(index, 1)
+        mirror.path = path  # type: ignore[attr-defined]
+        with pytest.raises(FutureLeak, match=caught):
+            list(replay(read_archive(path), range(12), finder, github, look, mirror))
+
+
+def test_several_processes_give_the_answers_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexed, "LEAST_SEGMENT", 10)
+    closed = (START + timedelta(hours=30)).isoformat()
+    path = write(tmp_path / "issues.jsonl", [row(number, closed_at=closed) for number in range(60)])
+    alone, shared = run(path, "--jobs", "1"), run(path, "--jobs", "2")
+    assert [answer["id"] for answer in shared] == [f"APP-{number}" for number in range(12, 60)]
+    assert alone == shared
+
+
+def test_what_goes_wrong_in_a_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexed, "LEAST_SEGMENT", 10)
+    issues = read_archive(write(tmp_path / "issues.jsonl", [row(number) for number in range(40)]))
+    asking = Asking(relevance="nonsense")
+    with pytest.raises(DoppelError, match="nonsense"):
+        list(replay_index(issues, range(8, 40), asking, jobs=2))
+
+
+def test_the_sources_of_index_and_search_are_not_mixed(tmp_path: Path) -> None:
+    path = write(tmp_path / "issues.jsonl", [row(0)])
+    result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "o"), "--sources", "index,github-search"])
+    assert result.exit_code == 2
+    assert "apart" in result.output
+
+
+def test_the_simulated_search_is_replayed_too(tmp_path: Path) -> None:
+    answers = run(write(tmp_path / "issues.jsonl", [row(number) for number in range(20)]), "--sources", "github-search")
+    assert len(answers) == 16
+    assert all(answer["candidates"] for answer in answers)
 
 
 def test_an_issue_is_open_until_the_moment_it_was_closed(tmp_path: Path) -> None:

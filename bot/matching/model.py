@@ -25,8 +25,9 @@ Booleans = NDArray[np.bool_]
 # Set by hand, because labelled files hold next to none: copies by somebody else. More than a few copies of one text
 # come from a form that nobody filled in.
 _COPY, _COPY_CONFIDENCE, _FEW_COPIES = 0.6, 0.9, 2
-# Where one of the two says next to nothing, what they share is next to nothing as well.
-_LITTLE, _LITTLE_CONFIDENCE = np.log1p(2.0), 0.1
+# Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
+# title, or six of a body.
+_LITTLE, _LITTLE_CONFIDENCE = np.log1p(6.5), 0.1
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from bot.replay.asking import Asking
 from bot.replay.github import ReplayGitHub
 from bot.replay.mirror import Mirror
 from bot.replay.remembering import Remembering
-from bot.replay.running import Answered, replay
+from bot.replay.running import Answered, FutureLeak, replay
 from bot.sources.choosing import only
 from bot.store.engine import make_engine
 from bot.store.migrate import migrate
@@ -164,5 +164,8 @@ def _run(
     try:
         for answer in _segment(issues, start, asked, asking, repo_id):
             there.send(answer)
+    except FutureLeak as leak:
+        there.send(leak)
     except Exception as failure:
-        there.send(failure)
+        # In words: not every error can be sent.
+        there.send(DoppelError(f"{type(failure).__name__}: {failure}"))

@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index import Index, TextAnalyser
 from bot.index.embedding import EmbeddingError
 from bot.matching import Matcher
-from bot.model import Actor, Issue, RepoRef
-
-REPO = RepoRef("larkspool", "larkspool")
-START = datetime(2024, 1, 1, tzinfo=UTC)
-SUBJECTS = (
-    ("Upload fails with LS-2014", "The log says: ERROR upload could not store asset: database is locked"),
-    ("Map stays grey", "Only markers are shown, tile requests are answered with 403"),
-    ("Portrait videos lie on their side", "Thumbnails are right, but the player ignores the rotation"),
-    ("Disks never go to sleep", "spoold writes a few bytes to /data/cache every half minute"),
-    ("Translations into Basque", "I could help with the strings of the web interface"),
-    ("Faces of pets", "Group pictures of cats and dogs as those of people are grouped"),
-)
-
-
-def an_issue(number: int, title: str, body: str = "", *, author: str = "", days: float = 0.0) -> Issue:
-    at = START + timedelta(days=days or number)
-    who = Actor(author or f"user{number}")
-    return Issue(REPO, number, "", number, title, body, "open", None, who, (), at, at, None, "")
-
-
-def fill(index: Index, *more: Issue) -> None:
-    issues = [an_issue(number, title, body) for number, (title, body) in enumerate(SUBJECTS, 1)]
-    index.put(1, [IndexedIssue.of(issue) for issue in (*issues, *more)])
+from tests.matching.made import an_issue, fill
 
 
 def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:

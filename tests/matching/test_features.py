@@ -1,0 +1,95 @@
+"""What speaks for two issues being the same: finite numbers that do not depend on the order of the candidates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.index import Index, IndexedIssue
+from bot.matching import features, standing
+from bot.matching.features import NAMES, Rarity
+from bot.matching.question import pose
+from bot.model import Actor, Issue, RepoRef
+
+START = datetime(2024, 1, 1, tzinfo=UTC)
+WORDS = [
+    "map",
+    "tile",
+    "getTileUrl",
+    "net/http:",
+    "LS-2014",
+    "错误信息",
+    "panic:",
+    "1.8.3",
+    "\n",
+    "could not open file",
+    "",
+]
+
+texts = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+authors = st.sampled_from(["", "ghost", "hedvig", "ostap"])
+written = st.tuples(texts, texts, authors, st.integers(0, 400))
+
+_repositories = iter(range(1, 1_000_000))
+
+
+def issue(number: int, one: tuple[str, str, str, int]) -> Issue:
+    title, body, author, hours = one
+    at = START + timedelta(hours=hours)
+    return Issue(RepoRef("a", "b"), number, "", number, title, body, "open", None, Actor(author), (), at, at, None, "")
+
+
+def values(index: Index, repo: int, target: Issue, numbers: list[int]) -> np.ndarray:
+    analysis = index.analyse(repo, target.title, target.body)
+    pair = index.embed(repo, analysis)
+    with index.view(repo) as view:
+        question = pose(view, target, target.title, analysis, pair)
+        there, pool = features.load(view, np.array(numbers, dtype=np.int64), question.vectors is not None)
+        assert there.tolist() == numbers
+        return features.features(question, pool, Rarity.of(view))
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(them=st.lists(written, min_size=1, max_size=6), target=written, seed=st.randoms())
+def test_features_are_finite_and_blind_to_the_order_of_candidates(index: Index, them, target, seed) -> None:  # type: ignore[no-untyped-def]
+    repo = next(_repositories)
+    issues = [issue(number, one) for number, one in enumerate(them, 1)]
+    index.put(repo, [IndexedIssue.of(one) for one in issues])
+    numbers = [one.number for one in issues]
+    found = values(index, repo, issue(99, target), numbers)
+    assert found.shape == (len(numbers), len(NAMES))
+    assert np.isfinite(found).all()
+    assert np.isfinite(standing.standings(found)).all()
+    shares = [NAMES.index(name) for name in NAMES if "_of_" in name or name in ("words_shared", "titles", "ratio")]
+    assert ((found[:, shares] >= 0) & (found[:, shares] <= 1 + 1e-9)).all()
+    order = list(range(len(numbers)))
+    seed.shuffle(order)
+    shuffled = values(index, repo, issue(99, target), [numbers[place] for place in order])
+    assert np.allclose(shuffled, found[order], atol=1e-6)
+
+
+SYMMETRIC = ("titles", "words_shared", "vector_title", "vector_text", "vector_both", "ratio", "same_topic", "days")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(one=written, other=written)
+def test_likeness_is_the_same_from_both_sides(index: Index, one, other) -> None:  # type: ignore[no-untyped-def]
+    repo = next(_repositories)
+    both = [issue(1, one), issue(2, other)]
+    index.put(repo, [IndexedIssue.of(each) for each in both])
+    there, back = values(index, repo, both[0], [2])[0], values(index, repo, both[1], [1])[0]
+    for name in (*SYMMETRIC, "same_author", "same_author_lately", "rarest", "codes", "messages"):
+        assert np.isclose(there[NAMES.index(name)], back[NAMES.index(name)], atol=0.02), name
+
+
+def test_a_copy_shares_everything(index: Index) -> None:
+    text = ("Map stays grey", "tile requests are answered with 403", "hedvig", 0)
+    index.put(1, [IndexedIssue.of(issue(1, text))])
+    (found,) = values(index, 1, issue(2, ("Map stays grey", text[1], "ostap", 1)), [1])
+    column = dict(zip(NAMES, found, strict=True))
+    for name in ("titles", "title_in_title", "words_shared", "words_of_question", "words_of_candidate", "ratio"):
+        assert np.isclose(column[name], 1), name
+    assert column["same_author"] == 0

@@ -1,0 +1,70 @@
+"""Known traps: series of one author, messages that differ a little, umbrellas, texts that say next to nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bot.index import Index
+from bot.matching import Match, Matcher
+from bot.matching.features import NAMES
+from bot.matching.model import bounds
+from bot.model import Issue
+from tests.matching.made import an_issue, fill
+
+
+def judged(index: Index, target: Issue) -> dict[int, Match]:
+    with Matcher(index).looking(1, target) as look:
+        return {match.number: match for match in look.judge()}
+
+
+TEXT = (
+    "Uploading a picture of more than 40 MB from the phone ends after a minute; the proxy answers 413 and the app waits"
+)
+
+
+def test_a_copy_by_somebody_else_is_likely_and_one_of_a_series_is_not(index: Index) -> None:
+    fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="boje", days=100))
+    other = judged(index, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="tonje", days=101))
+    same = judged(index, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje", days=101))
+    assert other[20].confidence >= 0.9
+    assert same[20].confidence < other[20].confidence
+
+
+def test_an_empty_form_is_no_copy(index: Index) -> None:
+    """Many issues with one text come from a form that nobody filled in."""
+    title, body = "[short description of the problem]", "Describe here what happened and what you expected instead."
+    fill(index, *(an_issue(number, title, body, author=f"user{number}") for number in range(20, 24)))
+    found = judged(index, an_issue(30, title, body, author="tonje"))
+    assert all(match.confidence < 0.9 for match in found.values())
+
+
+def test_nobodys_copy_is_not_known_to_be_by_somebody_else(index: Index) -> None:
+    fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="ghost", days=100))
+    values = np.zeros((1, len(NAMES)))
+    values[0, NAMES.index("words_shared")] = 1
+    values[0, NAMES.index("length")] = 4
+    assert bounds(values, np.array([True]))[0] == [0.9]
+    assert bounds(values, np.array([False]))[0] == [0]
+
+
+@pytest.mark.parametrize(("title", "body"), [("", ""), ("help", ""), ("it", "does not work"), ("Map", "")])
+def test_next_to_nothing_said_is_next_to_nothing_known(index: Index, title: str, body: str) -> None:
+    fill(index, an_issue(20, "help", ""), an_issue(21, "Map", ""))
+    assert all(match.confidence <= 0.1 for match in judged(index, an_issue(30, title, body)).values())
+
+
+def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
+    """ "index out of range (2)" beside "index out of range"."""
+    crash = "The importer dies with\n\n    panic: runtime error: index out of range"
+    fill(index, an_issue(20, "Import dies", crash), an_issue(21, "Import is slow", "A thousand files take hours"))
+    found = judged(index, an_issue(30, "Crash", "panic: runtime error: index out of range (2)\n\nwhen I import"))
+    assert found[20].evidence.message
+    assert max(found.values(), key=lambda match: match.score).number == 20
+
+
+def test_an_umbrella_does_not_come_before_what_it_gathers(index: Index) -> None:
+    gathers = "Everything about uploads: errors, LS-2014, database is locked, grey map, videos, rotation, disks, sleep"
+    fill(index, an_issue(20, "Umbrella: all open problems", gathers))
+    found = judged(index, an_issue(30, "Videos are rotated", "portrait videos lie on their side in the player"))
+    assert max(found.values(), key=lambda match: match.score).number == 3
