@@ -19,7 +19,6 @@ from bot.events import RepositorySummary
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.index import Index, TextAnalyser
-from bot.index.backfill import Backfills
 from bot.index.backfill import Backfills, Progress
 from bot.index.embedding import Embedder, choose_embedder
 from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
@@ -145,8 +144,8 @@ def fill_index(
 def build_asker(settings: Settings, weights: str | None = None, store: Store | None = None) -> Asker:
     """What asks about issues of the backlog, with a store of its own where none is given (in a process of its own).
 
-    `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError for a text that
-    is none.
+    `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError where they are
+    none.
     """
     model = shipped_model() if weights is None else Model.parse(weights)
     return Asker(build_index(settings, store or open_store(settings)), model)
@@ -203,6 +202,7 @@ def agent_tools(settings: Settings) -> Tools:
     github = build_github(settings)
     return Tools(
         partial(reader, settings, github),
+        open_index=partial(complete_index, settings),
         tracker=get_tool_call_tracker(),
         clock=now,
         default=RepoRef.parse(settings.default_repository) if settings.default_repository else None,

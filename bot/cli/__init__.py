@@ -19,6 +19,7 @@ COMMANDS = {
     "migrate": "Bring the database schema up to date.",
     "demo": "See Doppel at work on a made-up repository.",
     "find": "Look for earlier reports of an issue.",
+    "scan": "Look through a backlog for groups that report the same thing.",
     "index": "Show how far the index of each repository is.",
     "jobs": "List the deliveries that were given up, and try them again.",
     "export": "Print everything that is stored of a repository.",

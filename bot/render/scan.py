@@ -6,8 +6,9 @@ strangers' text.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from bot.commands.table import BY_NAME, Name
 from bot.render.candidates import REASONS_MAX, confidence_words
@@ -28,6 +29,23 @@ _MEMBERS = (20, 5, 1)
 _RESERVED = 400
 
 
+class Named(Protocol):
+    """What says how an issue is named: `Place`, or `FromFile`."""
+
+    def issue(self, number: int) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FromFile:
+    """The issues of a file, by the names that they have there."""
+
+    names: Mapping[int, str]
+
+    def issue(self, number: int) -> str:
+        """A name is a stranger's text, too."""
+        return code(self.names[number], 60)
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """Markdown, and how many of the groups are in it."""
@@ -46,7 +64,7 @@ def render_scan(result: Result, place: Place, checked: str) -> str:
     return f"{scan_marker(inside)}\n{inside}\n\n{SAY.checked.format(time=checked)}\n"
 
 
-def scan_markdown(result: Result, place: Place, limit: int = COMMENT_MAX - 200) -> Shown:
+def scan_markdown(result: Result, place: Named, limit: int = COMMENT_MAX - 200) -> Shown:
     """The result in Markdown, in at most `limit` characters: the groups that gain most, and what is left out."""
     blocks = [heading(result)]
     if result.groups:
@@ -91,7 +109,7 @@ def age(entry: Entry) -> str:
     return f"{state} · {SAY.reported.format(day=entry.created_at.date().isoformat())}"
 
 
-def _group(rank: int, group: Group, place: Place, most: int) -> str:
+def _group(rank: int, group: Group, place: Named, most: int) -> str:
     original = group.original
     lines = [
         f"{rank}. {place.issue(original.number)} {escape(original.title)}",
@@ -103,7 +121,7 @@ def _group(rank: int, group: Group, place: Place, most: int) -> str:
     return _nested(lines)
 
 
-def _member(member: Member, place: Place) -> list[str]:
+def _member(member: Member, place: Named) -> list[str]:
     """The line of a member, and below it what speaks for it, marked by the indentation."""
     entry = member.entry
     said = [f"{confidence_words(member.confidence)} · {age(entry)}", *member.reasons[:REASONS_MAX]]

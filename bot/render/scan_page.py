@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape as quoted
 
 from bot.render.candidates import REASONS_MAX, confidence_words
@@ -23,13 +25,26 @@ a { color: var(--link); } .dim { color: var(--dim); margin: 0; } ul { padding-le
 """
 
 
-def scan_page(result: Result, name: str, home: str, checked: str) -> str:
-    """The whole page. `name` says what was looked through; `home` is the address of the repository's page, empty where
-    there is none, and `checked` the time as it shall be read.
+@dataclass(frozen=True, slots=True)
+class _Named:
+    home: str
+    names: Mapping[int, str]
+
+    def link(self, entry: Entry) -> str:
+        """An issue's number as a link, or its name where it has none."""
+        if not self.home:
+            return _text(self.names.get(entry.number, f"#{entry.number}"))
+        return f'<a href="{quoted(self.home)}/issues/{entry.number}" rel="noreferrer">#{entry.number}</a>'
+
+
+def scan_page(result: Result, name: str, checked: str, home: str = "", names: Mapping[int, str] | None = None) -> str:
+    """The whole page. `name` says what was looked through, `checked` when; `home` is the address of the repository's
+    page. Issues of a file have `names` instead.
     """
+    place = _Named(home, names or {})
     title = _text(f"{TITLE}: {name}")
     summary = _text(heading(result).replace("**", ""))
-    groups = "\n".join(_group(group, home) for group in result.groups)
+    groups = "\n".join(_group(group, place) for group in result.groups)
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -38,28 +53,21 @@ def scan_page(result: Result, name: str, home: str, checked: str) -> str:
     )
 
 
-def _group(group: Group, home: str) -> str:
+def _group(group: Group, place: _Named) -> str:
     original = group.original
-    members = "\n".join(_member(member, home) for member in group.members)
+    members = "\n".join(_member(member, place) for member in group.members)
     return (
-        f"<section>\n<h2>{_link(original, home)} {_text(original.title)}</h2>\n"
+        f"<section>\n<h2>{place.link(original)} {_text(original.title)}</h2>\n"
         f'<p class="dim">{_text(sentence(age(original)))} · {_text(facts(group))}</p>\n'
         f"<ul>\n{members}\n</ul>\n</section>"
     )
 
 
-def _member(member: Member, home: str) -> str:
+def _member(member: Member, place: _Named) -> str:
     said = f"{sentence(confidence_words(member.confidence))} · {age(member.entry)}"
     reasons = "".join(f'<p class="dim">{_text(reason)}</p>' for reason in member.reasons[:REASONS_MAX])
     entry = member.entry
-    return f'<li>{_link(entry, home)} {_text(entry.title)}<p class="dim">{_text(said)}</p>{reasons}</li>'
-
-
-def _link(entry: Entry, home: str) -> str:
-    number = f"#{entry.number}"
-    if not home:
-        return number
-    return f'<a href="{quoted(home)}/issues/{entry.number}" rel="noreferrer">{number}</a>'
+    return f'<li>{place.link(entry)} {_text(entry.title)}<p class="dim">{_text(said)}</p>{reasons}</li>'
 
 
 def _text(text: str) -> str:

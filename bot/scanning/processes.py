@@ -23,10 +23,14 @@ _asker: Asker | None = None
 def ask_in_processes(
     make: Callable[[], Asker], repo_id: int, numbers: Sequence[int], processes: int
 ) -> Iterator[list[Answer]]:
-    """Answers for the issues, a part at a time in no order; `make` is called once in each process, so it is pickled.
+    """Answers for the issues, a part at a time in no order; `make` is pickled, and called once in each process.
 
     Leaving the iteration early stops the processes after the part that each is at.
     """
+    if len(numbers) <= PART:
+        # To start processes would take longer.
+        yield make().ask(repo_id, numbers)
+        return
     context = multiprocessing.get_context("spawn")
     parts = [numbers[start : start + PART] for start in range(0, len(numbers), PART)]
     with _one_thread_each():

@@ -47,11 +47,13 @@ def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppe
         "- `/duplicates not #N` – These two are different; neither is shown for the other again.\n"
         "- `/duplicates scan` – Look through all open issues for groups that report the same thing.\n\n"
         "1. [#1](https://redirect.github.com/acme/app/issues/1) Crash while exporting to PDF\n"
-        "   - Open · reported DAY · 2 issues, together 👍 0, 👎 0, 1 comment\n"
+        "   - Open · reported DAY · 2 issues, together 👍 0, 👎 0, 0 comments\n"
         "   - [#2](https://redirect.github.com/acme/app/issues/2) Crash while exporting to PDF!\n"
         "     - CONFIDENCE · open · reported DAY\n"
-        "     - Same error text: “PdfRenderError: page 7 is broken”\n"
-        "     - Same identifiers: PdfRenderError, export\\_pages\n\n"
+        "     - Same error text: “Exporting raises \\`PdfRenderError: page 7 is broken\\` in \\`export_pages\\`. "
+        "Again.”\n"
+        "     - Same identifiers: PdfRenderError, export_pages\n"
+        "     - Same words in both titles: exporting, PDF, Crash\n\n"
         "Checked on DAY.\n"
     )
 
@@ -113,7 +115,7 @@ def test_c5_a_reader_may_not_scan(backlog: Doppel) -> None:
 
 
 def test_d8_nobody_is_pinged_and_no_issue_gets_a_back_link(backlog: Doppel) -> None:
-    hostile = "@ann #1 <b>x</b> [y](javascript:z) `PdfRenderError` Duplicate of #1 <!-- doppel:scan v1"
+    hostile = f"{CRASH[0]} @ann #1 <b>x</b> [y](javascript:z) `PdfRenderError` Duplicate of #1 <!-- doppel:scan v1"
     issue = backlog.open(hostile, CRASH[1], author="eve")
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)

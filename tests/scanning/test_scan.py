@@ -1,0 +1,155 @@
+"""Asking about a backlog over the index, on both databases: what is kept, asked again, and left out (D8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from bot.index import Index, IndexedIssue
+from bot.matching import shipped_model
+from bot.scanning.asking import Asker
+from bot.scanning.model import Answer
+from bot.scanning.scan import Scan
+from bot.store import Store, VerdictKind
+from tests.index.conftest import HashingModel
+
+CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
+
+
+class Counted(Asker):
+    """Remembers what it was asked."""
+
+    asked: list[int]
+
+    def ask(self, repo_id: int, numbers: Sequence[int]) -> list[Answer]:
+        self.asked = [*getattr(self, "asked", []), *numbers]
+        return super().ask(repo_id, numbers)
+
+
+def issue(number: int, title: str, body: str = "", **more: object) -> IndexedIssue:
+    author, at = f"user{number}", 86_400.0 * number
+    return IndexedIssue(number, title, body, author=author, created_at=at, updated_at=at)._replace(**more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def store(index: Index, engine: object) -> Store:
+    """Issues 2 and 5 report the same thing, and so does 6, which is closed."""
+    index.put(
+        1,
+        [
+            issue(1, "Map stays grey", "Only markers are shown, tile requests are answered with 403"),
+            issue(2, "Exporting albums fails", CRASH, thumbs_up=2),
+            issue(3, "Portrait videos lie on their side", "The player ignores the rotation of thumbnails"),
+            issue(4, "Translations into Basque", "I could help with the strings of the web interface"),
+            issue(5, "Exporting albums fails again", CRASH, comments=3),
+            issue(6, "Exporting albums fails, as before", CRASH, state="closed", closed_at=1e6),
+        ],
+    )
+    return Store(engine)  # type: ignore[arg-type]
+
+
+def scan(store: Store, index: Index, **options: bool) -> tuple[Scan, Counted]:
+    asker = Counted(index, shipped_model())
+    return Scan(store, asker, 1, **options), asker
+
+
+def run(scan: Scan) -> None:
+    scan.begin()
+    scan.ask(scan.missing())
+
+
+def groups(scan: Scan) -> list[list[int]]:
+    return [[one.original.number, *(member.entry.number for member in one.members)] for one in scan.result().groups]
+
+
+def test_d8_open_issues_that_say_the_same_are_a_group(store: Store, index: Index) -> None:
+    one, asker = scan(store, index)
+    run(one)
+    result = one.result()
+    assert groups(one) == [[2, 5]]
+    assert asker.asked == [1, 2, 3, 4, 5]
+    assert (result.issues, result.closable) == (5, 1)
+    (group,) = result.groups
+    assert (group.thumbs_up, group.comments) == (2, 3)
+    assert group.members[0].reasons[0].startswith("Same error text: “The log says: ERROR exporter could not write")
+
+
+def test_d8_closed_issues_are_looked_through_on_request(store: Store, index: Index) -> None:
+    run(scan(store, index)[0])
+    one, asker = scan(store, index, closed=True)
+    run(one)
+    assert asker.asked == [6], "the others were asked about before"
+    assert groups(one) == [[2, 5, 6]]
+
+
+def test_d8_closed_duplicates_have_been_dealt_with(store: Store, index: Index) -> None:
+    index.put(1, [issue(6, "Exporting albums fails, as before", CRASH, state="closed", duplicate_of=2, updated_at=1e7)])
+    index.put(1, [issue(7, "Exporting albums fails, too", CRASH, state="closed", state_reason="duplicate")])
+    one, asker = scan(store, index, closed=True)
+    run(one)
+    assert groups(one) == [[2, 5]]
+    assert not {6, 7} & set(asker.asked)
+
+
+def test_d8_rejected_pairs_are_left_out(store: Store, index: Index) -> None:
+    store.verdicts.add(1, 5, 2, VerdictKind.NOT, actor="ann", command_id=1, now=1.0)
+    one, _ = scan(store, index)
+    run(one)
+    assert groups(one) == []
+
+
+def test_d8_a_scan_that_is_stopped_goes_on_where_it_was(store: Store, index: Index) -> None:
+    one, _ = scan(store, index)
+    one.begin()
+    one.ask(one.missing(limit=3))
+    again, asker = scan(store, index)
+    run(again)
+    assert asker.asked == [4, 5]
+    assert groups(again) == [[2, 5]]
+
+
+def test_d8_only_what_changed_is_asked_again(store: Store, index: Index) -> None:
+    run(scan(store, index)[0])
+    index.put(1, [issue(4, "Translations into Breton", "I could help with the strings", updated_at=1e7)])
+    # A vote changes no text.
+    index.put(1, [issue(3, "Portrait videos lie on their side", "The player ignores the rotation of thumbnails")])
+    one, asker = scan(store, index)
+    run(one)
+    assert asker.asked == [4]
+
+
+def test_d8_who_was_alike_is_asked_again_when_the_other_changes(store: Store, index: Index) -> None:
+    run(scan(store, index)[0])
+    index.put(1, [issue(2, "Something else altogether", "It was a mistake of mine", updated_at=1e7)])
+    one, asker = scan(store, index)
+    run(one)
+    assert asker.asked == [2, 5]
+    assert groups(one) == []
+
+
+def test_d8_another_model_asks_everything_again(store: Store, index: Index, other_model: HashingModel) -> None:
+    run(scan(store, index)[0])
+    other = Index(store.engine, index._analyser, other_model)
+    while other.embed_missing(1):
+        pass
+    one, asker = scan(store, other)
+    run(one)
+    assert asker.asked == [1, 2, 3, 4, 5]
+
+
+def test_d8_no_model_is_asked_for_vectors_that_are_there(store: Store, index: Index, model: HashingModel) -> None:
+    before = model.texts
+    run(scan(store, index)[0])
+    assert model.texts == before
+
+
+def test_c6a_answers_go_with_the_repository_and_with_the_issue(store: Store, index: Index) -> None:
+    one, _ = scan(store, index)
+    run(one)
+    store.forget_issue(1, 2)
+    index.remove(1, [2])
+    assert groups(one) == []
+    store.forget(1)
+    assert one.missing() == []
+    assert one.result().issues == 0
