@@ -6,7 +6,8 @@ says so. Writes are never remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from bot.github.repo import RepoClient
 from bot.knowledge.account import account
 from bot.knowledge.deduplication import deduplicate
 from bot.knowledge.playbook import Malformed, apply
+from bot.matching import Matcher
 from bot.mcp.results import Answer, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
 from bot.model import Actor, Issue, RepoRef
 from bot.ranking.playbook import SECTION_SLUGS
@@ -37,6 +39,10 @@ _ANSWERED = (Outcome.FOUND, Outcome.NONE)
 class Tools:
     """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
 
+    `open_index` lends what finds in this host's index of a repository, with the repository's id; None where there is no
+    whole one, and then GitHub's searches stand alone. It is asked for only after GitHub has let the caller read the
+    repository.
+
     `session` is who calls, None where nobody can tell: then nothing is remembered.
     """
 
@@ -44,12 +50,14 @@ class Tools:
         self,
         open_repo: Callable[[RepoRef], RepoClient],
         *,
+        open_index: Callable[[RepoRef], AbstractContextManager[tuple[Matcher, int] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
         default: RepoRef | None = None,
         workflow_field: str | None = None,
     ) -> None:
         self._open_repo = open_repo
+        self._open_index = open_index
         self._tracker = tracker
         self._clock = clock
         self._default = default
@@ -77,10 +85,16 @@ class Tools:
         place = self._place(owner, repo)
 
         def ask() -> Findings:
-            finder = Finder(self._client(place, session, fresh), settings=self._settings)
-            report = finder.find_duplicates(
-                place.owner, place.name, number, threshold, max_candidates, include_closed, relevance
-            )
+            client = self._client(place, session, fresh)
+            target = client.issue(place, number)
+            with self._finder(client, place) as finder:
+                report = finder.find(
+                    target,
+                    threshold=threshold,
+                    max_candidates=max_candidates,
+                    relevance=relevance,
+                    state="all" if include_closed else "open",
+                )
             return Findings.of(report, number)
 
         arguments = {
@@ -116,12 +130,13 @@ class Tools:
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = client.recent_issues(place, 1)
             draft = _draft(place, latest[0].number + 1 if latest else 1, title, body, self._clock())
-            report = Finder(client, settings=self._settings).find(
-                draft,
-                threshold=threshold,
-                max_candidates=max_candidates,
-                state="all" if include_closed else "open",
-            )
+            with self._finder(client, place) as finder:
+                report = finder.find(
+                    draft,
+                    threshold=threshold,
+                    max_candidates=max_candidates,
+                    state="all" if include_closed else "open",
+                )
             return Findings.of(report, None)
 
         arguments = {
@@ -150,7 +165,8 @@ class Tools:
             target, candidate = client.issue(place, number), client.issue(place, other)
             words = CountedWords()
             make_acquaintance(client, words, place)
-            judged = Finder(client, words=words, settings=self._settings).compare(target, candidate)
+            with self._finder(client, place, words) as finder:
+                judged = finder.compare(target, candidate)
             return Comparison.of(str(place), number, target.title, judged)
 
         arguments = {"repo": str(place).lower(), "number": number, "other": other}
@@ -215,6 +231,12 @@ class Tools:
         """What one session reads is remembered for it: a second, different question costs fewer requests."""
         client = self._open_repo(place)
         return client if session is None else client.thread(f"mcp {session}", fresh=fresh)
+
+    @contextmanager
+    def _finder(self, client: RepoClient, place: RepoRef, words: CountedWords | None = None) -> Iterator[Finder]:
+        with self._open_index(place) as index:
+            matcher, repo_id = index or (None, None)
+            yield Finder(client, words=words, settings=self._settings, matcher=matcher, repo_id=repo_id)
 
     def _remembered(
         self,

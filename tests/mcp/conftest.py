@@ -54,7 +54,7 @@ def tracker() -> Iterator[ToolCallTracker]:
 def settings(simulator: Server, tracker: ToolCallTracker, tmp_path: Path) -> Settings:
     return Settings(
         home=tmp_path,
-        database_url="sqlite:////nowhere/doppel.db",
+        database_url=f"sqlite:///{tmp_path / 'doppel.db'}",
         github_api_url=simulator.url,
         github_token=simulator.sim.user_token("rita"),
         default_repository="acme/app",

@@ -9,10 +9,15 @@ import pytest
 from mcp.client import Client
 
 from bot.calls import ToolCallTracker
+from bot.events import RepositorySummary
+from bot.index import IndexedIssue
+from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
+from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Simulator
-from bot.wiring import agent_tools
+from bot.store import open_store
+from bot.wiring import agent_tools, build_github, build_index, reader
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import TRACE, answer, ask, error, run
 
@@ -80,6 +85,24 @@ def test_check_draft_finds_what_is_reported_already_and_files_nothing(server: An
     assert len(sim.issues[sim.repo("acme/app").id]) == 4
     nothing = answer(ask(server, "check_draft", title="Colours of the logo are wrong on paper", threshold=0.6))
     assert (nothing["outcome"], nothing["candidates"]) == ("none", [])
+
+
+def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Simulator, settings: Settings) -> None:
+    store = open_store(settings)
+    repository = sim.repo("acme/app")
+    place = RepoRef("acme", "app")
+    store.repositories.upsert(RepositorySummary(repository.id, place, private=False), 1, 1.0)
+    issues = reader(settings, build_github(settings), place).recent_issues(place, 10)
+    build_index(settings, store).put(repository.id, [IndexedIssue.of(issue) for issue in issues])
+    Backfills(store.engine).set(repository.id, Progress(done=True))
+    store.close()
+    found = answer(ask(server, "find_duplicates", number=3))
+    assert [one["number"] for one in found["candidates"]] == [1]
+    assert "full-text" in {run["source"] for run in found["queries"]}
+    assert "github-search" not in {run["source"] for run in found["queries"]}
+    draft = answer(ask(server, "check_draft", title="Panic, index out of range, rendering table", body=TRACE))
+    assert {one["number"] for one in draft["candidates"]} == {1, 3}
+    assert answer(ask(server, "explain_pair", number=3, other=1))["other"]["reasons"]
 
 
 def test_explain_pair(server: Any) -> None:
@@ -233,7 +256,7 @@ def test_a_fault_of_ours_stays_in_the_log(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a detail of the inside")
 
-    monkeypatch.setattr("bot.mcp.tools.Finder.find_duplicates", broken)
+    monkeypatch.setattr("bot.mcp.tools.Finder.find", broken)
     assert "detail" not in error(ask(server, "find_duplicates", number=3))
     assert "a detail of the inside" in caplog.text
 
