@@ -7,7 +7,6 @@ What is wrong is told at once, each variable with the way to mend it. What a com
 from __future__ import annotations
 
 import difflib
-import ipaddress
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ import platformdirs
 
 from bot.errors import InvalidArgument, SettingsError
 from bot.github.keys import read_private_key
+from bot.local import is_here
 from bot.model import RepoRef
 
 GITHUB_COM_API = "https://api.github.com"
@@ -150,11 +150,7 @@ class Settings:
     @property
     def simulated(self) -> bool:
         """Whether GitHub is this machine itself, as only a simulator can be."""
-        name = urlsplit(self.github_api_url).hostname or ""
-        try:
-            return ipaddress.ip_address(name).is_loopback
-        except ValueError:
-            return name == "localhost"
+        return is_here(self.github_api_url)
 
     @property
     def bind(self) -> str:

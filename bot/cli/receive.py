@@ -12,6 +12,7 @@ import requests
 
 from bot import settings as host
 from bot.errors import SettingsError, Unavailable, UserError
+from bot.local import is_here
 from bot.webhook import sign
 
 # GitHub gives a receiver 10 seconds to answer ("Best practices for using webhooks").
@@ -56,7 +57,9 @@ def post(url: str, secret: str, event: str, body: bytes, delivery: str) -> reque
         "X-Hub-Signature-256": sign(secret, body),
     }
     try:
-        return requests.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
+        with requests.Session() as session:
+            session.trust_env = not is_here(url)
+            return session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
     except (
         requests.exceptions.MissingSchema,
         requests.exceptions.InvalidURL,

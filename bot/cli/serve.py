@@ -9,11 +9,11 @@ import socket
 import time
 
 import click
-import requests
 
 from bot import settings as host_settings
 from bot.errors import SettingsError, Unavailable
 from bot.github.client import GitHub
+from bot.local import is_well
 from bot.logs import configure_logging
 from bot.settings import Settings
 from bot.supervisor import GUNICORN, PROXY, WORKER, Supervisor
@@ -80,10 +80,7 @@ def _wait_until_ready(supervisor: Supervisor, url: str) -> None:
     end = time.monotonic() + READY_WITHIN_SECONDS
     while time.monotonic() < end:
         supervisor.check(time.monotonic())
-        try:
-            if requests.get(url, timeout=2).ok:
-                return
-        except requests.RequestException:
-            pass
+        if is_well(url):
+            return
         time.sleep(0.1)
     raise Unavailable(f"the web process does not answer at {url} after {READY_WITHIN_SECONDS:.0f} s")

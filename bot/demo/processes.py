@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import requests
 import sqlalchemy as sa
 
 from bot import settings as host
@@ -18,6 +17,7 @@ from bot.errors import DoppelError, Unavailable
 from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.job import LATER_RUN
+from bot.local import is_well
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
 from bot.store.engine import make_engine
@@ -48,10 +48,7 @@ class Processes:
 
     def takes_deliveries(self) -> bool:
         """Whether web says that it does."""
-        try:
-            return requests.get(self.receiver.replace("/webhook", "/readyz"), timeout=2).ok
-        except requests.RequestException:
-            return False
+        return is_well(self.receiver.replace("/webhook", "/readyz"))
 
     def done(self, delivery_id: str) -> bool:
         """Whether the work of a delivery is over: it ran, and so did every later try."""

@@ -17,6 +17,7 @@ from bot.github.clock import ServerClock
 from bot.github.costs import Cost, cost_of, is_repeatable
 from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
+from bot.local import is_here
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.Pr
 def open_connections(base_url: httpx.URL) -> httpx.HTTPTransport:
     """A pool of connections, kept alive, for the whole process; honours the usual proxy variables for `base_url`."""
     proxy = urllib.request.getproxies().get(base_url.scheme)
-    if proxy and urllib.request.proxy_bypass(base_url.host):
+    if proxy and (is_here(str(base_url)) or urllib.request.proxy_bypass(base_url.host)):
         proxy = None
     return httpx.HTTPTransport(limits=_CONNECTIONS, proxy=proxy)
 

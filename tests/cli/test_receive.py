@@ -48,7 +48,7 @@ def test_a_refusal_is_exit_code_1(payload: Path) -> None:
 
 
 @responses.activate
-@pytest.mark.parametrize(("url", "kind"), [(URL, "Unavailable"), ("nowhere", "UserError")])
+@pytest.mark.parametrize(("url", "kind"), [(URL, "Unavailable"), ("nowhere", "UserError"), ("http://[", "UserError")])
 def test_an_address_that_cannot_be_reached_is_said(payload: Path, url: str, kind: str) -> None:
     result = CliRunner().invoke(receive, ["ping", str(payload), "--url", url])
     assert type(result.exception).__name__ == kind

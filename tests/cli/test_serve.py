@@ -70,12 +70,18 @@ def test_one_command_serves_and_ends_when_it_is_asked_to(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
-    # A channel that is away keeps nothing from working.
-    nowhere = "http://127.0.0.1:9/channel"
+    # A channel that is away keeps nothing from working, and no proxy is asked for the way to this machine.
+    nowhere, proxy = "https://127.0.0.1:9/channel", "http://127.0.0.1:9"
     serving = subprocess.Popen(
         [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", port],
         cwd=tmp_path,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "WEBHOOK_PROXY_URL": nowhere, **environ},
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT),
+            "WEBHOOK_PROXY_URL": nowhere,
+            "http_proxy": proxy,
+            **environ,
+        },
         stderr=subprocess.PIPE,
         text=True,
     )

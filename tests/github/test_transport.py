@@ -243,3 +243,9 @@ def test_the_usual_proxy_variables_are_honoured(monkeypatch: pytest.MonkeyPatch)
     proxied = open_connections(httpx.URL("https://api.github.com/"))
     direct = open_connections(httpx.URL("https://github.acme.example/api/v3/"))
     assert [type(each._pool).__name__ for each in (proxied, direct)] == ["HTTPProxy", "ConnectionPool"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_no_proxy_leads_to_a_github_on_this_machine(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
+    assert type(open_connections(httpx.URL(f"http://{host}:3000/"))._pool).__name__ == "ConnectionPool"
