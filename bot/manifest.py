@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from bot.router import Level, Route
 
-# GitHub sends these to every App; a manifest cannot name them. The last is our own (`IndexEvent`).
-UNASKED = frozenset({"installation", "installation_repositories", "index"})
+# GitHub sends the first two to every App, and a manifest cannot name them; the others are our own (`bot.events`).
+UNASKED = frozenset({"installation", "installation_repositories", "index", "scan"})
 
 
 def events(routes: Iterable[Route]) -> frozenset[str]:
