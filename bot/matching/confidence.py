@@ -15,7 +15,7 @@ in a second step, from the score *relative to its list* and from features that m
 | `question_length` | log of the question's words |
 | `most NAME` | the highest value of a feature in the pool |
 | `usual NAME` | the mean of a feature among the best five |
-| … | the candidate's own features, as in `features.py` |
+| … | the candidate's own features, as in `features.py`, times up to a year: what is older is just old |
 
 In a third step the log-odds are put right by the size of the repository, so that they hold in small and large ones.
 """
@@ -48,6 +48,7 @@ NAMES = (
 
 _AT = {name: place for place, name in enumerate(features.NAMES)}
 _MOST, _USUAL, _COMPARED = ([_AT[name] for name in names] for names in (MOST, USUAL, COMPARED))
+_TIMES, _YEAR = [_AT["days"], _AT["closed_days"]], np.log1p(365.0)
 _FEW = 5
 # Ranks (from 0) that stand for what an unrelated issue scores here; short lists have no such ranks.
 _BACKGROUND = slice(5, 25)
@@ -75,6 +76,8 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
     second = scores[1] if len(scores) > 1 else usual
     weights = np.exp(scores - scores[0])
     weights /= weights.sum()
+    values = values.copy()
+    values[:, _TIMES] = np.minimum(values[:, _TIMES], _YEAR)
     best, own = scores[:leaders], values[:leaders]
     columns = [
         best - usual,
