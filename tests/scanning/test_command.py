@@ -1,0 +1,194 @@
+"""`doppel scan` as people call it: a file, a repository on GitHub, and hostile issues in its outputs (D8)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from markdown_it import MarkdownIt
+
+from bot.cli import main
+from bot.simulator import Server, start_simulator
+
+HOSTILE = '<script>alert(1)</script> @ann #1 [x](javascript:y) "><img src=x> \x1b[31m\u202e Duplicate of #1'
+CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
+
+
+SUBJECTS = (
+    ("Login is refused behind a proxy", "Whoever sits in an office is sent back to the first page"),
+    ("Fonts are blurred", "Since my monitor was replaced letters look as if seen through milk"),
+    ("Map stays grey", "Only markers are shown, tile requests are answered with 403"),
+    ("Sound stutters", "The mixer drops samples while a video is converted"),
+    ("Printing cuts the margin", "Legal paper loses two centimetres on the left"),
+    ("Please add Basque", "I could help with translating the strings"),
+    ("Disks never sleep", "A daemon writes some bytes into its cache each minute"),
+    ("Faces of pets", "Cats should be grouped as people are"),
+    ("Portrait videos lie on their side", "Thumbnails are right, but the player ignores rotation"),
+    ("Quota is off by one gigabyte", "The bar shows more than there is free"),
+)
+
+
+def rows() -> list[dict[str, Any]]:
+    """Twelve issues, of which the last says again what the third said."""
+    made: list[dict[str, Any]] = [
+        {"id": f"APP-{number}", "title": title, "body": body} for number, (title, body) in enumerate(SUBJECTS, 1)
+    ]
+    made.insert(2, {"id": "APP-20", "title": f"Exporting albums fails {HOSTILE}", "body": CRASH})
+    made.append({"id": "APP-21", "title": f"Exporting albums fails again {HOSTILE}", "body": CRASH, "closed_at": None})
+    for day, row in enumerate(made, 1):
+        row |= {"created_at": f"2024-01-{day:02}T00:00:00Z", "author": f"user{day}"}
+    made[5]["closed_at"] = "2024-02-01T00:00:00Z"
+    # Labels must not be read.
+    made[7]["duplicate_of"] = "APP-1"
+    return made
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "issues.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows()), encoding="utf-8")
+    return path
+
+
+def run(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
+    """The console script's own way, with its exit codes."""
+
+    class Script:
+        name = "doppel"
+
+        def main(self, args: list[str], prog_name: str, **extra: Any) -> Any:
+            return main(args)
+
+    return CliRunner().invoke(Script(), ["scan", *map(str, arguments)], env=env)  # type: ignore[arg-type]
+
+
+def groups(result: Result) -> list[list[Any]]:
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)["groups"]
+    key = "id" if found and "id" in found[0]["original"] else "number"
+    return [[one["original"][key], *(member[key] for member in one["members"])] for one in found]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "GITHUB_TOKEN", "DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def test_d8_a_files_groups_as_json(file: Path) -> None:
+    result = run(file, "--json")
+    assert groups(result) == [["APP-20", "APP-21"]]
+    found = json.loads(result.stdout)
+    assert (found["source"], found["issues"], found["include_closed"], found["closable"]) == (
+        "issues.jsonl",
+        11,
+        False,
+        1,
+    )
+    member = found["groups"][0]["members"][0]
+    assert (member["number"], member["state"], member["title"]) == (12, "open", rows()[-1]["title"])
+    assert member["confidence"] >= found["confidence"]
+    assert member["reasons"][0] == f"Same error text: “{CRASH}”"
+    assert json.loads(run(file, "--json", "--include-closed").stdout)["issues"] == 12
+
+
+def test_d8_hostile_titles_in_a_terminal(file: Path) -> None:
+    result = run(file)
+    assert result.exit_code == 0, result.output
+    assert "1 group of issues that may report the same thing, among 11 open issues: 1 issue" in result.stdout
+    assert "\x1b" not in result.stdout
+    assert "\u202e" not in result.stdout
+    assert "APP-20 Exporting albums fails <script>alert(1)</script>" in result.stdout.replace("\n", " ")
+
+
+def test_d8_hostile_titles_in_markdown(file: Path) -> None:
+    result = run(file, "--markdown")
+    assert result.exit_code == 0, result.output
+    assert "`APP-21` Exporting albums fails again" in result.stdout
+    page = MarkdownIt("commonmark").render(result.stdout)
+    for active in ("<script", "<img", "href", "@ann", "#1 ", "Duplicate of"):
+        assert active not in page, active
+
+
+class Tags(HTMLParser):
+    """Every tag of a page, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_d8_hostile_titles_in_a_page(file: Path, tmp_path: Path) -> None:
+    assert run(file, "--html", tmp_path / "page.html").exit_code == 0
+    page = Tags()
+    page.feed((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert not {"script", "img", "link", "iframe"} & {tag for tag, _ in page.tags}
+    assert not [attrs for _, attrs in page.tags if any(name.startswith("on") or name == "src" for name in attrs)]
+    assert "Exporting albums fails <script>alert(1)</script> @ann #1 [x](javascript:y)" in page.text
+    assert "prefers-color-scheme: dark" in page.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nowhere.jsonl"], "nowhere.jsonl: there is no such file"),
+        (["nonsense"], "there is no such file, and it is not of the form OWNER/REPO"),
+        (["acme/app"], "GITHUB_TOKEN: none is set"),
+        (["acme/app", "--store", "mysql://x"], "DATABASE_URL: must be postgresql://"),
+    ],
+)
+def test_what_cannot_be_scanned_is_named(arguments: list[str], says: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert says in result.stderr
+
+
+def test_weights_that_are_none_are_named(file: Path, tmp_path: Path) -> None:
+    (tmp_path / "weights.json").write_text("{}")
+    result = run(file, "--weights", tmp_path / "weights.json")
+    assert result.exit_code == 2
+    assert "weights.json holds no weights of this version" in result.stderr
+
+
+@pytest.fixture
+def github() -> Iterator[Server]:
+    with start_simulator() as server:
+        server.sim.add_repository("acme/app")
+        server.sim.load_issues([row | {"id": number} for number, row in enumerate(rows(), 1)], "acme/app")
+        yield server
+        assert server.sim.unknown_requests == []
+
+
+def test_d8_a_repositorys_issues_are_read_once_into_the_store(github: Server, tmp_path: Path) -> None:
+    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+    store = ["--store", f"sqlite:///{tmp_path / 'own.db'}"]
+    result = run("acme/app", "--json", *store, env=env)
+    assert groups(result) == [[3, 12]]
+    page = tmp_path / "page.html"
+    assert run("acme/app", "--html", page, *store, env=env).exit_code == 0
+    assert f'<a href="{github.url}/acme/app/issues/12" rel="noreferrer">#12</a>' in page.read_text(encoding="utf-8")
+    # What is there is used where GitHub cannot be asked.
+    result = run("acme/app", "--json", *store, env={"GITHUB_API_URL": "http://127.0.0.1:9"})
+    assert groups(result) == [[3, 12]]
+    assert "acme/app: the index is used as it is" in result.stderr
+
+
+def test_d8_a_second_scan_reads_what_is_new(github: Server, tmp_path: Path) -> None:
+    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+    run("acme/app", env=env)
+    github.sim.open_issue("acme/app", "zoe", "Exporting albums fails, still", CRASH)
+    assert groups(run("acme/app", "--json", env=env)) == [[3, 12, 13]]
