@@ -22,7 +22,7 @@ TIMEOUT_SECONDS = 10
 @click.command()
 @click.argument("event")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option("--url", help="The receiver's address [default: http://127.0.0.1:$PORT/webhook].")
+@click.option("--url", help="The receiver's address [default: where DOPPEL_HOST and PORT put it, /webhook].")
 @click.option("--delivery", help="The delivery id; give the same again for a redelivery [default: a new one].")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
 def receive(event: str, file: Path, url: str | None, delivery: str | None, as_json: bool) -> None:
@@ -35,7 +35,7 @@ def receive(event: str, file: Path, url: str | None, delivery: str | None, as_js
         raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
     body = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     answer = post(
-        url or f"http://127.0.0.1:{settings.port}/webhook",
+        url or f"{settings.local_url}/webhook",
         settings.webhook_secrets[0],
         event,
         body,

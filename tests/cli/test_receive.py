@@ -40,6 +40,20 @@ def test_the_payload_is_posted_signed_and_unchanged(payload: Path) -> None:
 
 
 @responses.activate
+@pytest.mark.parametrize(
+    ("host", "there"),
+    [("", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("192.0.2.7", "192.0.2.7"), ("::", "[::1]")],
+)
+def test_the_default_address_is_where_the_receiver_listens(
+    payload: Path, monkeypatch: pytest.MonkeyPatch, host: str, there: str
+) -> None:
+    monkeypatch.setenv("DOPPEL_HOST", host)
+    monkeypatch.setenv("PORT", "4567")
+    responses.post(f"http://{there}:4567/webhook", status=202)
+    assert CliRunner().invoke(receive, ["ping", str(payload)]).exit_code == 0
+
+
+@responses.activate
 def test_a_refusal_is_exit_code_1(payload: Path) -> None:
     responses.post(URL, status=401, body="bad signature")
     result = CliRunner().invoke(receive, ["ping", str(payload), "--url", URL])
