@@ -28,6 +28,9 @@ _COPY, _COPY_CONFIDENCE, _FEW_COPIES = 0.6, 0.9, 2
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
 # title, or six of a body.
 _LITTLE, _LITTLE_CONFIDENCE = np.log1p(6.5), 0.1
+# With fewer issues than `features.SMALL` a repository has no background to stand out from: whoever shares less than
+# this part of their words there shares a common one.
+_NO_MORE_THAN_A_WORD = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,10 @@ class Model:
         rows = confidence.rows(values[order], scores[order], total)
         odds = self.calibration(confidence.calibration(self.confidence(rows), total))
         likely = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-        least, most = bounds(values[order[: len(likely)]], others[order[: len(likely)]])
+        least, most = bounds(values[order[: len(likely)]], others[order[: len(likely)]], total)
         likely = np.minimum(np.maximum(likely, least), most)
-        # Copies first, and what comes after the leaders is at most as likely as the last of them.
-        ahead = np.argsort(-least, kind="stable")
+        # Copies first, what says too little last, and what comes after the leaders is at most as likely as the last.
+        ahead = np.lexsort((-most, -least))
         order = np.concatenate([order[: len(likely)][ahead], order[len(likely) :]])
         falling = np.minimum.accumulate(likely[ahead])
         confidences = np.empty(len(scores))
@@ -98,15 +101,19 @@ class Model:
         return Judged(order, scores, confidences)
 
 
-def bounds(values: Floats, others: Booleans) -> tuple[Floats, Floats]:
+def bounds(values: Floats, others: Booleans, total: int) -> tuple[Floats, Floats]:
     """The least and the most that each probability can be, whatever the model says; both set by hand.
 
     A copy by another author has at least .9. One author's copy is no such case: people file series of issues from one
     text, and empty forms. Where one of the two says next to nothing, what they share is next to nothing: at most .1.
+    The same holds for a common word that two issues of a small repository share.
     """
     column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
     copy = column["words_shared"] >= _COPY
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
+    if total < features.SMALL:
+        shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
+        little |= shares < _NO_MORE_THAN_A_WORD
     least = np.where(copy & others & ~little & (copy.sum() <= _FEW_COPIES), _COPY_CONFIDENCE, 0.0)
     return least, np.where(little, _LITTLE_CONFIDENCE, 1.0)
 

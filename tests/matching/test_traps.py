@@ -31,21 +31,32 @@ def test_a_copy_by_somebody_else_is_likely_and_one_of_a_series_is_not(index: Ind
     assert same[20].confidence < other[20].confidence
 
 
-def test_an_empty_form_is_no_copy(index: Index) -> None:
-    """Many issues with one text come from a form that nobody filled in."""
-    title, body = "[short description of the problem]", "Describe here what happened and what you expected instead."
-    fill(index, *(an_issue(number, title, body, author=f"user{number}") for number in range(20, 24)))
-    found = judged(index, an_issue(30, title, body, author="tonje"))
-    assert all(match.confidence < 0.9 for match in found.values())
+def copies(count: int) -> np.ndarray:
+    """Candidates that share every word with the question."""
+    values = np.zeros((count, len(NAMES)))
+    values[:, NAMES.index("words_shared")] = 1
+    values[:, NAMES.index("length")] = 4
+    return values
+
+
+def test_many_copies_of_one_text_come_from_an_empty_form() -> None:
+    assert bounds(copies(2), np.array([True, True]), 1_000)[0].tolist() == [0.9, 0.9]
+    assert bounds(copies(3), np.array([True, True, True]), 1_000)[0].tolist() == [0, 0, 0]
 
 
 def test_nobodys_copy_is_not_known_to_be_by_somebody_else(index: Index) -> None:
+    assert bounds(copies(1), np.array([False]), 1_000)[0].tolist() == [0]
     fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="ghost", days=100))
-    values = np.zeros((1, len(NAMES)))
-    values[0, NAMES.index("words_shared")] = 1
-    values[0, NAMES.index("length")] = 4
-    assert bounds(values, np.array([True]))[0] == [0.9]
-    assert bounds(values, np.array([False]))[0] == [0]
+    with Matcher(index).looking(1, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje")) as look:
+        assert look.judge()[0].number == 20
+
+
+def test_a_common_word_says_little_in_a_small_repository(index: Index) -> None:
+    fill(index)
+    crash = "> ERROR upload could not store asset: database is locked\n\nWhat now?"
+    found = judged(index, an_issue(30, "Pictures are lost", crash))
+    assert max(found.values(), key=lambda match: match.confidence).number == 1
+    assert found[6].confidence <= 0.1
 
 
 @pytest.mark.parametrize(("title", "body"), [("", ""), ("help", ""), ("it", "does not work"), ("Map", "")])
