@@ -15,6 +15,7 @@ from typing import Any
 from bot.errors import UserError
 from bot.evaluation.history import PastRecord
 from bot.model import RepoRef
+from bot.private import make_file
 
 # Rises whenever records are made in another way, so that old files are read from GitHub again.
 VERSION = 1
@@ -88,8 +89,7 @@ class KeptHistory:
 
     def _write(self, lines: Iterable[dict[str, Any]]) -> None:
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.touch(mode=0o600)
+            make_file(self._path)
             self._path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         except OSError as problem:
             raise UserError(f"{self._path}: {problem.strerror}; DOPPEL_HOME names the folder") from None

@@ -17,6 +17,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
+from bot.private import close_to_others, make_file
+
 # How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
 PATIENCE = 30.0
 
@@ -68,9 +70,13 @@ def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.E
     )
 
     @sa.event.listens_for(engine, "do_connect")
-    def make_directory(*_: Any) -> None:
-        if engine.url.database:
-            Path(engine.url.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    def keep_private(*_: Any) -> None:
+        if engine.url.database and engine.url.database != ":memory:":
+            path = Path(engine.url.database)
+            make_file(path)
+            # SQLite gives these the mode of the database when it makes them; those that are there had another one.
+            for end in ("-wal", "-shm"):
+                close_to_others(path.with_name(f"{path.name}{end}"))
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:

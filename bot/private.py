@@ -1,0 +1,33 @@
+"""Files and folders that only the user of this process can look into: they hold texts of private repositories."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder with mode 0700; one that is there already stays as it is, since it may be somebody else's.
+
+    Folders above it that are missing are made too, and are private as well. Raises OSError.
+    """
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
+def make_file(path: Path) -> None:
+    """Make a file with mode 0600, in a folder as of `make_folder`; one that is there already is closed to others.
+
+    Raises OSError.
+    """
+    make_folder(path.parent)
+    if not path.exists():
+        path.touch(mode=0o600)
+    close_to_others(path)
+
+
+def close_to_others(path: Path) -> None:
+    """Give a file mode 0600 if it is there; one of another user, who has let this one in, keeps its mode."""
+    with suppress(FileNotFoundError, PermissionError):
+        path.chmod(0o600)
