@@ -1,16 +1,18 @@
-"""Erasing a repository: everything that store and queue hold of it (C6a)."""
+"""Erasing a repository: everything that store, queue and this machine's data directory hold of it (C6a)."""
 
 from __future__ import annotations
 
 import logging
 
+from bot.evaluation.keeping import erase_history
 from bot.services import Services
 
 logger = logging.getLogger(__name__)
 
 
 def erase_repository(repo_id: int, services: Services, before: float | None = None) -> None:
-    """Erase a repository from the store, and from the queue what arrived `before` (see `Inbox.erase`).
+    """Erase a repository from the store, its history that `doppel evaluate` has read, and from the queue what arrived
+    `before` (see `Inbox.erase`).
 
     A job that is at work on it cleans up by itself (`handlers.visit.visiting`).
     """
@@ -21,4 +23,5 @@ def erase_repository(repo_id: int, services: Services, before: float | None = No
     # The queue first: a job that still waits would store anew what is erased.
     services.inbox.erase(repo_id, before)
     services.store.forget(repo_id)
+    erase_history(services.settings.home, repo_id)
     logger.info("everything about repository %d was erased", repo_id)

@@ -24,13 +24,13 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
     within the hour. Where the App is still installed, the next event makes the repository known again: take it out of
     the installation first. Exit code 1: not confirmed, nothing was erased.
     """
-    from bot.evaluation.keeping import erase_history
+    from bot.evaluation.keeping import erase_history, kept_repositories
     from bot.jobs import Inbox
     from bot.store import open_store
 
     settings = host.load()
     with closing(open_store(settings)) as store, closing(Inbox(settings)) as inbox:
-        meant = stored_repository(store, repository)
+        meant = stored_repository(store, repository, kept_repositories(settings.home))
         if not yes:
             click.confirm(f"Erase everything that is stored of {meant.name} for good?", abort=True, err=True)
         # The queue first: a job that still waits would store anew what is erased.

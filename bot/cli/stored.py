@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.errors import UserError
@@ -20,13 +21,13 @@ class Meant:
     name: str
 
 
-def stored_repository(store: Store, text: str) -> Meant:
+def stored_repository(store: Store, text: str, others: Mapping[int, str] | None = None) -> Meant:
     """The repository that `text`, OWNER/REPO in any case or GitHub's id of it, names in the store.
 
-    A name can be stored for two for a while, when one was renamed and another took its name. Raises UserError that
-    names what there is.
+    `others` are names by id of repositories that something is kept of elsewhere. A name can be stored for two for a
+    while, when one was renamed and another took its name. Raises UserError that names what there is.
     """
-    known = {one.id: str(one.ref) for one in store.repositories.list()}
+    known = {**(others or {}), **{one.id: str(one.ref) for one in store.repositories.list()}}
     if text.isascii() and text.isdigit():
         # An id may have rows left although its repository is no longer listed.
         return Meant(int(text), known.get(int(text), f"repository {text}"))

@@ -26,6 +26,23 @@ def erase_history(home: Path, repo_id: int) -> None:
     _file(home, repo_id).unlink(missing_ok=True)
 
 
+def kept_repositories(home: Path) -> dict[int, str]:
+    """The repositories whose histories are kept: their names by GitHub's id. What cannot be read has an empty name."""
+    names = {}
+    for path in (home / "history").glob("*.jsonl"):
+        if path.stem.isascii() and path.stem.isdigit():
+            names[int(path.stem)] = _name(path)
+    return names
+
+
+def _name(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return str(json.loads(file.readline())["repository"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
+
+
 def _file(home: Path, repo_id: int) -> Path:
     return home / "history" / f"{repo_id}.jsonl"
 

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from bot.cli import cli, main
+from bot.evaluation.keeping import KeptHistory, kept_repositories
 from bot.events import Event, RepositorySummary
 from bot.jobs import Inbox
 from bot.jobs.holdings import holdings
@@ -134,6 +135,16 @@ def test_c6a_forget_leaves_no_row_and_no_content_and_nothing_of_others_goes(stor
     assert holdings(settings, MINE) == []
     assert rows(store, OTHER) == before
     assert len(holdings(settings, OTHER)) == len(events_of(OTHER))
+
+
+def test_c6a_forget_erases_one_that_was_only_evaluated(store: Store, settings: Settings) -> None:
+    for repo_id, name in ((77, "acme/Tried"), (78, "acme/another")):
+        KeptHistory(settings.home, repo_id, RepoRef.parse(name))
+    assert run("forget", "acme/tried", "--yes").exit_code == 0
+    assert kept_repositories(settings.home) == {78: "acme/another"}
+    (settings.home / "history" / "78.jsonl").write_text("cut o")
+    assert run("forget", "78", "--yes").exit_code == 0
+    assert kept_repositories(settings.home) == {}
 
 
 def test_c6a_forget_asks_first(store: Store) -> None:

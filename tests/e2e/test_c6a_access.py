@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from bot.erasing import erase_repository
 from bot.errors import Unavailable
+from bot.evaluation.keeping import KeptHistory, erase_history, kept_repositories
 from bot.model import RepoRef
 from bot.store.schema import metadata
 from handlers import issues
@@ -71,9 +72,14 @@ def test_c6a_installed_repositories_are_listed(doppel: Doppel) -> None:
 
 def test_c6a_uninstalling_erases(doppel: Doppel) -> None:
     use(doppel)
+    home, other = doppel.services.settings.home, doppel.repository.id + 1_000
+    for repo_id in (doppel.repository.id, other):
+        KeptHistory(home, repo_id, RepoRef(doppel.owner, "app"))
     doppel.sim.uninstall(doppel.owner)
     doppel.settle()
     assert stored(doppel, doppel.repository.id) == 0
+    assert list(kept_repositories(home)) == [other], "what `doppel evaluate` read of it is gone too"
+    erase_history(home, other)
 
 
 def test_c6a_what_waited_when_access_ended_leaves_nothing_behind(doppel: Doppel) -> None:
