@@ -3,9 +3,9 @@
     .venv/bin/python bench/index.py [--sizes 17000 200000] [--large] [--postgres] [--data ISSUES.jsonl.gz]
 
 Made-up issues by default: words whose frequencies follow Zipf's law, an error message and a form in some. `--data`
-reads a file instead (fields `title` and `body`), over and over where a size asks for more. A find is everything that
-the index does for it: reading the text, its vectors, three searches by words, three by meaning, and for the two to four
-hundred issues found their terms, facts and vectors. Finds are measured in a process of their own.
+reads a file instead (fields `title` and `body`), over and over where a size asks for more. A find is all of
+`bot/matching`: reading the text, its vectors, six searches by words, three by meaning, and two hundred candidates
+compared and judged. Finds are measured in a process of their own.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.index import Index, IndexedIssue, Kind, TextAnalyser, View, bm25, idf, shared
+from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.index.embedding import choose_embedder
+from bot.matching import Matcher
+from bot.model import RepoRef
 from bot.store.engine import make_engine
 from bot.store.migrate import migrate
 
@@ -88,43 +90,20 @@ class Scattered:
         return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
 
-def find(index: Index, issue: IndexedIssue) -> int:
-    """What the index does for one find; returns how many candidates there are."""
-    analysis = index.analyse(REPO, issue.title, issue.body)
-    pair = index.embed(REPO, analysis)
-    with index.view(REPO) as view:
-        found = list(by_words(view, view.look_up(analysis)))
-        if pair is not None:
-            near = view.nearest(pair, {Kind.BOTH: 150, Kind.TITLE: 100, Kind.TEXT: 80})
-            found += [scores.numbers for scores in near.values()]
-        numbers = np.unique(np.concatenate(found))
-        bags = view.terms(numbers, "title", "words", "lines")
-        for name, bag in zip(("title", "words"), bags, strict=False):
-            idf(view.count, view.frequencies(name)[bag.terms])
-        view.issues(numbers.tolist())
-        view.vectors(numbers)
-    return len(numbers)
-
-
-def by_words(view: View, known: dict[str, Any]) -> Iterator[NDArray[np.int64]]:
-    words, title = known["words"], known["title"]
-    scoring = bm25(view.average_length("words"))
-    weights = words.counts * 2.5 / (words.counts + 1.5) * idf(view.count, words.issues)
-    best = np.argsort(-weights)[:40]
-    yield view.search("words", words.terms[best], weights[best], scoring).best(150).numbers
-    yield view.search("title", title.terms, idf(view.count, title.issues), shared(3)).best(80).numbers
-    in_words = idf(view.count, view.issues_with("words", title.terms))
-    yield view.search("words", title.terms, in_words, scoring).best(80).numbers
+def find(matcher: Matcher, issue: IndexedIssue) -> int:
+    """One find, over all local sources, with everything that judges; returns how many candidates there are."""
+    with matcher.looking(REPO, issue.issue(RepoRef("bench", "bench"), "")) as look:
+        return len(look.judge())
 
 
 def measure_finds(url: str, model: str, issues: list[IndexedIssue], answer: Any) -> None:
     """In a process of its own: the times of finds in milliseconds, the first apart, and the peak of memory in MB."""
     embedder = Scattered() if model == Scattered.name else choose_embedder(model)
-    index = Index(make_engine(url), TextAnalyser(), embedder)
+    matcher = Matcher(Index(make_engine(url), TextAnalyser(), embedder))
     times = []
     for issue in issues:
         start = time.perf_counter()
-        find(index, issue)
+        find(matcher, issue)
         times.append(1000 * (time.perf_counter() - start))
     answer.put((times, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024))
 
