@@ -48,10 +48,13 @@ VARIABLES = (
     Variable("PRIVATE_KEY_PATH", "The file that holds the key, where `PRIVATE_KEY` is not set."),
     Variable("WEBHOOK_SECRET", "The secret that GitHub signs deliveries with. Unsigned deliveries are never accepted."),
     Variable("WEBHOOK_SECRET_PREVIOUS", "The secret of before, accepted as well while you rotate it."),
-    Variable("GITHUB_CLIENT_ID", "The App's client id, for signing in."),
-    Variable("GITHUB_CLIENT_SECRET", "The App's client secret, for signing in."),
+    Variable("GITHUB_CLIENT_ID", "The App's client id, for signing in, which comes later."),
+    Variable("GITHUB_CLIENT_SECRET", "The App's client secret, for signing in, which comes later."),
     Variable("GITHUB_API_URL", "The API's address; `https://HOST/api/v3` on Enterprise Server.", GITHUB_COM_API),
-    Variable("GITHUB_TOKEN", "A personal token for `doppel find` where no App is set up."),
+    Variable(
+        "GITHUB_TOKEN",
+        "A personal token with which `find`, `evaluate`, `scan` and `mcp` read GitHub where no App is set up.",
+    ),
     Variable("DATABASE_URL", "`postgresql://USER:PASSWORD@HOST/NAME`, or `sqlite:///PATH`.", "SQLite in `DOPPEL_HOME`"),
     Variable(
         "WEBHOOK_PROXY_URL", "A channel as of smee.io that deliveries are fetched from, without a public address."
@@ -206,7 +209,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         github_api_url=read.url("GITHUB_API_URL", GITHUB_COM_API),
         github_api_version=read.text("DOPPEL_GITHUB_API_VERSION", "2026-03-10"),
         github_token=read.text("GITHUB_TOKEN"),
-        webhook_proxy_url=read.url("WEBHOOK_PROXY_URL", "", "https://smee.io/CHANNEL"),
+        webhook_proxy_url=read.url("WEBHOOK_PROXY_URL", "", "https://smee.io/CHANNEL", secret=True),
         host=read.text("DOPPEL_HOST", EVERY_ADDRESS),
         port=read.integer("PORT", 3000, 1, 65535),
         web_concurrency=read.integer("WEB_CONCURRENCY", 2, 1, 64),
@@ -288,16 +291,24 @@ class _Reader:
         # As they are: white space can be part of a secret.
         return tuple(self._values[name] for name in names if self._values.get(name))
 
-    def url(self, name: str, default: str, example: str = "") -> str:
+    def url(self, name: str, default: str, example: str = "", *, secret: bool = False) -> str:
+        """An http(s) address. One that is no `secret` is told in messages, so it must not hold a password."""
         value = self.text(name, default).rstrip("/")
+        login = False
         try:
             parts = urlsplit(value)
             right = not value or (parts.scheme in ("https", "http") and bool(parts.hostname))
+            login = "@" in parts.netloc and not secret
         except ValueError:
             right = False
         if not right:
             # Without the value: whoever knows a channel's address can read it, and others can hold a password.
             self.problems.append(f"{name}: this is no http(s) address, such as {example or default}.")
+        elif login:
+            self.problems.append(
+                f"{name}: this holds a name or password before the @, which messages would show; leave it out. Keys "
+                "and tokens have variables of their own (docs/config.md)."
+            )
         return value
 
     def integer(self, name: str, default: int, least: int, most: int) -> int:

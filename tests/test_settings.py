@@ -106,6 +106,15 @@ def test_e1_the_channel_is_an_address_and_never_shown(tmp_path: Path) -> None:
         assert "hush" not in str(refused.value)
 
 
+@pytest.mark.parametrize("name", ["DOPPEL_EMBEDDING_URL", "GITHUB_API_URL"])
+@pytest.mark.parametrize("login", ["ann:hush@", "hush@", ":hush@", "@"])
+def test_e1_an_address_that_is_told_in_messages_holds_no_password(tmp_path: Path, name: str, login: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name}: .* name or password") as refused:
+        load(tmp_path, **{name: f"https://{login}models.example/v1"})
+    assert "hush" not in str(refused.value)
+    assert load(tmp_path, WEBHOOK_PROXY_URL="https://ann:hush@channel.example/c"), "which no message names"
+
+
 @pytest.mark.parametrize(
     ("address", "simulated"),
     [("http://127.0.0.1:4000", True), ("http://localhost:1", True), ("https://api.github.com", False)],
