@@ -48,7 +48,7 @@ from bot.wiring import build_asker, build_index
 
 REPO = 1
 SIZE = 3_000
-CONFIDENCES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+CONFIDENCES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 COSINES = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 
 Groups = Sequence[Sequence[int]]

@@ -13,7 +13,7 @@ from bot.scanning.linkage import Pair, linked
 from bot.scanning.model import Answer, Entry, Found, Group, Member
 
 #: Every two of a group are the same with at least this probability. docs/scan.md says what it was chosen by.
-THRESHOLD = 0.5
+THRESHOLD = 0.15
 
 
 def grouped(

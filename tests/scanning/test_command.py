@@ -64,7 +64,7 @@ def run(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
         def main(self, args: list[str], prog_name: str, **extra: Any) -> Any:
             return main(args)
 
-    return CliRunner().invoke(Script(), ["scan", *map(str, arguments)], env=env)  # type: ignore[arg-type]
+    return CliRunner().invoke(Script(), ["scan", "--confidence", "0.5", *map(str, arguments)], env=env)  # type: ignore[arg-type]
 
 
 def groups(result: Result) -> list[list[Any]]:

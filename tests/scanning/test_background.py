@@ -1,0 +1,136 @@
+"""`/duplicates scan` in the background: small steps with rests, taken up after a kill, ended with the access (D8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import Unavailable
+from bot.events import ScanEvent
+from bot.github.repo import RepoClient
+from bot.index.backfill import Progress
+from bot.model import Issue, RepoRef
+from bot.render.scan import TITLE
+from bot.scanning.asking import Asker
+from bot.scanning.keeping import ScanIssues
+from bot.scanning.scan import Scan
+from handlers import scanning
+from tests.indexing.conftest import REPO, Host, host
+
+__all__ = ["host"]
+
+CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
+
+
+@pytest.fixture
+def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
+    """Eight issues in the index, of which the last repeats the first; steps of three issues."""
+    monkeypatch.setattr(scanning, "AT_ONCE", 3)
+    # Among so few issues a word in common makes a pair likely enough for the default.
+    monkeypatch.setattr(Scan.result, "__defaults__", (0.5,))
+    host.sim.open_issue(REPO, "ann", "Exporting albums fails", CRASH)
+    host.load(6)
+    host.sim.open_issue(REPO, "bob", "Exporting albums fails again", CRASH)
+    host.install()
+    host.sim.set_permission(REPO, "mia", "maintain")
+    host.queue.delays.clear()
+    return host
+
+
+def ask(host: Host) -> None:
+    host.sim.comment(REPO, 2, "mia", "/duplicates scan")
+
+
+def shown(host: Host) -> list[str]:
+    return [issue.body for issue in host.sim.issues_of(host.sim.repository(REPO)) if issue.title == TITLE]
+
+
+def answer(host: Host) -> str:
+    return next(one.body for one in reversed(host.sim.comments(REPO, 2)) if one.author.login.endswith("[bot]"))
+
+
+def test_d8_it_is_done_in_steps_with_rests(filled: Host) -> None:
+    ask(filled)
+    filled.work()
+    (body,) = shown(filled)
+    assert "1. [#1]" in body
+    assert "   - [#8]" in body
+    # The first step at once, and a rest after each three issues; then comes the event of the new issue.
+    assert filled.queue.delays[-5:] == [0.0, *[scanning.REST] * 3, 0.0]
+
+
+def test_d8_a_worker_that_dies_in_a_step_asks_nothing_twice(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    real = Asker.ask
+
+    def counting(self: Asker, repo_id: int, numbers: list[int]) -> object:
+        asked.extend(numbers)
+        return real(self, repo_id, numbers)
+
+    monkeypatch.setattr(Asker, "ask", counting)
+    ask(filled)
+    # The command and two steps, the second of which is done again, as by a worker that died before it could say so.
+    filled.work(2)
+    taken = filled.queue.take()
+    assert taken is not None
+    due, delivery_id, event = taken
+    assert isinstance(event, ScanEvent)
+    filled.queue.back(due, delivery_id, event)
+    filled.work(1)
+    filled.queue.back(due, delivery_id, event)
+    filled.work()
+    assert sorted(asked) == list(range(1, 9))
+    assert len(shown(filled)) == 1
+
+
+def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = RepoClient.create_issue
+
+    def lost(self: RepoClient, repo: RepoRef, title: str, body: str) -> Issue:
+        real(self, repo, title, body)
+        raise Unavailable("open an issue: GitHub did not answer in time")
+
+    monkeypatch.setattr(RepoClient, "create_issue", lost)
+    ask(filled)
+    filled.work(4)
+    taken = filled.queue.take()
+    assert taken is not None
+    filled.queue.back(*taken)
+    with pytest.raises(Exception, match="did not answer in time"):
+        filled.work(1)
+    assert len(shown(filled)) == 1
+    filled.queue.back(*taken)
+    with pytest.raises(Exception, match="another attempt"):
+        filled.work(1)
+    filled.sim.clock.advance(60)
+    filled.queue.back(*taken)
+    filled.work()
+    assert len(shown(filled)) == 1
+    kept = ScanIssues(filled.services.store.engine).get(filled.repo_id)
+    assert kept is not None
+    assert kept.number == 9
+
+
+def test_d8_before_all_issues_are_read_it_says_so(filled: Host) -> None:
+    filled.note(Progress(seen=5, expected=8))
+    ask(filled)
+    filled.work()
+    assert "I am still reading this repository's issues (5 of about 8)." in answer(filled)
+    assert shown(filled) == []
+
+
+def test_d8_a_repository_that_is_off_gets_no_issue(filled: Host) -> None:
+    ask(filled)
+    filled.work(1)
+    filled.sim.write_file(REPO, ".github/doppel.yml", "mode: off\n")
+    filled.services.repository_settings.forget(filled.services.store.repositories.list()[0].summary)
+    filled.work()
+    assert shown(filled) == []
+
+
+def test_c6a_a_scan_ends_with_the_access(filled: Host) -> None:
+    ask(filled)
+    filled.work(2)
+    filled.sim.uninstall(REPO.partition("/")[0])
+    filled.work()
+    assert shown(filled) == []
+    assert ScanIssues(filled.services.store.engine).get(filled.repo_id) is None
