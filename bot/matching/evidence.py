@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,6 +73,20 @@ class Witness:
         rarities, words = self._rarities[field], self._known[field].words
         telling = sorted((place for place in places if rarities[place] >= _TELLING), key=lambda at: -rarities[at])
         return list(dict.fromkeys(self._spelled[words[at]] for at in telling if words[at] in self._spelled))
+
+
+def as_written(terms: Iterable[str], text: str) -> list[str]:
+    """The words of `text` that terms stand for, in the terms' order, each once: a name from code rather than its parts.
+
+    Stems are for comparing; a person looks for the words that were written. Terms that `text` does not give are left
+    out.
+    """
+    whole = _spelled(text)
+    parts: dict[str, str] = {}
+    for raw in raw_words(text):
+        for term in terms_of(raw)[1:]:
+            parts.setdefault(term, raw)
+    return list(dict.fromkeys(spelling for term in terms if (spelling := whole.get(term) or parts.get(term))))
 
 
 def _mostly(message: str, quoted: Collection[str]) -> bool:

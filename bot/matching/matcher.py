@@ -14,7 +14,7 @@ from bot.index.embedding import EmbeddingError
 from bot.index.packing import Floats, Integers
 from bot.index.vectors import Vectors
 from bot.matching import features
-from bot.matching.evidence import Evidence, Witness
+from bot.matching.evidence import Evidence, Witness, as_written
 from bot.matching.model import Model, shipped_model
 from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
@@ -157,7 +157,7 @@ class Look:
         return QueryRun(source, self._asked() if source == FULL_TEXT else self._text[0], hits)
 
     def _asked(self) -> str:
-        """The rarest words that were searched for."""
+        """The rarest words that were searched for, as the target has written them."""
         words = self._question.known["words"]
-        rarest = np.argsort(words.issues, kind="stable")[:_MOST_NAMED]
-        return " ".join(words.words[at] for at in rarest.tolist())
+        rarest = np.argsort(words.issues, kind="stable")
+        return " ".join(as_written((words.words[at] for at in rarest.tolist()), "\n".join(self._text))[:_MOST_NAMED])

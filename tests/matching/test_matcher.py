@@ -6,11 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import sqlalchemy as sa
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bot.index import Index, TextAnalyser
 from bot.index.embedding import EmbeddingError
 from bot.matching import Matcher
+from bot.matching.evidence import as_written
+from bot.ranking.text import terms
 from tests.matching.made import an_issue, fill
 
 
@@ -35,6 +39,28 @@ def test_shared_error_text_is_quoted_as_it_was_written(index: Index) -> None:
     with Matcher(index).looking(1, target) as look:
         evidence = look.judge()[0].evidence
     assert evidence.message == "ERROR upload could not store asset: database is locked"
+
+
+def test_what_was_asked_is_said_in_the_words_of_the_issue_each_once(index: Index) -> None:
+    fill(index)
+    target = an_issue(9, "Disks stay awake", "iotop went on: AuthTimeoutError, error E1234; awaking, twenty uploads")
+    with Matcher(index).looking(1, target) as look:
+        (asked,) = (run.query for run in look.runs if run.source == "full-text")
+    assert sorted(asked.split()) == sorted(
+        ["Disks", "stay", "awake", "iotop", "went", "AuthTimeoutError", "error", "E1234", "twenty", "uploads"]
+    )
+
+
+@given(
+    st.lists(st.sampled_from(["getUserName", "user_name", "userName", "crashes", "crash", "日本語", "E1234", "1234"]))
+)
+def test_written_words_are_those_of_the_text_and_no_term_is_lost(written: list[str]) -> None:
+    text = " ".join(written)
+    found = as_written(terms(text), text)
+    assert len(set(found)) == len(found)
+    spaced = [word for word in found if word.isascii()]
+    assert set(spaced) <= set(written)
+    assert {term for word in found for term in terms(word)} >= {term for term in terms(text) if term.isascii()}
 
 
 def test_the_target_and_what_came_after_it_are_not_found(index: Index) -> None:
