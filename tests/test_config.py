@@ -180,13 +180,11 @@ class TestIgnores:
     )
     def test_c6_authors_labels_and_titles(self, author: str, labels: list[str], title: str, why: str | None) -> None:
         assert self.config.why_ignored(author, labels, title) == why
-        assert self.config.ignores(author, labels, title) is (why is not None)
 
     def test_c6_only_labels(self) -> None:
         config = RepoConfig(only_labels=("bug", "Regression"))
-        assert config.ignores("ann", [], "x")
-        assert config.ignores("ann", ["feature"], "x")
-        assert not config.ignores("ann", ["feature", "regression"], "x")
+        assert config.why_ignored("ann", [], "x") == config.why_ignored("ann", ["feature"], "x") == "only_labels"
+        assert config.why_ignored("ann", ["feature", "regression"], "x") is None
 
 
 @given(st.text(max_size=300) | st.text(st.sampled_from(": -?[]{}&*!|>'\"%#\n\tab1"), max_size=200))

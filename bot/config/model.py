@@ -98,10 +98,6 @@ class RepoConfig:
             return "only_labels"
         return None
 
-    def ignores(self, author: str, labels: Iterable[str], title: str) -> bool:
-        """Whether the bot leaves an issue with this author, these labels and this title alone."""
-        return self.why_ignored(author, labels, title) is not None
-
 
 def _has(names: tuple[str, ...], name: str) -> bool:
     """GitHub compares logins and labels without case, and so do we."""

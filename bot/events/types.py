@@ -60,9 +60,7 @@ class CommentEvent:
     repository: RepositorySummary
     number: int
     sender: Actor
-    issue_author: Actor
     comment_id: int
-    comment_author: Actor
     body: str
     previous: str = ""
     updated_at: str = ""

@@ -51,9 +51,3 @@ class Backfills(Part):
         )
         with write(self._engine) as connection:
             upsert(connection, table, [(repo_id, *values)])
-
-    def unfinished(self) -> list[int]:
-        """The repositories whose backfill has begun and is not done, the longest untouched first."""
-        query = sa.select(table.c.repo_id).where(table.c.done.is_(False)).order_by(table.c.updated_at, table.c.repo_id)
-        with self._engine.connect() as connection:
-            return list(connection.execute(query).scalars())

@@ -14,8 +14,7 @@ from typing import Literal
 from bot.model import RepoRef
 from bot.ranking.words import MARKS, split_words
 
-#: GitHub docs, "Limitations on query length": operators and qualifiers do not count towards the characters.
-MAX_TEXT = 256
+#: GitHub docs, "Limitations on query length".
 MAX_OPERATORS = 5
 
 Scope = Literal["title", "body", "title,body"]

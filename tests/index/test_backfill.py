@@ -15,12 +15,3 @@ def test_progress_is_there_after_a_restart(engine: sa.Engine) -> None:
     assert Backfills(again).get(1) == progress
     assert Backfills(again).get(2) is None
     again.dispose()
-
-
-def test_unfinished_ones_are_listed_longest_untouched_first(engine: sa.Engine) -> None:
-    backfills = Backfills(engine)
-    for repo_id, at, done in ((1, 30.0, False), (2, 10.0, False), (3, 5.0, True)):
-        backfills.set(repo_id, Progress(updated_at=at, done=done))
-    assert backfills.unfinished() == [2, 1]
-    backfills.set(2, Progress(updated_at=40.0))
-    assert backfills.unfinished() == [1, 2]
