@@ -16,6 +16,7 @@ from bot.index.vectors import Vectors
 from bot.matching import features
 from bot.matching.evidence import Evidence, Witness, as_written
 from bot.matching.model import Model, shipped_model
+from bot.matching.numbering import is_another
 from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
@@ -123,7 +124,8 @@ class Look:
         rarity = features.Rarity.of(self._view)
         values = features.features(self._question, candidates, rarity)
         others = features.by_others(self._question, candidates)
-        judged = self._model.judge(values, there, others, self._question.total)
+        another = np.array([is_another(self._question.title, issue.title) for issue in candidates.issues])
+        judged = self._model.judge(values, there, others, another, self._question.total)
         witness = Witness(self._question, *self._text, rarity)
         matches = [
             Match(

@@ -22,9 +22,12 @@ from bot.matching import confidence, features, standing
 
 Booleans = NDArray[np.bool_]
 
-# Set by hand, because labelled files hold next to none: copies by somebody else. More than a few copies of one text
+# Set by hand, because labelled files hold next to none: copies by somebody else. Most of those few are not marked as
+# duplicates either, so they are said to be likely enough to be shown, and not more. More than a few copies of one text
 # come from a form that nobody filled in.
-_COPY, _COPY_CONFIDENCE, _FEW_COPIES = 0.6, 0.9, 2
+_COPY, _COPY_CONFIDENCE, _FEW_COPIES = 0.6, 0.3, 2
+# A title that differs by its number alone is meant to be another one.
+_ANOTHER_CONFIDENCE = 0.1
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
 # title, or six of a body.
 _LITTLE, _LITTLE_CONFIDENCE = np.log1p(6.5), 0.1
@@ -79,34 +82,35 @@ class Model:
             Linear.parse(data["calibration"], confidence.CALIBRATION),
         )
 
-    def judge(self, values: Floats, numbers: Integers, others: Booleans, total: int) -> Judged:
+    def judge(self, values: Floats, numbers: Integers, others: Booleans, another: Booleans, total: int) -> Judged:
         """Judge a whole pool: (candidates, features.NAMES), the candidates' numbers, which are known to be by somebody
-        else than the question, and how many issues there are.
+        else than the question, of which the question says that it is another one, and how many issues there are.
 
         Of equals the older comes first. Who ranks lower is never called likelier.
         """
         scores = self.ranking(standing.standings(values))
         order = np.lexsort((numbers, -scores))
         rows = confidence.rows(values[order], scores[order], total)
+        leaders, rest = order[: len(rows)], order[len(rows) :]
         odds = self.calibration(confidence.calibration(self.confidence(rows), total))
-        likely = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
-        least, most = bounds(values[order[: len(likely)]], others[order[: len(likely)]], total)
+        likely = np.minimum.accumulate(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
+        least, most = bounds(values[leaders], others[leaders], another[leaders], total)
         likely = np.minimum(np.maximum(likely, least), most)
-        # Copies first, what says too little last, and what comes after the leaders is at most as likely as the last.
-        ahead = np.lexsort((-most, -least))
-        order = np.concatenate([order[: len(likely)][ahead], order[len(likely) :]])
-        falling = np.minimum.accumulate(likely[ahead])
+        # What the bounds have raised or lowered takes its new place; what comes after the leaders is at most as likely.
+        ahead = np.argsort(-likely, kind="stable")
         confidences = np.empty(len(scores))
-        confidences[order] = np.concatenate([falling, np.full(len(scores) - len(falling), falling[-1])])
-        return Judged(order, scores, confidences)
+        confidences[leaders] = likely
+        confidences[rest] = likely.min(initial=1.0)
+        return Judged(np.concatenate([leaders[ahead], rest]), scores, confidences)
 
 
-def bounds(values: Floats, others: Booleans, total: int) -> tuple[Floats, Floats]:
+def bounds(values: Floats, others: Booleans, another: Booleans, total: int) -> tuple[Floats, Floats]:
     """The least and the most that each probability can be, whatever the model says; both set by hand.
 
-    A copy by another author has at least .9. One author's copy is no such case: people file series of issues from one
-    text, and empty forms. Where one of the two says next to nothing, what they share is next to nothing: at most .1.
-    The same holds for a common word that two issues of a small repository share.
+    A copy by another author has at least .3. One author's copy is no such case: people file series of issues from one
+    text, and empty forms. At most .1 has what the question calls another one by a number in its title, and where one of
+    the two says next to nothing: what they share is next to nothing then. The same holds for a common word that two
+    issues of a small repository share.
     """
     column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
     copy = column["words_shared"] >= _COPY
@@ -114,8 +118,9 @@ def bounds(values: Floats, others: Booleans, total: int) -> tuple[Floats, Floats
     if total < features.SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= shares < _NO_MORE_THAN_A_WORD
-    least = np.where(copy & others & ~little & (copy.sum() <= _FEW_COPIES), _COPY_CONFIDENCE, 0.0)
-    return least, np.where(little, _LITTLE_CONFIDENCE, 1.0)
+    most = np.minimum(np.where(little, _LITTLE_CONFIDENCE, 1.0), np.where(another, _ANOTHER_CONFIDENCE, 1.0))
+    raised = copy & others & ~little & (copy.sum() <= _FEW_COPIES)
+    return np.minimum(np.where(raised, _COPY_CONFIDENCE, 0.0), most), most
 
 
 @cache
