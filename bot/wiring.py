@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from time import monotonic
 
 from bot import manifest
 from bot.calls import CallCounts, get_tool_call_tracker
@@ -17,6 +18,7 @@ from bot.doctor import Wanted
 from bot.errors import SettingsError
 from bot.events import RepositorySummary
 from bot.github.client import GitHub
+from bot.github.pacing import SHARED, SharedPacer
 from bot.github.repo import RepoClient
 from bot.index import Index, TextAnalyser
 from bot.index.backfill import Backfills, Progress
@@ -35,6 +37,7 @@ from bot.scanning.filling import OwnSteps, fill
 from bot.services import Services
 from bot.settings import Settings
 from bot.store import Store, open_store
+from bot.store.budgets import Budgets
 from bot.store.tokens import SealedTokens
 from handlers import ROUTES
 
@@ -55,6 +58,7 @@ def prepare_databases(settings: Settings) -> None:
 def build_github(settings: Settings, store: Store | None = None) -> GitHub:
     """The door to GitHub; speaking as the App needs its id and key. With a `store` processes share what they know."""
     shared = SealedTokens(store.engine, settings.private_key) if store and settings.private_key else None
+    budgets = Budgets(store.engine, SHARED) if store else None
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
@@ -62,6 +66,7 @@ def build_github(settings: Settings, store: Store | None = None) -> GitHub:
         api_version=settings.github_api_version,
         memory=store.etags if store else None,
         shared_tokens=shared,
+        new_pacer=(lambda account: SharedPacer(monotonic, partial(budgets.take, account))) if budgets else None,
     )
 
 

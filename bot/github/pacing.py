@@ -1,7 +1,7 @@
 """Staying below GitHub's limits by asking before each request whether it is time.
 
 Limits belong to an installation, so one pacer is shared by all threads that act for it. `Pacer` is all that the
-transport knows: a pacer that several processes share through the database can take this one's place.
+transport knows. `SharedPacer` counts the scarce budgets for all processes together; the ample ones each counts itself.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ LIMITS: Mapping[str, Sequence[tuple[int, float]]] = {
     GRAPHQL_POINTS: ((2000, _MINUTE),),
 }
 """Units and seconds for each currency of `costs`, from the two pages named there."""
+
+SHARED = {name: LIMITS[name] for name in (SEARCH, HYBRID, CONTENT)}
+"""Those that two busy processes would exceed together; the others are worth no database write for each request."""
 
 
 class Pacer(Protocol):
@@ -62,11 +65,7 @@ class LocalPacer:
         """See Pacer. Nothing is reserved while waiting, so that a refusal in between holds for those who wait, too."""
         with self._lock:
             now = self._clock()
-            delay = max(
-                self._blocked.get(None, now) - now,
-                self._blocked.get(cost.resource, now) - now,
-                *(self._delay(name, amount, now) for name, amount in cost.amounts.items()),
-            )
+            delay = self._wait(cost, now)
             if delay > 0:
                 return delay
             for name, amount in cost.amounts.items():
@@ -75,6 +74,11 @@ class LocalPacer:
                 if quota := self._quotas.get(name):
                     quota.spend(amount)
             return 0.0
+
+    def delay(self, cost: Cost) -> float:
+        """What `take` would return, without paying."""
+        with self._lock:
+            return max(0.0, self._wait(cost, self._clock()))
 
     def learn(self, resource: str, remaining: int, seconds: float) -> None:
         """See Pacer."""
@@ -103,8 +107,31 @@ class LocalPacer:
     def _paused(self) -> bool:
         return self._blocked.get(None, float("-inf")) > self._clock()
 
+    def _wait(self, cost: Cost, now: float) -> float:
+        return max(
+            self._blocked.get(None, now) - now,
+            self._blocked.get(cost.resource, now) - now,
+            *(self._delay(name, amount, now) for name, amount in cost.amounts.items()),
+        )
+
     def _delay(self, name: str, amount: int, now: float) -> float:
         delays = [window.delay(now, amount) for window in self._windows.get(name, ())]
         if quota := self._quotas.get(name):
             delays.append(quota.delay(now, amount))
         return max(delays, default=0.0)
+
+
+class SharedPacer(LocalPacer):
+    """A pacer for the threads of several processes: what `pay` counts, they have together, everything else apart.
+
+    `pay` takes the amounts of a request, as `take` does a cost, and answers as it does. It is asked outside of the
+    lock, since it may wait for a database; where another thread takes the last unit meanwhile, a request is paid twice.
+    """
+
+    def __init__(self, clock: Callable[[], float], pay: Callable[[Mapping[str, int]], float]) -> None:
+        super().__init__(clock)
+        self._pay = pay
+
+    def take(self, cost: Cost) -> float:
+        """See Pacer."""
+        return self.delay(cost) or self._pay(cost.amounts) or super().take(cost)

@@ -146,3 +146,14 @@ tokens = sa.Table(
     _column("sealed", sa.LargeBinary()),
     _column("expires_at", _TIME),
 )
+
+# What was paid of GitHub's budgets, each for as long as it counts; `account` is whose budget it is.
+spent = sa.Table(
+    "spent",
+    metadata,
+    _column("account", sa.Text()),
+    _column("budget", sa.Text()),
+    _column("at", _TIME),
+    _column("units", sa.BigInteger()),
+    sa.Index("spent_account", "account", "budget"),
+)

@@ -54,7 +54,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.texts.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
         for table in metadata.sorted_tables:
-            if table.info.get("index") or table is etags:
+            if table.info.get("index") or table is etags or table.name.startswith("scan_"):
                 connection.execute(sa.insert(table).values(_row(table, repo_id, number)))
 
 

@@ -1,0 +1,96 @@
+"""G: the budgets of an installation, shared by processes; on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+import sqlalchemy as sa
+
+from bot.github.costs import cost_of
+from bot.github.pacing import SHARED, SharedPacer
+from bot.store.budgets import Budgets
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+from bot.store.schema import spent
+
+SEARCH = cost_of("GET", "/search/issues", {})
+READ = cost_of("GET", "/repos/a/b", {})
+POST = cost_of("POST", "/repos/a/b/issues/1/comments", {})
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[sa.Engine]:
+    engine = make_engine(database_url)
+    migrate(engine)
+    yield engine
+    engine.dispose()
+
+
+def processes(engine: sa.Engine, clock: Clock, account: str = "installation 7") -> tuple[SharedPacer, SharedPacer]:
+    """The pacers of two processes that act for one installation."""
+    budgets = [Budgets(engine, SHARED, clock) for _ in range(2)]
+    first, second = (SharedPacer(clock, partial(one.take, account)) for one in budgets)
+    return first, second
+
+
+def test_g_two_processes_search_thirty_times_a_minute_together(engine: sa.Engine) -> None:
+    clock = Clock()
+    one, other = processes(engine, clock)
+    assert [pacer.take(SEARCH) for _ in range(15) for pacer in (one, other)] == [0.0] * 30
+    assert [60 <= pacer.take(SEARCH) <= 62 for pacer in (one, other)] == [True, True]
+    assert one.take(READ) == other.take(READ) == 0.0
+    assert processes(engine, clock, "installation 8")[0].take(SEARCH) == 0.0
+    clock.time += 62
+    assert one.take(SEARCH) == other.take(SEARCH) == 0.0
+
+
+def test_g_processes_that_ask_at_the_same_moment_share_too(engine: sa.Engine) -> None:
+    budgets = Budgets(engine, SHARED, Clock())
+    with ThreadPoolExecutor(6) as pool:
+        delays = list(pool.map(lambda _: budgets.take("installation 7", SEARCH.amounts), range(60)))
+    assert delays.count(0.0) == 30
+
+
+def test_g_two_processes_write_eighty_times_a_minute_together(engine: sa.Engine) -> None:
+    clock = Clock()
+    one, other = processes(engine, clock)
+    assert sum(pacer.take(POST) == 0.0 for _ in range(60) for pacer in (one, other)) == 80
+
+
+def test_a_clock_that_was_wrong_keeps_nobody_waiting(engine: sa.Engine) -> None:
+    clock = Clock()
+    one, _ = processes(engine, clock)
+    clock.time += 86_400
+    assert sum(one.take(SEARCH) == 0.0 for _ in range(40)) == 30
+    clock.time -= 86_400
+    assert processes(engine, clock)[0].take(SEARCH) == 0.0
+
+
+def test_what_no_longer_counts_goes(engine: sa.Engine) -> None:
+    clock = Clock()
+    one, _ = processes(engine, clock)
+    for _ in range(5):
+        assert one.take(SEARCH) == 0.0
+        clock.time += 62
+    with engine.connect() as connection:
+        assert connection.execute(sa.select(sa.func.count()).select_from(spent)).scalar_one() == 1
+
+
+def test_without_the_database_each_process_keeps_to_the_limits_itself(engine: sa.Engine) -> None:
+    clock = Clock()
+    with engine.begin() as connection:
+        spent.drop(connection)
+    one, other = processes(engine, clock)
+    for pacer in (one, other):
+        assert sum(pacer.take(SEARCH) == 0.0 for _ in range(40)) == 30
