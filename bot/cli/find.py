@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
+from typing import Literal
+from urllib.parse import urlsplit
 
 import click
 
@@ -13,6 +16,7 @@ from bot.config.keys import SOURCES
 from bot.config.model import RepoConfig
 from bot.errors import NotFound, SettingsError, UserError
 from bot.model import IssueRef
+from bot.ranking.naming import named_issues
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Candidate, Outcome, Report
 from bot.settings import Settings
@@ -23,19 +27,26 @@ _SAYS = {
     Outcome.INCONCLUSIVE: "Nothing can be said: it could not be asked properly.",
     Outcome.DEGRADED: "Not everything could be asked; this is what was found all the same:",
 }
-# What the bot wants to be sure of before it speaks of its own accord, where a repository's settings say nothing else.
-BAR = RepoConfig().min_confidence
+# How the bot looks and when it speaks of its own accord, where a repository's settings say nothing else.
+_BOT = RepoConfig()
+BAR = _BOT.min_confidence
 
 
 @click.command()
 @click.argument("issue")
-@click.option("--threshold", type=float, default=0.3, show_default=True, help="The least similarity of titles, 0 to 1.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.3,
+    show_default=True,
+    help="The least similarity of titles; the bot has none.",
+)
 @click.option(
     "--min-confidence",
-    type=float,
-    help=f"The least probability that it is the same issue, 0 to 1 [default: none; the bot's own is {BAR}].",
+    type=click.FloatRange(0, 1),
+    help=f"The least probability that it is the same issue [default: none; the bot's own is {BAR}].",
 )
-@click.option("--limit", type=int, default=10, show_default=True, help="The most candidates.")
+@click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="The most candidates.")
 @click.option("--include-closed", is_flag=True, help="Look among closed issues too, as the bot does.")
 @click.option(
     "--relevance",
@@ -64,8 +75,9 @@ def find(
 ) -> None:
     """Look for earlier reports of ISSUE, given as OWNER/REPO#N (or #N with DOPPEL_REPOSITORY set).
 
-    Shows more than the bot would, whose comment names only what is likely enough; that is marked. Finds in this host's
-    own index of the repository where there is one, else by GitHub's searches alone. Asks as the App where it is set
+    Shows what the options ask for, likely or not, and marks with * what the bot would name of its own accord. What it
+    would name besides, since it looks at all titles and at closed issues too, is added below. Finds in this host's own
+    index of the repository where that is complete, else by GitHub's searches alone. Asks as the App where it is set
     up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0: answered, whether something was found
     or not. 3: GitHub could not be asked, or not properly.
     """
@@ -86,25 +98,41 @@ def find(
         with complete_index(settings, ref.repo) as index:
             matcher, repo_id = index or (None, None)
             wanted = FinderSettings(workflow_field=settings.workflow_field)
-            report = Finder(client, settings=wanted, matcher=matcher, repo_id=repo_id).find_duplicates(
-                ref.repo.owner,
-                ref.repo.name,
-                ref.number,
-                threshold,
-                limit,
-                include_closed,
-                relevance,
+            finder = Finder(client, settings=wanted, matcher=matcher, repo_id=repo_id)
+            target = client.issue(ref.repo, ref.number)
+            state: Literal["all", "open"] = "all" if include_closed else "open"
+            gathered = finder.gather(target, state=state)
+            report = finder.find(
+                target,
+                threshold=threshold,
+                max_candidates=limit,
+                state=state,
+                relevance=relevance,
                 min_confidence=min_confidence,
+                gathered=gathered,
+            )
+            # The same hits as the bot would judge them.
+            named = named_issues(f"{target.title}\n{target.body}", ref.repo, urlsplit(target.url).hostname or "")
+            bots = finder.find(
+                target,
+                threshold=0,
+                max_candidates=_BOT.max_candidates,
+                state="all",
+                min_confidence=BAR,
+                earlier_only=True,
+                named=named,
+                gathered=gathered,
             )
     except NotFound as problem:
         raise UserError(
             f"{ref}: there is no such issue, or it cannot be read with what Doppel is set up with"
         ) from problem
-    report = report.of_sources(only) if only else report
+    if only:
+        report, bots = report.of_sources(only), bots.of_sources(only)
     if as_json:
         click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
     else:
-        show(report)
+        show(report, bots.candidates, indexed=index is not None, include_closed=include_closed)
     sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
 
 
@@ -116,17 +144,31 @@ def _issue(text: str, settings: Settings) -> IssueRef:
     return IssueRef.parse(settings.default_repository + text)
 
 
-def show(report: Report) -> None:
-    """Print a report for a person: candidates, why, and what was asked."""
+def show(report: Report, bots: Sequence[Candidate], *, indexed: bool, include_closed: bool) -> None:
+    """Print a report for a person: candidates, why, what the bot would name (`bots`), and what was asked."""
     click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
     click.secho(_SAYS[report.outcome], bold=True)
-    likely = [one.number for one in report.candidates if _would_be_shown(one, report.number)]
+    own = {(one.repo, one.kind, one.number) for one in bots}
+    listed = {(one.repo, one.kind, one.number) for one in report.candidates}
     for candidate in report.candidates:
-        _show_candidate(candidate, "*" if candidate.number in likely else " ")
-    if report.candidates:
-        which = "* " if likely else "None is "
-        click.echo(f"  {which}likely enough for the bot to name it of its own accord (min_confidence {BAR}).")
-    click.echo("\nAsked:")
+        marked = (candidate.repo, candidate.kind, candidate.number) in own
+        _show_candidate(candidate, "*" if marked else " ")
+    further = [one for one in bots if (one.repo, one.kind, one.number) not in listed]
+    if further:
+        click.secho("\nNot asked for, but the bot, which looks at all titles and at closed issues, finds:", bold=True)
+        for candidate in further:
+            _show_candidate(candidate, "*")
+    # Where GitHub was asked for open issues alone, nobody knows which closed ones there are.
+    blind = not indexed and not include_closed
+    if bots:
+        click.echo(f"  * likely enough for the bot to name it of its own accord (min_confidence {BAR}).")
+    elif report.candidates or (blind and report.outcome is Outcome.NONE):
+        of = "Of the open issues none" if blind else "None"
+        click.echo(f"  {of} is likely enough for the bot to name it of its own accord (min_confidence {BAR}).")
+    if blind:
+        click.echo(f"  The bot looks at closed issues too: doppel find {report.repo}#{report.number} --include-closed")
+    where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
+    click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
         hits = run.problem or f"{run.hits} hits"
         click.echo(f"  {run.source:16} {hits:>12}  {_clean(run.query)}")
@@ -134,13 +176,6 @@ def show(report: Report) -> None:
     click.echo(f"  {total} results, {unique} different ones and {repeats} repeats")
     for problem in report.problems:
         click.secho(f"  {_clean(problem)}", fg="yellow")
-
-
-def _would_be_shown(candidate: Candidate, target: int) -> bool:
-    """Whether it passes the bot's bar; the bot names earlier issues only."""
-    return (
-        candidate.own and candidate.number < target and candidate.confidence is not None and candidate.confidence >= BAR
-    )
 
 
 def _show_candidate(candidate: Candidate, mark: str) -> None:

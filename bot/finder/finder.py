@@ -125,6 +125,7 @@ class Finder:
         named: Collection[str] = (),
         show_named: bool = False,
         duplicates: Mapping[int, int] | None = None,
+        gathered: Gathered | None = None,
     ) -> Report:
         """Like `find_duplicates`, for an issue that the caller has read already.
 
@@ -133,6 +134,7 @@ class Finder:
         `rejected` are numbers that are never shown, `earlier_only` leaves out what came later. `named` are the issues
         (`owner/repo#number` in lower case, see `naming.py`) that the target's text names: they are left out, or with
         `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates of which.
+        `gathered` is what `gather` has brought already: it is judged, and nobody is asked again.
         """
         wish = Wish(
             threshold=threshold,
@@ -147,7 +149,7 @@ class Finder:
             show_named=show_named,
             duplicates=duplicates or {},
         )
-        return self._find(target, wish)
+        return self._find(target, wish, gathered)
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
         """Plan, ask and merge, without judging: what `find` and the training have in common."""
@@ -169,9 +171,9 @@ class Finder:
         """Count the words of an issue that arrived: after its find, for which its own words are no evidence."""
         count_words(self._words, [issue])
 
-    def _find(self, target: Issue, wish: Wish) -> Report:
+    def _find(self, target: Issue, wish: Wish, gathered: Gathered | None = None) -> Report:
         # Nothing is held open while GitHub is asked, which takes a hundred times as long as the index.
-        gathered = self.gather(target, state=wish.state, words=wish.words)
+        gathered = gathered or self.gather(target, state=wish.state, words=wish.words)
         with self._looking(target, wish) as look:
             return self._report(target, wish, gathered, look)
 

@@ -35,10 +35,15 @@ WORDS = (
     "share",
 )
 
+GONE = "After the nightly synchronisation the gallery is empty. It says `SyncError: token 12 has expired (code E4711)`."
+
 
 @pytest.fixture(scope="module")
 def github() -> Iterator[Server]:
-    """`acme/app` with many unlike issues, two reports of one thing (3 and 40), and 41 that shares a title's words."""
+    """`acme/app` with many unlike issues and two reports of one thing (3 and 40); 41 shares a title's words.
+
+    43 reports in other words what was closed as 42.
+    """
     with start_simulator() as server:
         sim = server.sim
         sim.add_repository("acme/app")
@@ -53,6 +58,9 @@ def github() -> Iterator[Server]:
                 )
         sim.open_issue("acme/app", "bob", "Crash while exporting", "It says `ExportError: disk 7 is gone`.")
         sim.open_issue("acme/app", "cy", "Crash while exporting an album of videos", "No idea why.")
+        sim.open_issue("acme/app", "dan", "Photos vanish in the night", GONE)
+        sim.close_issue("acme/app", 42, "dan", "completed")
+        sim.open_issue("acme/app", "eve", "Photos of my holiday went missing while everybody slept", GONE)
         sim.set_permissions("acme", {"issues": "read", "metadata": "read", "organization_projects": "read"})
         project = sim.add_project("acme", "Roadmap", {"Stage": ["Later"]})
         sim.set_status(project, "acme/app", 3, "Later", "Stage")
@@ -84,8 +92,27 @@ def test_what_the_bot_would_name_is_marked() -> None:
     assert not any(line.startswith("*") for line in shown.splitlines() if "#41 " in line)
     assert f"* likely enough for the bot to name it of its own accord (min_confidence {BAR})." in shown
     # Titles that are alike make candidates by F2's defaults, which the bot alone would say nothing about.
-    weak = run("acme/app#5", "--threshold", "0.1").stdout
+    weak = run("acme/app#5", "--threshold", "0.1", "--include-closed").stdout
     assert "None is likely enough for the bot" in weak and "\n* " not in weak
+
+
+def test_of_issues_that_were_not_asked_for_nothing_is_claimed() -> None:
+    blind = run("acme/app#43").stdout
+    assert "#42 " not in blind
+    assert (
+        f"Of the open issues none is likely enough for the bot to name it of its own accord (min_confidence {BAR})."
+        in blind
+    )
+    assert "The bot looks at closed issues too: doppel find acme/app#43 --include-closed" in blind
+    assert "Asked (GitHub's search; this host has no complete index of acme/app):" in blind
+    # Other titles than --threshold wants are judged all the same: GitHub was asked for them.
+    added = run("acme/app#43", "--include-closed").stdout
+    listed, _, besides = added.partition("Not asked for, but the bot")
+    assert "#42 " not in listed
+    (line,) = [line for line in besides.splitlines() if "#42 " in line]
+    assert line.startswith("* ")
+    assert "None is likely" not in added and "none is likely" not in added
+    assert "#42 " not in run("acme/app#43", "--json").stdout
 
 
 def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +129,7 @@ def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.Monkey
         (["acme/app#999"], "acme/app#999: there is no such issue"),
         (["acme/app"], "issue: 'acme/app' is not of the form OWNER/REPO#NUMBER"),
         (["#1"], "write OWNER/REPO#1"),
-        (["acme/app#40", "--threshold", "2"], "threshold: 2.0 is not between 0 and 1"),
+        (["acme/app#40", "--threshold", "2"], "'--threshold': 2.0 is not in the range 0<=x<=1"),
         (["acme/app#40", "--relevance", "magic"], "'magic' is not one of 'title', "),
     ],
 )
@@ -135,6 +162,10 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(
     assert "github-search" not in shown
     assert "#3 " in shown
     assert "different ones and" in shown
+    assert "Asked (this host's index of acme/app):" in shown
+    # The index holds what is closed, too.
+    _, _, besides = run("acme/app#43").stdout.partition("Not asked for, but the bot")
+    assert "\n* " in besides and "#42 " in besides
     data = json.loads(run("acme/app#40", "--json", "--source", "full-text").stdout)
     assert [run["source"] for run in data["queries"]] == ["full-text"]
     assert all("full-text" in one["sources"] for one in data["candidates"])
