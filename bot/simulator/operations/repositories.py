@@ -150,7 +150,12 @@ class RepositoryOperations(InstallationOperations):
 
     @locked
     def write_file(
-        self, repository: str | Repository, path: str, text: str | bytes | None, login: str | None = None
+        self,
+        repository: str | Repository,
+        path: str,
+        text: str | bytes | None,
+        login: str | Account | None = None,
+        message: str = "",
     ) -> str:
         """Commit one file to the default branch (None deletes it) and return the commit's id."""
         repo = self.repo(repository)
@@ -163,10 +168,10 @@ class RepositoryOperations(InstallationOperations):
         repo.pushed_at = self.now()
         change = "removed" if text is None else "modified" if existed else "added"
         sender = self._admin(repo, login)
-        self.emit("push", None, sender, repository=repo, before=before, files={change: [path]})
+        self.emit("push", None, sender, repository=repo, before=before, files={change: [path]}, message=message)
         return repo.head
 
-    def _admin(self, repository: Repository, actor: str | None) -> Account:
+    def _admin(self, repository: Repository, actor: str | Account | None) -> Account:
         """Who does what only administrators do: the one named, else the owner's administrator."""
         return self.who(actor) if actor else self.administrator(repository.owner)
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import base64
+import binascii
 from urllib.parse import quote
 
 from bot.simulator.auth import InstallationCaller
-from bot.simulator.errors import not_found
+from bot.simulator.clock import iso
+from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.routing import Reply, route
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.repositories import repository_url
+from bot.simulator.state.ids import node_id
 from bot.simulator.state.repositories import Repository, blob_sha
 
 _READ = (("contents", "read"), ("single_file", "read"))
+_ONE = "/repos/<owner>/<repo>/contents/<anything:path>"
 
 
-@route("GET", "/repos/<owner>/<repo>/contents/<anything:path>", permissions=_READ)
+@route("GET", _ONE, permissions=_READ)
 def get_contents(ctx: Context) -> Reply:
     """A file with its text in Base64, a directory as a list; as the `Accept` header asks, raw or as one object."""
     repo = ctx.repository()
@@ -39,6 +43,74 @@ def get_contents(ctx: Context) -> Reply:
     if "object" in accept:
         return Reply(_entry(ctx, repo, path) | {"entries": entries}, model="ContentTree")
     return Reply(entries, model="[ContentDirectoryItems]")
+
+
+@route(
+    "PUT",
+    _ONE,
+    permissions=(("contents", "write"),),
+    role="write",
+    model="FileCommit",
+    request="ReposOwnerRepoContentsPathPutBody",
+)
+def put_contents(ctx: Context) -> Reply:
+    """Commit a new file, or with `sha` of what is there a new text for it, to the default branch.
+
+    409 where `sha` is that of something else, 422 where it is missing or the content is no Base64, 404 for another
+    branch.
+    """
+    repo, data, path = ctx.repository(), ctx.data, ctx.params["path"].strip("/")
+    ctx.unsupported(data, "author", "committer")
+    for name in ("message", "content"):
+        if not isinstance(data.get(name), str):
+            raise ApiError(422, f'Invalid request.\n\n"{name}" wasn\'t supplied.')
+    if data.get("branch", repo.default_branch) not in (repo.default_branch, f"refs/heads/{repo.default_branch}"):
+        raise ApiError(404, f"Branch {data['branch']} not found")
+    try:
+        # As in mail, line breaks are no part of it: `base64` of a shell writes some.
+        content = base64.b64decode("".join(data["content"].split()), validate=True)
+    except (binascii.Error, ValueError):
+        raise ApiError(422, "content is not valid Base64") from None
+    if not path or any(part in ("", ".", "..", ".git") for part in path.split("/")):
+        raise ApiError(422, "path contains a malformed path component")
+    if any(name.startswith(f"{path}/") for name in repo.files):
+        raise ApiError(422, f'"{path}" is a directory')
+    existing, sha = repo.files.get(path), data.get("sha")
+    if existing is not None and not sha:
+        raise ApiError(422, 'Invalid request.\n\n"sha" wasn\'t supplied.')
+    if sha and (existing is None or blob_sha(existing) != sha):
+        raise ApiError(409, f"{path} does not match {sha}")
+    before = repo.head
+    ctx.sim.write_file(repo, path, content, ctx.actor, data["message"])
+    body = {"content": _entry(ctx, repo, path), "commit": _commit(ctx, repo, before, data["message"])}
+    return Reply(body, 201 if existing is None else 200)
+
+
+def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
+    """The commit that is now the head of the default branch, `before` being the one below it."""
+    page, api = f"{ctx.sim.urls.html}/{repo.full_name}/commit", f"{repository_url(ctx.sim, repo)}/git"
+    login, tree = ctx.actor.login, repo.head[::-1]
+    author = {"name": login, "email": f"{login}@users.noreply.github.com", "date": iso(repo.pushed_at)}
+    first = not before.strip("0")
+    parent = {"sha": before, "url": f"{api}/commits/{before}", "html_url": f"{page}/{before}"}
+    return {
+        "sha": repo.head,
+        "node_id": node_id("C", repo.id, int(repo.head[:16], 16)),
+        "url": f"{api}/commits/{repo.head}",
+        "html_url": f"{page}/{repo.head}",
+        "author": author,
+        "committer": author,
+        "message": message,
+        "tree": {"sha": tree, "url": f"{api}/trees/{tree}"},
+        "parents": [] if first else [parent],
+        "verification": {
+            "verified": False,
+            "reason": "unsigned",
+            "signature": None,
+            "payload": None,
+            "verified_at": None,
+        },
+    }
 
 
 def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: str) -> bool:

@@ -1,0 +1,74 @@
+"""Files that are written over REST: by whom, over what, and who hears of it."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bot.simulator import Simulator
+from tests.simulator.conftest import Api, Receiver
+
+PATH = "/repos/acme/app/contents/.github/doppel.yml"
+
+
+def body(text: bytes, **more: str) -> dict[str, Any]:
+    return {"message": "Say less", "content": base64.encodebytes(text).decode()} | more
+
+
+def test_a_file_is_made_and_then_replaced_by_the_sha_of_what_is_there(
+    sim: Simulator, person: Callable[..., Api], receiver: Receiver
+) -> None:
+    sim.app.hook.url = receiver.url
+    mae = person("mae", "write")
+    made = mae.put(PATH, body(b"mode: off\n"))
+    assert made.status_code == 201
+    first = made.json()
+    # Git's own answer: printf 'mode: off\n' | git hash-object --stdin
+    assert first["content"]["sha"] == "9a03a5c20e1360372c96d3deeb979ff06eca4f86"
+    assert first["commit"]["parents"] == []
+    changed = mae.put(PATH, body(b"mode: shadow\n", sha=first["content"]["sha"], branch="main"))
+    assert changed.status_code == 200
+    assert changed.json()["commit"]["parents"][0]["sha"] == first["commit"]["sha"]
+    assert mae.get(PATH, headers={"Accept": "application/vnd.github.raw+json"}).content == b"mode: shadow\n"
+    sim.webhooks.join()
+    added, modified = (got.payload for got in receiver.received)
+    assert receiver.names() == ["push", "push"]
+    assert added["head_commit"]["added"] == modified["head_commit"]["modified"] == [".github/doppel.yml"]
+    assert (added["after"], modified["before"]) == (first["commit"]["sha"], first["commit"]["sha"])
+    assert (added["ref"], added["sender"]["login"]) == ("refs/heads/main", "mae")
+    assert added["head_commit"]["message"] == first["commit"]["message"] == "Say less"
+
+
+@pytest.mark.parametrize(
+    ("path", "sent", "status", "says"),
+    [
+        (PATH, body(b"new"), 422, '"sha" wasn\'t supplied'),
+        (PATH, body(b"new", sha="9a03a5c20e1360372c96d3deeb979ff06eca4f86"), 409, ".github/doppel.yml does not match"),
+        ("/repos/acme/app/contents/new", body(b"new", sha="0" * 40), 409, "new does not match"),
+        (PATH, {"content": "bmV3"}, 422, "message"),
+        (PATH, None, 422, "message"),
+        ("/repos/acme/app/contents/new", {"message": "", "content": "no base64!"}, 422, "Base64"),
+        ("/repos/acme/app/contents/new", body(b"new", branch="elsewhere"), 404, "Branch elsewhere not found"),
+        ("/repos/acme/app/contents/.github", body(b"new"), 422, "is a directory"),
+        ("/repos/acme/app/contents/.git/config", body(b"new"), 422, "malformed path"),
+    ],
+)
+def test_what_github_refuses_is_refused(
+    sim: Simulator, person: Callable[..., Api], path: str, sent: Any, status: int, says: str
+) -> None:
+    sim.write_file("acme/app", ".github/doppel.yml", "mode: quiet\n")
+    head = sim.repository("acme/app").head
+    refused = person("mae", "write").put(path, sent)
+    assert refused.status_code == status
+    assert says in refused.json()["message"]
+    assert sim.repository("acme/app").head == head
+
+
+def test_writing_needs_the_right_to(sim: Simulator, person: Callable[..., Api], bot: Api) -> None:
+    for role in ("read", "triage"):
+        assert person(f"with-{role}", role).put(PATH, body(b"x")).status_code == 403
+    assert bot.put(PATH, body(b"x")).status_code == 403, "the App asks to read contents only"
+    assert sim.repository("acme/app").files == {}
