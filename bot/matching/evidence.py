@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,21 +12,15 @@ from bot.index import Bags, Terms
 from bot.matching.features import Pool, Rarity
 from bot.matching.question import Question
 from bot.ranking.codes import runs
-from bot.ranking.messages import error_messages
-from bot.ranking.reasons import is_identifier
+from bot.ranking.reasons import TELLING, Written, says_nothing, shared_message, shared_words, spellings
 from bot.ranking.text import raw_words, terms_of
-
-#: Of each kind so many are named.
-MOST_NAMED = 5
-# Below this rarity a shared word says nothing: every tenth issue or so has it.
-_TELLING = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The rarest first, in the spelling of the issue that is asked about; a word is named in one place only.
 
-    `message` is an error message that both quote, empty if there is none; `identifiers` are names from code,
+    `message` is what both quote of an error message, empty if there is none; `identifiers` are names from code,
     `title_words` in both titles, `words` anywhere else. All of it is a stranger's text.
     """
 
@@ -40,39 +34,33 @@ class Witness:
     """One question, ready to be compared with several candidates. `title` and `body` are what was asked."""
 
     def __init__(self, question: Question, title: str, body: str, rarity: Rarity) -> None:
-        self._text = f"{title}\n{body}"
+        self._text = title, body
         self._known = question.known
-        self._rarities = {name: rarity(name, question.known[name].terms) for name in ("words", "title")}
+        self._rarities = rarity("words", question.known["words"].terms)
 
     @cached_property
-    def _messages(self) -> Mapping[str, str]:
-        return error_messages(self._text)
+    def _mine(self) -> Written:
+        return Written(*self._text)
 
-    @cached_property
-    def _spelled(self) -> Mapping[str, str]:
-        return _spelled(self._text)
+    @property
+    def vague(self) -> bool:
+        """Whether the question says nothing, once what forms supply is left out."""
+        return says_nothing(self._mine, self._known["words"].words)
 
-    def of(self, pool: Pool, row: int) -> Evidence:
-        """What is shared with the candidate in a row of the pool."""
+    def of(self, pool: Pool, row: int, title: str, body: str) -> Evidence:
+        """What is shared with the candidate in a row of the pool, whose text is given."""
+        theirs = Written(title, body)
         messages = self._known["messages"]
+        # The index knows what forms supply, and leaves it out.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
-        message = next((line for form, line in self._messages.items() if _mostly(form, quoted)), "")
-        in_titles = set(self._named("title", _places(self._known["title"], pool.title, row)))
-        words = self._named("words", _places(self._known["words"], pool.words, row))
-        identifiers = [word for word in words if is_identifier(word)]
-        plain = [word for word in words if not is_identifier(word)]
-        return Evidence(
-            message,
-            tuple(identifiers[:MOST_NAMED]),
-            tuple([word for word in plain if word in in_titles][:MOST_NAMED]),
-            tuple([word for word in plain if word not in in_titles][:MOST_NAMED]),
-        )
+        message = shared_message(self._mine, theirs, [form for form in self._mine.messages if _mostly(form, quoted)])
+        words = shared_words(self._mine, theirs, self._telling(_places(self._known["words"], pool.words, row)))
+        return Evidence(message, *map(tuple, words))
 
-    def _named(self, field: str, places: Sequence[int]) -> list[str]:
-        """The spelling of the question's telling terms at these places, rarest first."""
-        rarities, words = self._rarities[field], self._known[field].words
-        telling = sorted((place for place in places if rarities[place] >= _TELLING), key=lambda at: -rarities[at])
-        return list(dict.fromkeys(self._spelled[words[at]] for at in telling if words[at] in self._spelled))
+    def _telling(self, places: Sequence[int]) -> list[str]:
+        """The question's telling words at these places, rarest first."""
+        telling = [place for place in places if self._rarities[place] >= TELLING]
+        return [self._known["words"].words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
 
 
 def as_written(terms: Iterable[str], text: str) -> list[str]:
@@ -81,7 +69,7 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
     Stems are for comparing; a person looks for the words that were written. Terms that `text` does not give are left
     out.
     """
-    whole = _spelled(text)
+    whole = {term: next(iter(written.values())) for term, written in spellings(text).items()}
     parts: dict[str, str] = {}
     for raw in raw_words(text):
         for term in terms_of(raw)[1:]:
@@ -98,16 +86,3 @@ def _mostly(message: str, quoted: Collection[str]) -> bool:
 def _places(mine: Terms, bags: Bags, row: int) -> list[int]:
     theirs = bags.terms[bags.starts[row] : bags.starts[row + 1]]
     return np.flatnonzero(np.isin(mine.terms, theirs)).tolist()
-
-
-def _spelled(text: str) -> Mapping[str, str]:
-    """Term → the word as it was first written. The parts of a name from code are not words of their own."""
-    found: dict[str, str] = {}
-    for raw in raw_words(text):
-        own = terms_of(raw)
-        if own and not raw.isascii() and len(own) > 1:
-            for term in own:
-                found.setdefault(term, term)
-        elif own:
-            found.setdefault(own[0], raw)
-    return found

@@ -15,6 +15,7 @@ from bot.index.packing import Floats, Integers
 from bot.index.vectors import Vectors
 from bot.matching import features
 from bot.matching.evidence import Evidence, Witness, as_written
+from bot.matching.features import Pool
 from bot.matching.model import Model, shipped_model
 from bot.matching.numbering import is_another
 from bot.matching.question import pose
@@ -41,7 +42,7 @@ class Match:
 
     @property
     def evidence(self) -> Evidence:
-        """What it shares with the question; looked up when it is asked for, since few candidates are shown."""
+        """What it shares with the question; looked up while its `Look` is open, since few candidates are shown."""
         return self.explain()
 
 
@@ -125,14 +126,14 @@ class Look:
         values = features.features(self._question, candidates, rarity)
         others = features.by_others(self._question, candidates)
         another = np.array([is_another(self._question.title, issue.title) for issue in candidates.issues])
-        judged = self._model.judge(values, there, others, another, self._question.total)
         witness = Witness(self._question, *self._text, rarity)
+        judged = self._model.judge(values, there, others, another, self._question.total, witness.vague)
         matches = [
             Match(
                 int(there[row]),
                 float(judged.confidences[row]),
                 float(judged.scores[row]),
-                partial(witness.of, candidates, row),
+                partial(self._explain, witness, candidates, row),
             )
             for row in judged.order.tolist()
         ]
@@ -150,6 +151,10 @@ class Look:
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
         return self._view.texts(numbers)
+
+    def _explain(self, witness: Witness, pool: Pool, row: int) -> Evidence:
+        number = pool.issues[row].number
+        return witness.of(pool, row, *self.texts([number]).get(number, ("", "")))
 
     def _late(self, number: int) -> bool:
         return self._below is not None and number >= self._below

@@ -82,9 +82,18 @@ class Model:
             Linear.parse(data["calibration"], confidence.CALIBRATION),
         )
 
-    def judge(self, values: Floats, numbers: Integers, others: Booleans, another: Booleans, total: int) -> Judged:
+    def judge(
+        self,
+        values: Floats,
+        numbers: Integers,
+        others: Booleans,
+        another: Booleans,
+        total: int,
+        vague: bool = False,
+    ) -> Judged:
         """Judge a whole pool: (candidates, features.NAMES), the candidates' numbers, which are known to be by somebody
-        else than the question, of which the question says that it is another one, and how many issues there are.
+        else than the question, of which the question says that it is another one, how many issues there are, and
+        whether the question says nothing.
 
         Of equals the older comes first. Who ranks lower is never called likelier.
         """
@@ -94,7 +103,7 @@ class Model:
         leaders, rest = order[: len(rows)], order[len(rows) :]
         odds = self.calibration(confidence.calibration(self.confidence(rows), total))
         likely = np.minimum.accumulate(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
-        least, most = bounds(values[leaders], others[leaders], another[leaders], total)
+        least, most = bounds(values[leaders], others[leaders], another[leaders], total, vague)
         likely = np.minimum(np.maximum(likely, least), most)
         # What the bounds have raised or lowered takes its new place; what comes after the leaders is at most as likely.
         ahead = np.argsort(-likely, kind="stable")
@@ -104,17 +113,21 @@ class Model:
         return Judged(np.concatenate([leaders[ahead], rest]), scores, confidences)
 
 
-def bounds(values: Floats, others: Booleans, another: Booleans, total: int) -> tuple[Floats, Floats]:
+def bounds(
+    values: Floats, others: Booleans, another: Booleans, total: int, vague: bool = False
+) -> tuple[Floats, Floats]:
     """The least and the most that each probability can be, whatever the model says; both set by hand.
 
     A copy by another author has at least .3. One author's copy is no such case: people file series of issues from one
     text, and empty forms. At most .1 has what the question calls another one by a number in its title, and where one of
-    the two says next to nothing: what they share is next to nothing then. The same holds for a common word that two
-    issues of a small repository share.
+    the two says next to nothing: what they share is next to nothing then. The same holds for all candidates of a
+    `vague` question, which has words but says nothing by them, and for a common word that two issues of a small
+    repository share.
     """
     column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
     copy = column["words_shared"] >= _COPY
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
+    little |= vague
     if total < features.SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= shares < _NO_MORE_THAN_A_WORD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from difflib import SequenceMatcher
 
 from bot.ranking.text import without_noise
 from bot.ranking.words import split_words
@@ -46,3 +47,22 @@ def searchable_phrase(line: str) -> str:
     runs = (split_words(run) for run in _VARIABLE.sub("\n", line[:_LONGEST]).replace(":", "\n").splitlines())
     longest = max(runs, key=len, default=[])
     return " ".join(longest[:_LONGEST_PHRASE]) if len(longest) >= 3 else ""
+
+
+def in_common(mine: str, theirs: str) -> str:
+    """What two lines of error text both say, in the spelling of `mine`; what differs in between is “…”.
+
+    Empty where that is less than three words. Code marks are left out: they are how a text is written, and no word.
+    """
+    ours = mine.replace("`", "").split()
+    others = [word.casefold() for word in theirs.replace("`", "").split()]
+    kept: list[str] = []
+    behind = 0
+    matcher = SequenceMatcher(None, [word.casefold() for word in ours], others, autojunk=False)
+    for start, _, count in matcher.get_matching_blocks():
+        if kept and count and start > behind:
+            kept.append("…")
+        kept += ours[start : start + count]
+        behind = start + count if count else behind
+    said = " ".join(kept)
+    return said if len(split_words(said)) >= 3 else ""

@@ -5,57 +5,105 @@ The sentences quote issues as they are, hostile text included: whoever shows the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from bot.ranking.messages import error_messages
+from bot.ranking.codes import runs
+from bot.ranking.messages import error_messages, in_common
 from bot.ranking.rarity import Rarity
 from bot.ranking.text import is_unspaced, raw_words, terms_of, without_noise
 
 MOST_NAMED = 5
-# Below this rarity a shared word says nothing: every tenth issue or so has it.
-_TELLING = 0.25
+#: Below this rarity a shared word says nothing: of a thousand issues every twelfth or so has it.
+TELLING = 0.33
 _LONGEST_QUOTE = 120
+
+# Words that say nothing by themselves, however rare they are in a repository. Fillers are no terms to begin with.
+_COMMON = """
+able actually add added already always another anything around back become behavior behaviour better broken bug case
+change come could currently different everything expected fact feature find fine first get getting give go goes going
+gone good got happen happened happening happens help instead issue keep know last let like look looks made make makes
+many may maybe might must need needs never new next nothing now off often old once one ones option others please
+possible problem put really right said say says second see seem seems set several should show shows since someone
+something sometimes still sure take tell thing things think time title tried trouble try trying two use used user uses
+using want wants way well went whole will without work working works would wrong yet
+"""
+_EMPTY = frozenset(_COMMON.split())
+
+Spellings = Mapping[str, Mapping[str, str]]
+"""Term → the ways in which it is written, without regard to case → the first of each as it stands there."""
+
+
+class Written:
+    """One issue's text, read for what it has in common with others."""
+
+    def __init__(self, title: str, body: str) -> None:
+        text = f"{title}\n{without_noise(body)}"
+        self.title = spellings(title)
+        self.all = spellings(text)
+        self.messages = error_messages(text)
 
 
 class Reasoner:
     """One target, ready to be compared with several candidates."""
 
     def __init__(self, title: str, body: str, rarity: Rarity) -> None:
-        self._rarity = rarity
-        self._messages = error_messages(body)
-        words = _words(f"{title}\n{without_noise(body)}")
-        self._words = {term: word for term, word in words.items() if rarity(term) >= _TELLING}
-        self._in_title = _words(title).keys()
+        self._mine = Written(title, body)
+        telling = [term for term in self._mine.all if rarity(term) >= TELLING]
+        self._terms = sorted(telling, key=lambda term: -rarity(term))
 
     def reasons(self, title: str, body: str) -> tuple[str, ...]:
         """Short sentences, strongest first, possibly none. The quotes are the target's own spelling."""
-        theirs = error_messages(body) if self._messages else {}
-        message = next((line for form, line in self._messages.items() if form in theirs), "")
-        in_title = _words(title).keys()
-        others = in_title | _words(without_noise(body)).keys()
-        shared = {term: word for term, word in self._words.items() if term in others}
-        identifiers = {term for term, word in shared.items() if is_identifier(word)}
-        in_both_titles = (in_title & self._in_title) - identifiers
+        theirs = Written(title, body)
+        message = shared_message(self._mine, theirs, self._mine.messages)
+        return sentences(message, *shared_words(self._mine, theirs, self._terms))
 
-        def rarest(among: Collection[str]) -> list[str]:
-            terms = sorted((term for term in shared if term in among), key=lambda term: -self._rarity(term))
-            return [shared[term] for term in terms]
 
-        rest = shared.keys() - identifiers - in_both_titles
-        return sentences(message, rarest(identifiers), rarest(in_both_titles), rarest(rest))
+def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:
+    """What both quote of one error message, the first of these `forms` of mine; empty if there is none.
+
+    At least half of the message's runs of words must be theirs too: what stands before it on its line may differ.
+    """
+    for form in forms:
+        parts = runs(form)
+        common = {other: len(set(parts).intersection(runs(other))) for other in theirs.messages}
+        nearest = max(common, key=common.__getitem__, default="")
+        if nearest and 2 * common[nearest] >= len(set(parts)):
+            said = in_common(mine.messages[form], theirs.messages[nearest])
+            if said:
+                return said
+    return ""
+
+
+def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
+    """Names from code, words of both titles and other words that both have, in the order of `terms`.
+
+    Stems are for comparing: a person is shown only what both have written the same way, but for upper and lower case.
+    """
+    identifiers: list[str] = []
+    in_titles: list[str] = []
+    others: list[str] = []
+    for term in terms:
+        in_title = _alike(mine.title, theirs.title, term)
+        word = in_title or _alike(mine.all, theirs.all, term)
+        if is_identifier(word):
+            identifiers.append(word)
+        elif _says_something(word):
+            (in_titles if in_title else others).append(word)
+    return identifiers, in_titles, others
 
 
 def sentences(
     message: str, identifiers: Sequence[str], title_words: Sequence[str], words: Sequence[str]
 ) -> tuple[str, ...]:
     """What two issues share, in words, strongest first: a quoted error message, names from code, words of both titles
-    and other words, each list with the rarest first. Empty ones say nothing.
+    and other words, each list with the rarest first. Empty ones say nothing, and words of the message are not repeated.
     """
     said = [f"Same error text: “{_shortened(message)}”"] if message else []
+    quoted = {word.casefold() for word in raw_words(message)}
     for sentence, named in (
         ("Same identifiers: {}", identifiers),
         ("Same words in both titles: {}", title_words),
-        ("Same words: {}", words),
+        ("Same words: {}", [word for word in words if word.casefold() not in quoted]),
     ):
         if named:
             said.append(sentence.format(", ".join(_shortened(word) for word in named[:MOST_NAMED])))
@@ -69,14 +117,31 @@ def is_identifier(word: str) -> bool:
     return len(word) > 2 and not word.isdigit() and ("_" in word or mixed or any(map(str.isdigit, word)))
 
 
-def _words(text: str) -> dict[str, str]:
-    """Term → the word as it was first written."""
-    found: dict[str, str] = {}
+def spellings(text: str) -> Spellings:
+    """The words of a text by their terms. The parts of a name from code are not words of their own."""
+    found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
         for term, word in zip(own, own, strict=True) if is_unspaced(raw) else ((term, raw) for term in own[:1]):
-            found.setdefault(term, word)
+            found.setdefault(term, {}).setdefault(word.casefold(), word)
     return found
+
+
+def says_nothing(text: Written, terms: Iterable[str]) -> bool:
+    """Whether none of a text's terms says what it is about, as "Something is wrong" and "see title" say nothing."""
+    words = (word for term in terms for word in text.all.get(term, {}).values())
+    return not any(map(_says_something, words))
+
+
+def _alike(mine: Spellings, theirs: Spellings, term: str) -> str:
+    """The first of my spellings of a term that is theirs, too; empty if there is none."""
+    others: Collection[str] = theirs.get(term, ())
+    return next((word for folded, word in mine.get(term, {}).items() if folded in others), "")
+
+
+def _says_something(word: str) -> bool:
+    """Not so a bare number, a single letter, and a word that fits into any issue."""
+    return not word.isdigit() and (len(word) > 1 or not word.isascii()) and word.casefold() not in _EMPTY
 
 
 def _shortened(text: str) -> str:

@@ -27,7 +27,7 @@ def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
         assert set(look.found) == {"full-text", "vectors"}
         assert all(numbers[0] == 2 for numbers in look.found.values())
         assert look.problems == ()
-    assert "markers" in matches[0].evidence.words
+        assert "markers" in matches[0].evidence.words
     assert matches[0].confidence > 3 * matches[1].confidence
     confidences = [match.confidence for match in matches]
     assert confidences == sorted(confidences, reverse=True)

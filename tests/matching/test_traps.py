@@ -65,12 +65,44 @@ def test_next_to_nothing_said_is_next_to_nothing_known(index: Index, title: str,
     assert all(match.confidence <= 0.1 for match in judged(index, an_issue(30, title, body)).values())
 
 
+@pytest.mark.parametrize(
+    ("title", "body"), [("something is wrong", "see title"), ("Something went wrong, please help", "It does not work")]
+)
+def test_a_text_of_empty_words_has_nothing_in_common_with_anything(index: Index, title: str, body: str) -> None:
+    told = [
+        an_issue(20, "Player: something is wrong with the sound", "It is the wrong one, see the title of the video"),
+        an_issue(21, "something is wrong", "see title"),
+        an_issue(22, "Something went wrong", "It does not work, see title, please help"),
+    ]
+    fill(index, *told)
+    with Matcher(index).looking(1, an_issue(30, title, body)) as look:
+        for match in look.judge():
+            assert match.confidence <= 0.1
+            assert not match.evidence.title_words and not match.evidence.words
+
+
+def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
+    crash = "(worker) Failed to fetch tile 12/2171/1322: 403 today"
+    fill(index, an_issue(20, "Maps rotate since 2014, could be the imported tiles", crash))
+    target = an_issue(
+        30,
+        "Rotated maps of 2014: could be an import of tiles",
+        "`(browser) Failed to fetch tile 9/271/161: 403 today`",
+    )
+    with Matcher(index).looking(1, target) as look:
+        evidence = next(match for match in look.judge() if match.number == 20).evidence
+    assert evidence.message == "Failed to fetch tile … 403 today"
+    assert set(evidence.title_words) == {"maps", "tiles"}
+
+
 def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
     """ "index out of range (2)" beside "index out of range"."""
     crash = "The importer dies with\n\n    panic: runtime error: index out of range"
     fill(index, an_issue(20, "Import dies", crash), an_issue(21, "Import is slow", "A thousand files take hours"))
-    found = judged(index, an_issue(30, "Crash", "panic: runtime error: index out of range (2)\n\nwhen I import"))
-    assert found[20].evidence.message
+    target = an_issue(30, "Crash", "panic: runtime error: index out of range (2)\n\nwhen I import")
+    with Matcher(index).looking(1, target) as look:
+        found = {match.number: match for match in look.judge()}
+        assert found[20].evidence.message == "panic: runtime error: index out of range"
     assert max(found.values(), key=lambda match: match.score).number == 20
 
 
