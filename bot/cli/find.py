@@ -170,10 +170,11 @@ def show(report: Report, bots: Sequence[Candidate], *, indexed: bool, include_cl
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
-        hits = run.problem or f"{run.hits} hits"
+        hits = run.problem or _counted(run.hits or 0, "hit")
         click.echo(f"  {run.source:16} {hits:>12}  {_clean(run.query)}")
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
-    click.echo(f"  {total} results, {unique} different ones and {repeats} repeats")
+    different = _counted(unique, "different one")
+    click.echo(f"  {_counted(total, 'result')}, {different} and {_counted(repeats, 'repeat')}")
     for problem in report.problems:
         click.secho(f"  {_clean(problem)}", fg="yellow")
 
@@ -187,6 +188,10 @@ def _show_candidate(candidate: Candidate, mark: str) -> None:
         click.echo(f"           also reported in {', '.join(f'#{number}' for number in candidate.also)}")
     for reason in candidate.reasons:
         click.echo(f"           {_clean(reason)}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _clean(text: str) -> str:

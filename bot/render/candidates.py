@@ -10,6 +10,9 @@ from bot.report import Candidate
 
 REASONS_MAX = 4
 ALSO_MAX = 10
+_VECTORS = "vectors"
+#: From this probability on, what was mended once is marked as perhaps being back.
+SURE = 0.5
 
 
 def percent(share: float) -> str:
@@ -38,8 +41,14 @@ def _facts(candidate: Candidate, place: Place) -> list[str]:
         state.append(SAY.named)
     also = [also_words(candidate, place)] if candidate.also else []
     alike = similarity_words(candidate)
-    reasons = [reason for reason in map(escape, candidate.reasons[:REASONS_MAX]) if reason]
+    reasons = reason_words(candidate)
     return [sentence(fact) for fact in (" · ".join(state), " · ".join([*judged, alike]), *also, *reasons)]
+
+
+def reason_words(candidate: Candidate) -> list[str]:
+    """The strongest reasons; where there are no words to name, that the index of meanings found it, if it did."""
+    reasons = [reason for reason in map(escape, candidate.reasons[:REASONS_MAX]) if reason]
+    return reasons or ([SAY.by_meaning] if _VECTORS in candidate.sources else [])
 
 
 def also_words(candidate: Candidate, place: Place) -> str:
@@ -51,7 +60,9 @@ def also_words(candidate: Candidate, place: Place) -> str:
 
 
 def state_words(candidate: Candidate) -> str:
-    """Open, or closed and why; closed as completed means that the same thing may have come back (C3)."""
+    """Open, or closed and why. Closed as completed means that the same thing may have come back (C3), if it is the
+    same: the mark is for candidates of which that is fairly sure, and for those that no model judged.
+    """
     if candidate.kind == "pull request":
         closed = SAY.pull_merged if candidate.state_reason == "merged" else SAY.pull_closed
         return SAY.pull_request.format(state=SAY.state_open if candidate.state == "open" else closed)
@@ -60,8 +71,9 @@ def state_words(candidate: Candidate) -> str:
         return SAY.discussion.format(state=answered if candidate.state == "open" else SAY.state_closed)
     if candidate.state == "open":
         return SAY.state_open
+    sure = candidate.confidence is None or candidate.confidence >= SURE
     by_reason = {
-        "completed": SAY.state_completed,
+        "completed": SAY.state_regression if sure else SAY.state_completed,
         "not_planned": SAY.state_not_planned,
         "duplicate": SAY.state_duplicate,
     }

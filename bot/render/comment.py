@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.commands import Options
 from bot.config import ConfigError
 from bot.render.candidates import candidate_lines
-from bot.render.details import correction_block, fold, problems_block, queries_block, settings_block
+from bot.render.details import causes, correction_block, fold, problems_block, queries_block, settings_block
 from bot.render.escape import break_phrase, code
 from bot.render.links import Place
 from bot.render.marker import advice_marker
@@ -74,7 +74,7 @@ def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     if shown:
         return SAY.found_one if len(shown) == 1 else SAY.found_many
     if report.outcome is Outcome.DEGRADED:
-        return SAY.degraded_nothing
+        return SAY.degraded_nothing.format(causes=causes(report.problems))
     if report.outcome is Outcome.INCONCLUSIVE:
         return SAY.inconclusive
     return SAY.nothing_left if view.had_candidates else SAY.nothing
@@ -100,4 +100,4 @@ def _list(shown: tuple[Candidate, ...], place: Place) -> str:
 
 
 def _caution(report: Report) -> list[str]:
-    return [SAY.degraded_found] if report.outcome is Outcome.DEGRADED else []
+    return [SAY.degraded_found.format(causes=causes(report.problems))] if report.outcome is Outcome.DEGRADED else []

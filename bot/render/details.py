@@ -13,6 +13,7 @@ from bot.report import Candidate, QueryRun, Report
 
 QUERIES_MAX = 12
 PROBLEMS_MAX = 10
+_CAUSES_MAX, _CAUSE_LENGTH = 2, 80
 
 
 def fold(summary: str, blocks: Iterable[str]) -> str:
@@ -47,7 +48,12 @@ def queries_block(report: Report) -> str:
         by = [SAY.by_source.format(count=count, source=source_name(source)) for source, count in counts.items()]
         lines += [
             "",
-            SAY.totals.format(total=total, unique=unique, duplicates=duplicates, sources=", ".join(by[:QUERIES_MAX])),
+            SAY.totals.format(
+                results=counted(total, SAY.hits_one, SAY.hits_many),
+                unique=counted(unique, SAY.unique_one, SAY.unique_many),
+                repeats=counted(duplicates, SAY.repeats_one, SAY.repeats_many),
+                sources=", ".join(by[:QUERIES_MAX]),
+            ),
         ]
     if any(query.cached for query in report.queries):
         lines += ["", SAY.cached_hint]
@@ -56,11 +62,7 @@ def queries_block(report: Report) -> str:
 
 def query_line(query: QueryRun) -> str:
     """`QUERY` – 12 results (GitHub's search)."""
-    if query.hits is None:
-        hits = SAY.hits_none
-    else:
-        hits = SAY.hits_one if query.hits == 1 else SAY.hits_many.format(count=query.hits)
-    notes = [hits]
+    notes = [SAY.hits_none if query.hits is None else counted(query.hits, SAY.hits_one, SAY.hits_many)]
     if query.incomplete:
         notes.append(SAY.incomplete)
     if query.problem:
@@ -69,6 +71,24 @@ def query_line(query: QueryRun) -> str:
         # Square brackets are part of the note; without a definition of that name they are no link.
         notes.append(SAY.cached.format(time=escape(query.cached, 20)))
     return f"{code(query.query)} – {', '.join(notes)} ({source_name(query.source)})"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number of things, in the singular where it is one."""
+    return one if count == 1 else many.format(count=count)
+
+
+def causes(problems: Sequence[str]) -> str:
+    """Which sources failed and why, in short, as the end of a sentence; empty if none is known (F9)."""
+    first = {source: reason for source, _, reason in (one.partition(": ") for one in reversed(problems))}
+    named = [
+        SAY.cause.format(source=source_name(source), reason=escape(first[source], _CAUSE_LENGTH))
+        for source in reversed(first)
+    ]
+    shown = named[:_CAUSES_MAX]
+    if len(named) > _CAUSES_MAX:
+        shown.append(SAY.causes_more.format(count=len(named) - _CAUSES_MAX))
+    return f": {', '.join(shown)}" if shown else ""
 
 
 def problems_block(problems: Sequence[str]) -> str:

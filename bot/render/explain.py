@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.render.candidates import confidence_words, similarity_words, state_words
+from bot.render.candidates import confidence_words, reason_words, similarity_words, state_words
 from bot.render.details import bullets, problems_block, query_line, sentence, source_name
 from bot.render.escape import escape
 from bot.render.links import Place
@@ -20,7 +20,7 @@ def explain(report: Report, candidate: Candidate, place: Place) -> str:
         facts.append(SAY.explain_no_confidence)
     else:
         facts.append(SAY.explain_confidence.format(confidence=confidence_words(candidate.confidence)))
-    facts += [reason for reason in map(escape, candidate.reasons) if reason] or [SAY.explain_no_reason]
+    facts += reason_words(candidate) or [SAY.explain_no_reason]
     sources = ", ".join(map(source_name, candidate.sources))
     facts.append(SAY.explain_found_by.format(sources=sources) if sources else SAY.explain_not_found)
     blocks = [

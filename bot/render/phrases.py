@@ -20,16 +20,20 @@ class Phrases:
     nothing_left: str = "**Nothing left to show:** no earlier issue looks like this one any more."
     inconclusive: str = "**This could not be checked:** there was nothing to search for properly."
     degraded_nothing: str = (
-        "**This could not be checked fully.** Nothing was found, but not every search answered, so that says little."
+        "**This could not be checked fully.** Nothing was found, but not every search answered, so that says "
+        "little{causes}."
     )
-    degraded_found: str = "Not every search answered, so something may be missing here."
+    degraded_found: str = "Not every search answered, so something may be missing here{causes}."
+    cause: str = "{source} ({reason})"
+    causes_more: str = "{count} more"
     searched_for: str = "Searched for {words}."
     only_state: str = "Only {state} issues were looked at."
 
     # One candidate.
     state_open: str = "open"
     state_closed: str = "closed"
-    state_completed: str = "closed as completed: **possible regression**"
+    state_completed: str = "closed as completed"
+    state_regression: str = "closed as completed: **possible regression**"
     state_not_planned: str = "closed as not planned"
     state_duplicate: str = "closed, repeats another issue"
     reported: str = "reported {day}"
@@ -46,6 +50,7 @@ class Phrases:
     confidence_likely: str = "likely the same ({percent})"
     confidence_possible: str = "possibly the same ({percent})"
     confidence_unlikely: str = "perhaps the same ({percent})"
+    by_meaning: str = "similar wording overall, by meaning"
     titles_alike: str = "titles {letters} alike by letters, {words} by words"
 
     # The last lines, and what is folded.
@@ -58,7 +63,11 @@ class Phrases:
     incomplete: str = "incomplete"
     cached: str = "[Cached result from {time}]"
     cached_hint: str = "`/duplicates fresh` asks again."
-    totals: str = "{total} results, {unique} different ones and {duplicates} repeats ({sources})."
+    totals: str = "{results}, {unique} and {repeats} ({sources})."
+    unique_one: str = "1 different one"
+    unique_many: str = "{count} different ones"
+    repeats_one: str = "1 repeat"
+    repeats_many: str = "{count} repeats"
     by_source: str = "{count} by {source}"
     problems: str = "**What did not work**"
     settings_private_one: str = "The owner's settings have a problem; `doppel check-config` shows it."

@@ -23,7 +23,7 @@ FOUND = """\
    - Same error text: RangeError: Invalid array length
    - Same identifiers: pasteHandler
 2. [#97](https://redirect.github.com/acme/app/issues/97) \\`paste()\\` throws
-   - Closed as completed: **possible regression** · reported 2025-11-02
+   - Closed as completed · reported 2025-11-02
    - Possibly the same (31%) · titles 64% alike by letters, 81% by words
 
 This is a suggestion. People decide, and nothing was changed.
@@ -198,6 +198,57 @@ def test_f9_an_outage_is_never_presented_as_no_duplicates(outcome: Outcome, expe
 def test_f9_what_was_found_in_spite_of_an_outage_says_so_above_the_fold() -> None:
     body = render_comment(report(candidate(), outcome=Outcome.DEGRADED), view())
     assert "Not every search answered, so something may be missing here." in body.partition("<details>")[0]
+
+
+@pytest.mark.parametrize(
+    ("problems", "named"),
+    [
+        (("github-hybrid: ten a minute",), "GitHub's search by meaning (ten a minute)"),
+        (
+            ("github-search: 502", "github-search: 503", "vectors: no model"),
+            "GitHub's search (502), the index of meanings (no model)",
+        ),
+        (
+            ("vectors: a", "siblings: b", "discussions: c"),
+            "the index of meanings (a), sibling repositories (b), 1 more",
+        ),
+    ],
+)
+def test_f9_the_sentence_names_the_sources_that_failed_and_why(problems: tuple[str, ...], named: str) -> None:
+    for shown, says in (
+        ((candidate(),), "so something may be missing here"),
+        ((), "so that says little"),
+    ):
+        body = render_comment(report(*shown, outcome=Outcome.DEGRADED, problems=problems), view())
+        assert f"Not every search answered, {says}: {named}.".lower() in body.partition("<details>")[0].lower()
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ({"total": 1, "unique": 1, "duplicates": 0}, "1 result, 1 different one and 0 repeats ("),
+        ({"total": 3, "unique": 2, "duplicates": 1}, "3 results, 2 different ones and 1 repeat ("),
+    ],
+)
+def test_f8_one_is_no_plural(counts: dict[str, int], said: str) -> None:
+    counts = {**counts, "github-search": 1}
+    query = QueryRun("github-search", "x", 1)
+    assert said in render_comment(report(candidate(), counts=counts, queries=(query,)), view())
+
+
+@pytest.mark.parametrize(("confidence", "marked"), [(None, True), (0.5, True), (0.49, False), (0.1, False)])
+def test_c3_a_possible_regression_is_marked_where_it_is_fairly_sure(confidence: float | None, marked: bool) -> None:
+    one = candidate(state="closed", state_reason="completed", confidence=confidence)
+    body = render_comment(report(one), view())
+    assert "- Closed as completed" in body
+    assert ("**possible regression**" in body) is marked
+
+
+@pytest.mark.parametrize(("sources", "said"), [(("vectors",), True), (("github-search",), False)])
+def test_c3_what_only_the_meaning_has_found_says_so(sources: tuple[str, ...], said: bool) -> None:
+    for reasons, expected in (((), said), (("Same words: tiles",), False)):
+        body = render_comment(report(candidate(reasons=reasons, sources=sources)), view())
+        assert ("   - Similar wording overall, by meaning" in body) is expected
 
 
 @pytest.mark.parametrize(
