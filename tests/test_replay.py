@@ -5,6 +5,12 @@ from __future__ import annotations
 import dataclasses
 import gzip
 import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -226,3 +232,34 @@ def test_an_unknown_source_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "o"), "--sources", "oracle"])
     assert result.exit_code == 2
     assert "oracle" in result.output
+
+
+@pytest.mark.parametrize("whom", ["the command alone", "all, as a terminal does"])
+def test_ctrl_c_ends_all_processes_and_says_that_the_answers_are_unfinished(whom: str, tmp_path: Path) -> None:
+    temporary, out = tmp_path / "tmp", tmp_path / "out.jsonl"
+    temporary.mkdir()
+    issues = write(tmp_path / "issues.jsonl", [row(number, body="It happens daily " * 200) for number in range(4000)])
+    everybody = whom != "the command alone"
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bot", "replay", str(issues), "--out", str(out), "--jobs", "2"],
+        env=os.environ | {"TMPDIR": str(temporary), "DOPPEL_EMBEDDING_MODEL": "none"},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=everybody,
+    )
+    try:
+        # Each process has an index of its own as soon as it works.
+        end = time.monotonic() + 60
+        while len(list(temporary.glob("doppel-*/index.db"))) < 2:
+            assert running.poll() is None and time.monotonic() < end
+            time.sleep(0.02)
+        (os.killpg if everybody else os.kill)(running.pid, signal.SIGINT)
+        # The pipe is at its end when nobody who was started has it open any more.
+        _, said = running.communicate(timeout=30)
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert "Traceback" not in said
+    assert re.search(r"out\.jsonl is unfinished: it holds \d+ of 3200 answers", " ".join(said.split()))
+    assert said.endswith("doppel: interrupted\n")
+    assert list(temporary.glob("doppel-*")) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 import traceback
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -36,13 +37,14 @@ COMMANDS = {
     "completion": "Print the shell completion script.",
 }
 
-USAGE, UNREACHABLE, FAULT = 2, 3, 70
+USAGE, UNREACHABLE, FAULT, INTERRUPTED = 2, 3, 70, 130
 EXIT_CODES = {
     0: "All is well.",
     1: "The answer is no: a check failed, a delivery was refused, nothing was done.",
     USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
     UNREACHABLE: "GitHub or the database could not be reached, or refused; trying again later may help.",
     FAULT: "A fault of Doppel's own.",
+    INTERRUPTED: "Interrupted by Ctrl-C.",
 }
 
 
@@ -58,6 +60,23 @@ class LazyGroup(click.Group):
         name = cmd_name.replace("-", "_")
         command: click.Command = getattr(importlib.import_module(f"bot.cli.{name}"), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Like click's, but a name that there is none of is answered with the one that is meant."""
+        name = args[0]
+        if not name.startswith("-") and name not in COMMANDS:
+            near = get_close_matches(name, COMMANDS, n=1)
+            ctx.fail(f"No such command {name!r}. " + (f"Did you mean {near[0]!r}?" if near else "See doppel --help."))
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C ends it with the exit code that shells give for it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _complain("interrupted", INTERRUPTED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -61,5 +61,6 @@ def retry(delivery: str | None, everything: bool) -> None:
         missed = [one for one in wanted if not letters.retry(one)]
     for one in missed:
         click.echo(f"{one}: no delivery of this id was given up, or its content has been erased", err=True)
-    click.echo(f"{len(wanted) - len(missed)} of {len(wanted)} put back into the queue")
+    if everything or not missed:
+        click.echo(f"{len(wanted) - len(missed)} of {len(wanted)} put back into the queue")
     sys.exit(1 if missed else 0)

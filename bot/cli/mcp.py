@@ -26,16 +26,16 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
     --allow-writes. DOPPEL_REPOSITORY is the repository that is meant where a call names none. docs/mcp.md shows how
     clients are set up.
     """
-    # These take a second to import, which `doppel --help` need not pay.
-    from bot.mcp.server import build_server
-    from bot.wiring import agent_tools
-
     settings = host.load()
     if http and not settings.mcp_token:
         raise SettingsError(
             "DOPPEL_MCP_TOKEN: not set. Over HTTP whoever can reach the port could read what Doppel can; choose a long "
             'random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
         )
+    # These take a second to import, which nobody pays who is only refused.
+    from bot.mcp.server import build_server
+    from bot.wiring import agent_tools
+
     # To stderr: stdout belongs to the protocol.
     configure_logging(settings.log_level)
     server = build_server(agent_tools(settings), allow_writes=allow_writes, version=version("doppel"))

@@ -54,7 +54,12 @@ def read_sources(_context: click.Context, _option: click.Parameter, value: str) 
     help="The share of issues that only arrive, before the first is asked about.",
 )
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Candidates an issue at most.")
-@click.option("--sample", type=click.IntRange(1), help="Ask about so many arrivals, chosen at random, not about all.")
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    help="Ask about so many arrivals, chosen at random, not about all. This shortens the asking, not the reading: "
+    "every issue still arrives.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
 @click.option(
     "--relevance",
@@ -112,6 +117,7 @@ def replay(
     asking = Asking(sources, top, threshold, relevance, read_weights(weights, sources), store, budget)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
+    answered = 0
     try:
         with (
             out.open("w", encoding="utf-8") as lines,
@@ -123,6 +129,10 @@ def replay(
                 if answer is not None:
                     candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]
                     lines.write(json.dumps({"id": answer.id, "candidates": candidates}, ensure_ascii=False) + "\n")
+                    answered += 1
+    except KeyboardInterrupt:
+        console.print(f"{out} is unfinished: it holds {answered} of {len(asked)} answers", highlight=False)
+        raise
     except OSError as problem:
         raise UserError(f"{out}: {problem.strerror}") from None
     console.print(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", highlight=False)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 
 from bot.errors import DoppelError
@@ -33,6 +34,9 @@ from bot.store.migrate import migrate
 
 #: Fewer arrivals are not worth a process, which takes a second to start and must read all that came before.
 LEAST_SEGMENT = 500
+
+# A process that is told to end puts its files away first; what takes longer is not waited for.
+_ENDS_WITHIN_SECONDS = 2.0
 
 # Ids of repositories that GitHub never gives out, so that a database that is named may hold others.
 _FIRST_REPO = -1_000
@@ -62,11 +66,13 @@ def replay_index(
     positions = sorted(asked)
     starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
     ends = [*starts[1:], len(issues)]
-    segments = [
-        _Process(issues[:end], start, frozenset(place for place in positions if start <= place < end), asking, part)
-        for part, (start, end) in enumerate(zip(starts, ends, strict=True))
-    ]
+    segments: list[_Process] = []
     try:
+        for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
+            places = frozenset(place for place in positions if start <= place < end)
+            segments.append(_Process(end - start, start, places, asking, part))
+        for segment, end in zip(segments, ends, strict=True):
+            segment.give(issues[:end])
         for segment in segments:
             for _ in range(segment.count):
                 while not segment.arrived:
@@ -75,6 +81,8 @@ def replay_index(
     finally:
         for segment in segments:
             segment.stop()
+        for segment in segments:
+            segment.join()
 
 
 def _segment(
@@ -113,25 +121,35 @@ def _index(store: str, repo_id: int) -> Iterator[Index]:
 class _Process:
     """A segment in a process of its own. What it answers comes through a pipe; `arrived` is what is not taken yet."""
 
-    def __init__(
-        self, issues: Sequence[PastIssue], start: int, asked: frozenset[int], asking: Asking, part: int
-    ) -> None:
+    def __init__(self, count: int, start: int, asked: frozenset[int], asking: Asking, part: int) -> None:
         # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
         context = multiprocessing.get_context("spawn")
-        self.count = len(issues) - start
+        self.count = count
         self.arrived: deque[Answered | Exception | None] = deque()
-        self.pipe, there = context.Pipe(duplex=False)
+        self.pipe, there = context.Pipe()
         self._process = context.Process(
-            target=_run, args=(there, issues, start, asked, asking, _FIRST_REPO - part), daemon=True
+            target=_run, args=(there, start, asked, asking, _FIRST_REPO - part), daemon=True
         )
-        self._process.start()
+        # Ctrl-C reaches all processes of a terminal. This one ends the others, which inherit that it is held back; and
+        # it finds none half made.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            self._process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         there.close()
+
+    def give(self, issues: Sequence[PastIssue]) -> None:
+        """Send what the process works on; returns when it has begun to read."""
+        # One that has ended already tells so when it is asked for its answers.
+        with suppress(BrokenPipeError):
+            self.pipe.send(issues)
 
     def receive(self) -> None:
         """Take in one message, or that the process has ended."""
         try:
             self.arrived.append(self.pipe.recv())
-        except EOFError:
+        except (EOFError, ConnectionResetError):
             self.pipe.close()
             self._process.join()
             self.arrived.append(DoppelError(f"a process of the replay ended with code {self._process.exitcode}"))
@@ -144,7 +162,13 @@ class _Process:
         return answer
 
     def stop(self) -> None:
+        """Tell the process to end."""
         self._process.terminate()
+
+    def join(self) -> None:
+        """Wait until it has."""
+        self._process.join(_ENDS_WITHIN_SECONDS)
+        self._process.kill()
         self._process.join()
 
 
@@ -156,13 +180,11 @@ def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
         advance()
 
 
-def _run(
-    there: Connection, issues: Sequence[PastIssue], start: int, asked: frozenset[int], asking: Asking, repo_id: int
-) -> None:
-    # Ctrl-C reaches all processes of a terminal; the one that waits for this one ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _run(there: Connection, start: int, asked: frozenset[int], asking: Asking, repo_id: int) -> None:
+    # The index is a file, which shall not stay behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        for answer in _segment(issues, start, asked, asking, repo_id):
+        for answer in _segment(there.recv(), start, asked, asking, repo_id):
             there.send(answer)
     except FutureLeak as leak:
         there.send(leak)

@@ -65,7 +65,9 @@ def test_what_was_given_up_is_listed_and_tried_again(given_up: Settings) -> None
     assert len(json.loads(run("--json", "--limit", "1").stdout)) == 1
     again = run("retry", "delivery-1")
     assert (again.exit_code, again.stdout) == (0, "1 of 1 put back into the queue\n")
-    assert run("retry", "delivery-1").exit_code == 1
+    missed = run("retry", "delivery-1")
+    assert (missed.exit_code, missed.stdout) == (1, "")
+    assert missed.stderr.startswith("delivery-1: no delivery of this id was given up")
     assert run("retry", "--all").stdout == "1 of 1 put back into the queue\n"
     assert run().stdout == "Nothing was given up.\n"
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import click
 import pytest
 import sqlalchemy as sa
@@ -42,3 +46,44 @@ def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[
             main([name, option])
         assert ended.value.code == 0
         assert f"Usage: doppel {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "says"), [("serv", "Did you mean 'serve'?"), ("replai", "Did you mean 'replay'?"), ("xyzzy", "--help")]
+)
+def test_a_mistyped_command_is_told_the_nearest(given: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([given])
+    assert ended.value.code == 2
+    assert f"No such command '{given}'" in (printed := capsys.readouterr().err) and says in printed
+
+
+def test_ctrl_c_ends_a_command_without_a_trace(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @click.command()
+    def slow() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(cli), "get_command", lambda *_: slow)
+    with pytest.raises(SystemExit) as ended:
+        main(["find"])
+    assert ended.value.code == 130 and 130 in EXIT_CODES
+    assert capsys.readouterr().err == "doppel: interrupted\n"
+
+
+def test_mcp_without_a_token_is_refused_before_anything_is_loaded() -> None:
+    asked = (
+        "import sys; from bot.cli import main\n"
+        "try: main(['mcp', '--http'])\n"
+        "finally: print({'bot.mcp', 'bot.wiring'} & set(sys.modules))"
+    )
+    refused = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, env=bare(), check=False)
+    assert refused.returncode == 2
+    assert "DOPPEL_MCP_TOKEN: not set" in refused.stderr
+    assert refused.stdout == "set()\n"
+
+
+def bare() -> dict[str, str]:
+    """The environment without a token for agents."""
+    return {name: value for name, value in os.environ.items() if name != "DOPPEL_MCP_TOKEN"}
