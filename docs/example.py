@@ -45,7 +45,7 @@ REPORT = Report(
             similarity=0.34,
             title_ratio=0.51,
             relevance=0.62,
-            confidence=0.56,
+            confidence=0.41,
             reasons=("Same identifiers: HTTPS_PROXY",),
             sources=("github-search",),
         ),

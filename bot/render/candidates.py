@@ -12,7 +12,7 @@ REASONS_MAX = 4
 ALSO_MAX = 10
 _VECTORS = "vectors"
 #: From this probability on, what was mended once is marked as perhaps being back.
-SURE = 0.5
+SURE = 0.4
 
 
 def percent(share: float) -> str:

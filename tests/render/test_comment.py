@@ -236,7 +236,7 @@ def test_f8_one_is_no_plural(counts: dict[str, int], said: str) -> None:
     assert said in render_comment(report(candidate(), counts=counts, queries=(query,)), view())
 
 
-@pytest.mark.parametrize(("confidence", "marked"), [(None, True), (0.5, True), (0.49, False), (0.1, False)])
+@pytest.mark.parametrize(("confidence", "marked"), [(None, True), (0.4, True), (0.39, False), (0.1, False)])
 def test_c3_a_possible_regression_is_marked_where_it_is_fairly_sure(confidence: float | None, marked: bool) -> None:
     one = candidate(state="closed", state_reason="completed", confidence=confidence)
     body = render_comment(report(one), view())
