@@ -97,7 +97,7 @@ def reconcile(services: Services) -> None:
     for repository in gone:
         erase_repository(repository.id, services)
     logger.info(
-        "reconciled with GitHub: %d installations; %d repositories new or changed, %d erased, %d suspensions noted",
+        "reconciled with GitHub: installations: %d; repositories new or changed: %d, erased: %d; suspensions noted: %d",
         len(listed),
         len(differences.changed),
         len(gone),

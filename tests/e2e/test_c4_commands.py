@@ -55,6 +55,14 @@ def test_c4_search_with_words_of_ones_own(pair: Doppel) -> None:
     assert advice.count("redirect.github.com") == 1
 
 
+def test_c4_a_search_edits_the_comment_that_is_there(pair: Doppel) -> None:
+    before = pair.advice(2)
+    assert pair.reactions(pair.write(2, '/duplicates search "while exporting" all confidence=0')) == ["eyes", "+1"]
+    (advice,) = pair.said(2)
+    assert advice != before
+    assert "Searched for `while exporting`." in advice and "Crash while exporting to PDF" in advice
+
+
 def test_c4_options_narrow_what_is_shown(pair: Doppel) -> None:
     pair.sim.close_issue(pair.repo, 1, "triage-person", "not_planned")
     pair.write(2, "/duplicates open fresh")
