@@ -70,7 +70,8 @@ def test_c6_how_many_and_which_are_shown(doppel: Doppel) -> None:
 def test_c6_the_budget_of_searches(doppel: Doppel) -> None:
     doppel.configure("search: {budget: 1, hybrid: off}")
     before = doppel.searches()
-    doppel.open(*AGAIN)
+    with doppel.before_backfill():
+        doppel.open(*AGAIN)
     assert doppel.searches() - before == 1
     assert doppel.advice(2)
 
@@ -171,6 +172,7 @@ def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
     template = "---\nname: Bug\n---\n\n## Steps to reproduce\n"
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
     doppel.settle()
-    doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
-    doppel.write(2, "/duplicates")
+    with doppel.before_backfill():
+        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
+        doppel.write(2, "/duplicates")
     assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]

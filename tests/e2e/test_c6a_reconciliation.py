@@ -116,4 +116,5 @@ def test_c6a_a_list_with_gaps_erases_nothing(doppel: Doppel, monkeypatch: pytest
     reconcile(doppel.services)
     monkeypatch.setattr(AppClient, "installations", lambda app: [])
     reconcile(doppel.services)
-    assert stored(doppel, doppel.repository.id) == before
+    # Reading GitHub may have added to what is remembered of its answers.
+    assert stored(doppel, doppel.repository.id) >= before > 0
