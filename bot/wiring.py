@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -27,13 +28,15 @@ from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job, ensure_schema
 from bot.matching import Matcher, Model, shipped_model
-from bot.mcp.tools import Tools
+from bot.mcp.tools import AskAll, Tools
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
 from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.scanning.asking import Asker
 from bot.scanning.filling import OwnSteps, fill
+from bot.scanning.processes import ask_in_processes
+from bot.scanning.scan import Scan
 from bot.services import Services
 from bot.settings import Settings
 from bot.store import Store, open_store
@@ -109,18 +112,43 @@ def complete_index(settings: Settings, repo: RepoRef) -> Iterator[tuple[Matcher,
 
     Nothing is created where this host has no database.
     """
+    with _store_there(settings) as store:
+        known = store.repositories.list() if store else []
+        repo_id = next((one.id for one in known if str(one.ref).lower() == str(repo).lower()), None)
+        if store is None or repo_id is None or not _is_complete(store, repo_id):
+            yield None
+        else:
+            yield Matcher(build_index(settings, store)), repo_id
+
+
+@contextmanager
+def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, AskAll] | None]:
+    """The scan of a repository's backlog, with `closed` of closed issues too, and what asks about many issues.
+
+    None where this host's index of the repository is not complete; nothing is created where it has no database.
+    """
+    with _store_there(settings) as store:
+        if store is None or not _is_complete(store, repo_id):
+            yield None
+        else:
+            make = partial(build_asker, settings)
+            ask = partial(ask_in_processes, make, repo_id, processes=os.cpu_count() or 1)
+            yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask
+
+
+@contextmanager
+def _store_there(settings: Settings) -> Iterator[Store | None]:
+    """The store, as long as it is asked; None where this host has none yet."""
     if settings.database_url.startswith("sqlite:///") and not Path(settings.database_url[10:]).exists():
         yield None
         return
-    store = open_store(settings)
-    try:
-        ids = (known.id for known in store.repositories.list() if str(known.ref).lower() == str(repo).lower())
-        repo_id = next(ids, None)
-        progress = None if repo_id is None else Backfills(store.engine).get(repo_id)
-        done = progress is not None and progress.done
-        yield (Matcher(build_index(settings, store)), repo_id) if done and repo_id is not None else None
-    finally:
-        store.close()
+    with closing(open_store(settings)) as store:
+        yield store
+
+
+def _is_complete(store: Store, repo_id: int) -> bool:
+    progress = Backfills(store.engine).get(repo_id)
+    return progress is not None and progress.done
 
 
 def fill_index(
@@ -208,6 +236,7 @@ def agent_tools(settings: Settings) -> Tools:
     return Tools(
         partial(reader, settings, github),
         open_index=partial(complete_index, settings),
+        open_scan=partial(open_scan, settings),
         tracker=get_tool_call_tracker(),
         clock=now,
         default=RepoRef.parse(settings.default_repository) if settings.default_repository else None,

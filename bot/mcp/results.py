@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bot.knowledge.account import Merge
 from bot.report import Candidate, Report
+from bot.scanning.model import Result
 
 
 class Answer(BaseModel):
@@ -80,6 +81,62 @@ class Comparison(Answer):
         data["labels"] = list(other.labels)
         issue = IssueSummary(repository=repository, number=number, title=title)
         return cls(issue=issue, other=CandidateResult.model_validate(data))
+
+
+class BacklogIssue(BaseModel):
+    """An issue of the backlog, with what people gave it."""
+
+    number: int
+    title: str
+    state: str = Field(description="open or closed")
+    created_at: str
+    thumbs_up: int
+    thumbs_down: int
+    comments: int
+
+
+class BacklogMember(BacklogIssue):
+    """An issue that may repeat the original of its group."""
+
+    confidence: float = Field(description="learned probability, 0 to 1, that it is the same issue as the original")
+    reasons: list[str] = Field(description="what speaks for it, strongest first")
+
+
+class BacklogGroup(BaseModel):
+    """Issues that may report the same thing. The counts are sums over the original and all members."""
+
+    original: BacklogIssue = Field(description="the oldest, proposed as the one to keep")
+    members: list[BacklogMember] = Field(description="oldest first")
+    closable: int = Field(description="how many members are open and could be closed in favour of the original")
+    gain: float = Field(description="what the groups are sorted by; likely members that many care for count most")
+    thumbs_up: int
+    thumbs_down: int
+    comments: int
+
+
+class Backlog(Answer):
+    """What a look through the backlog found."""
+
+    repository: str
+    issues: int = Field(description="how many issues were looked through")
+    include_closed: bool
+    threshold: float
+    groups: list[BacklogGroup] = Field(description="those first by which a maintainer gains most; at most `limit`")
+    group_count: int = Field(description="how many groups there are, also beyond `limit`")
+    closable: int = Field(description="how many issues could be closed, in all groups together")
+
+    @classmethod
+    def of(cls, repository: str, result: Result, limit: int) -> Backlog:
+        """The first groups of a scan's result."""
+        return cls(
+            repository=repository,
+            issues=result.issues,
+            include_closed=result.closed,
+            threshold=result.threshold,
+            groups=[BacklogGroup.model_validate(group.to_json()) for group in result.groups[:limit]],
+            group_count=len(result.groups),
+            closable=result.closable,
+        )
 
 
 class MergeResult(BaseModel):

@@ -6,29 +6,34 @@ says so. Writes are never remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from typing import Any, TypeVar
 
 from bot.calls import ToolCallTracker, equal, never
-from bot.errors import InvalidArgument
+from bot.errors import InvalidArgument, UserError
 from bot.finder import Finder, FinderSettings
 from bot.github.repo import RepoClient
 from bot.knowledge.account import account
 from bot.knowledge.deduplication import deduplicate
 from bot.knowledge.playbook import Malformed, apply
 from bot.matching import Matcher
-from bot.mcp.results import Answer, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
+from bot.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
 from bot.model import Actor, Issue, RepoRef
 from bot.ranking.playbook import SECTION_SLUGS
 from bot.ranking.rarity import CountedWords
 from bot.report import Outcome
+from bot.scanning import model as scanning
+from bot.scanning.scan import Scan
 from bot.sources.vocabulary import make_acquaintance
 
 A = TypeVar("A", bound=Answer)
 
-READING = ("find_duplicates", "check_draft", "explain_pair", "dedupe_playbook")
+#: Asks about many issues of a backlog, a part at a time.
+AskAll = Callable[[Sequence[int]], Iterable[list[scanning.Answer]]]
+
+READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
 WRITING = ("close_as_duplicate",)
 
 # GitHub's login of everybody whose account is deleted; a draft's author is not known.
@@ -40,7 +45,8 @@ class Tools:
     """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
 
     `open_index` lends what finds in this host's index of a repository, with the repository's id; None where there is no
-    whole one, and then GitHub's searches stand alone. It is asked for only after GitHub has let the caller read the
+    whole one, and then GitHub's searches stand alone. `open_scan` lends the scan of the backlog of a repository (by its
+    id; with closed issues or without) in the same way. Both are asked for only after GitHub has let the caller read the
     repository.
 
     `session` is who calls, None where nobody can tell: then nothing is remembered.
@@ -51,6 +57,7 @@ class Tools:
         open_repo: Callable[[RepoRef], RepoClient],
         *,
         open_index: Callable[[RepoRef], AbstractContextManager[tuple[Matcher, int] | None]],
+        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
         default: RepoRef | None = None,
@@ -58,6 +65,7 @@ class Tools:
     ) -> None:
         self._open_repo = open_repo
         self._open_index = open_index
+        self._open_scan = open_scan
         self._tracker = tracker
         self._clock = clock
         self._default = default
@@ -171,6 +179,51 @@ class Tools:
 
         arguments = {"repo": str(place).lower(), "number": number, "other": other}
         return self._remembered(session, "explain_pair", arguments, ask)
+
+    def scan_backlog(
+        self,
+        session: str | None,
+        *,
+        owner: str | None,
+        repo: str | None,
+        include_closed: bool,
+        threshold: float,
+        limit: int,
+        fresh: bool = False,
+        tell: Callable[[int, int], Any] = lambda done, total: None,
+    ) -> Backlog:
+        """D8: the groups of a repository's backlog, by this host's index, the first `limit` of them.
+
+        Where it was stopped it goes on. `tell` hears how many of how many issues have been asked about. Raises
+        UserError where this host has no complete index of the repository.
+        """
+        place = self._place(owner, repo)
+
+        def ask() -> Backlog:
+            # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
+            repository = self._client(place, session, fresh).repository(place)
+            with self._open_scan(repository.id, include_closed) as opened:
+                if opened is None:
+                    raise UserError(
+                        f"{place}: this host has no complete index of it. `doppel scan {place}`, run on this host, "
+                        "fills it; so does the bot where it is installed. `doppel index` shows how far it is."
+                    )
+                scan, ask_all = opened
+                scan.begin()
+                missing, done = scan.missing(), 0
+                for answers in ask_all(missing) if missing else ():
+                    scan.keep(answers)
+                    done += len(answers)
+                    tell(done, len(missing))
+                return Backlog.of(str(repository.ref), scan.result(threshold), limit)
+
+        arguments = {
+            "repo": str(place).lower(),
+            "include_closed": include_closed,
+            "threshold": threshold,
+            "limit": limit,
+        }
+        return self._remembered(session, "scan_backlog", arguments, ask, fresh=fresh)
 
     def dedupe_playbook(
         self, session: str | None, *, playbook: dict[str, Any], threshold: float | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,15 @@ from mcp.client import Client
 from mcp_types import CallToolResult
 
 from bot.calls import ToolCallTracker, set_tool_call_tracker
+from bot.events import RepositorySummary
+from bot.index import IndexedIssue
+from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
+from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
-from bot.wiring import agent_tools
+from bot.store import open_store
+from bot.wiring import agent_tools, build_github, build_index, reader
 
 TRACE = "panic: index out of range [3] with length 3 in renderTable"
 
@@ -64,6 +70,16 @@ def settings(simulator: Server, tracker: ToolCallTracker, tmp_path: Path) -> Set
 @pytest.fixture
 def server(settings: Settings) -> Any:
     return build_server(agent_tools(settings))
+
+
+def fill_index(sim: Simulator, settings: Settings, *, done: bool = True) -> None:
+    """Put all issues of acme/app into the index of this host, which then counts as complete if `done`."""
+    repository, place = sim.repo("acme/app"), RepoRef("acme", "app")
+    with closing(open_store(settings)) as store:
+        store.repositories.upsert(RepositorySummary(repository.id, place, private=False), 1, 1.0)
+        issues = reader(settings, build_github(settings), place).recent_issues(place, 100)
+        build_index(settings, store).put(repository.id, [IndexedIssue.of(issue) for issue in issues])
+        Backfills(store.engine).set(repository.id, Progress(done=done))
 
 
 def run(use: Callable[[], Awaitable[None]]) -> None:

@@ -9,19 +9,14 @@ import pytest
 from mcp.client import Client
 
 from bot.calls import ToolCallTracker
-from bot.events import RepositorySummary
-from bot.index import IndexedIssue
-from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
-from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Simulator
-from bot.store import open_store
-from bot.wiring import agent_tools, build_github, build_index, reader
+from bot.wiring import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
-from tests.mcp.conftest import TRACE, answer, ask, error, run
+from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 
-READING = {"find_duplicates", "check_draft", "explain_pair", "dedupe_playbook"}
+READING = {"find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook"}
 
 
 def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
@@ -88,14 +83,7 @@ def test_check_draft_finds_what_is_reported_already_and_files_nothing(server: An
 
 
 def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Simulator, settings: Settings) -> None:
-    store = open_store(settings)
-    repository = sim.repo("acme/app")
-    place = RepoRef("acme", "app")
-    store.repositories.upsert(RepositorySummary(repository.id, place, private=False), 1, 1.0)
-    issues = reader(settings, build_github(settings), place).recent_issues(place, 10)
-    build_index(settings, store).put(repository.id, [IndexedIssue.of(issue) for issue in issues])
-    Backfills(store.engine).set(repository.id, Progress(done=True))
-    store.close()
+    fill_index(sim, settings)
     found = answer(ask(server, "find_duplicates", number=3))
     assert [one["number"] for one in found["candidates"]] == [1]
     assert "full-text" in {run["source"] for run in found["queries"]}

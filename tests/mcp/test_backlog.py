@@ -1,0 +1,177 @@
+"""`scan_backlog` (D8), called by the SDK's own client, over an index of a simulated GitHub's issues."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+import pytest
+from mcp.client import Client
+
+from bot.events import RepositorySummary
+from bot.index.backfill import Backfills, Progress
+from bot.model import RepoRef
+from bot.scanning.answers import Answers
+from bot.settings import Settings
+from bot.simulator import Simulator
+from bot.store import open_store
+from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
+
+TITLES = {1: "Table rendering panics with index out of range", 3: "Panic: index out of range when rendering a table"}
+
+
+@pytest.fixture
+def filled(sim: Simulator, settings: Settings) -> Settings:
+    fill_index(sim, settings)
+    return settings
+
+
+def numbers(found: dict[str, Any]) -> list[list[int]]:
+    return [[one["number"] for one in (group["original"], *group["members"])] for group in found["groups"]]
+
+
+def test_its_arguments_have_defaults_and_limits(server: Any) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "scan_backlog"]
+            arguments = tool.input_schema["properties"]
+            assert {name: one["default"] for name, one in arguments.items()} == {
+                "owner": None,
+                "repo": None,
+                "include_closed": False,
+                "threshold": 0.15,
+                "limit": 20,
+                "fresh": False,
+            }
+            assert "required" not in tool.input_schema
+            assert tool.annotations is not None
+            assert tool.annotations.read_only_hint is True
+            assert {"groups", "group_count", "closable"} <= set((tool.output_schema or {})["required"])
+
+    run(use)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_d8_groups_with_original_members_and_sums(server: Any, sim: Simulator, settings: Settings, mode: str) -> None:
+    for number, login, reaction in ((1, "bob", "+1"), (3, "bob", "+1"), (3, "erin", "-1")):
+        sim.react(sim.issue("acme/app", number), login, reaction)
+    sim.comment("acme/app", 3, "erin", "Here too.")
+    fill_index(sim, settings)
+    found = answer(ask(server, "scan_backlog", mode, threshold=0.5))
+    assert (found["repository"], found["issues"], found["include_closed"]) == ("acme/app", 3, False)
+    assert (found["group_count"], found["closable"], found["threshold"]) == (1, 1, 0.5)
+    (group,) = found["groups"]
+    (member,) = group["members"]
+    assert (group["original"]["number"], group["original"]["title"]) == (1, TITLES[1])
+    assert (member["number"], member["title"], member["state"]) == (3, TITLES[3], "open")
+    assert member["confidence"] >= 0.5
+    assert member["reasons"]
+    assert (group["thumbs_up"], group["thumbs_down"], group["comments"], group["closable"]) == (2, 1, 1, 1)
+    assert (found["cached"], found["note"]) == (False, "")
+
+
+def test_d8_closed_issues_are_looked_through_on_request(server: Any, filled: Settings) -> None:
+    found = answer(ask(server, "scan_backlog", repo="acme/app", include_closed=True, threshold=0.5))
+    assert (found["issues"], found["include_closed"], numbers(found)) == (4, True, [[1, 3, 4]])
+    assert found["closable"] == 1
+
+
+def test_limit_says_how_many_groups_are_shown(server: Any, sim: Simulator, settings: Settings) -> None:
+    for login in ("erin", "frank"):
+        sim.open_issue("acme/app", login, "Export to CSV drops the header row", "ERR_HEADER_LOST in export_csv")
+    fill_index(sim, settings)
+    found = answer(ask(server, "scan_backlog", threshold=0.5))
+    assert sorted(numbers(found)) == [[1, 3], [5, 6]]
+    first = answer(ask(server, "scan_backlog", threshold=0.5, limit=1))
+    assert first["groups"] == found["groups"][:1]
+    assert (first["group_count"], first["closable"]) == (2, 2)
+
+
+def test_t2_a_repeated_scan_is_marked_cached(server: Any, sim: Simulator, filled: Settings) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            first = answer(await client.call_tool("scan_backlog", {}))
+            again = answer(await client.call_tool("scan_backlog", {"repo": "ACME/app", "limit": 20}))
+            assert again["cached"] is True
+            assert again["note"].startswith("[Cached result from ")
+            assert {**again, "cached": False, "note": ""} == first
+            sim.open_issue("acme/app", "erin", "Index out of range panic in table rendering", TRACE)
+            fill_index(sim, filled)
+            assert answer(await client.call_tool("scan_backlog", {}))["issues"] == 3
+            anew = answer(await client.call_tool("scan_backlog", {"fresh": True}))
+            assert (anew["issues"], anew["cached"]) == (4, False)
+            other = answer(await client.call_tool("scan_backlog", {"threshold": 0.9}))
+            assert other["cached"] is False
+
+    run(use)
+
+
+def test_progress_is_told_and_what_has_been_compared_is_not_compared_again(server: Any, filled: Settings) -> None:
+    told: list[tuple[float, float | None, str | None]] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
+
+    async def use() -> None:
+        async with Client(server) as client:
+            answer(await client.call_tool("scan_backlog", {}, progress_callback=hear))
+
+    run(use)
+    assert told == [(3, 3, "3 of 3 issues compared")]
+    told.clear()
+    # A session of its own, so nothing is answered from memory.
+    run(use)
+    assert told == []
+
+
+def test_github_is_asked_only_whether_the_repository_may_be_read(server: Any, sim: Simulator, filled: Settings) -> None:
+    writes, searches = sim.faults.add("[!G]* *", times=None), sim.faults.add("GET /repos/acme/app/*", times=None)
+    answer(ask(server, "scan_backlog", include_closed=True))
+    assert (writes.hits, searches.hits) == (0, 0)
+
+
+def test_without_an_index_it_says_how_to_fill_it(server: Any, sim: Simulator, settings: Settings) -> None:
+    said = error(ask(server, "scan_backlog"))
+    assert "acme/app: this host has no complete index of it" in said
+    assert "doppel scan acme/app" in said
+    assert not (settings.home / "doppel.db").exists()
+    fill_index(sim, settings, done=False)
+    assert "doppel scan acme/app" in error(ask(server, "scan_backlog"))
+
+
+def test_the_index_of_a_repository_that_bore_the_name_before_is_not_taken(
+    server: Any, sim: Simulator, settings: Settings
+) -> None:
+    with closing(open_store(settings)) as store:
+        store.repositories.upsert(RepositorySummary(987, RepoRef("acme", "app"), private=True), 1, 1.0)
+        Backfills(store.engine).set(987, Progress(done=True))
+    assert "no complete index" in error(ask(server, "scan_backlog"))
+
+
+def test_the_index_is_shown_to_nobody_who_cannot_read_the_repository(
+    server: Any, sim: Simulator, filled: Settings
+) -> None:
+    sim.faults.add("GET /repos/acme/app", 404)
+    said = error(ask(server, "scan_backlog"))
+    assert "404" in said
+    assert TITLES[1] not in said
+    with closing(open_store(filled)) as store:
+        assert list(Answers(store.engine).all(sim.repo("acme/app").id)) == []
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"threshold": 0.01}, "threshold"),
+    ({"threshold": 2}, "threshold"),
+    ({"limit": 0}, "limit"),
+    ({"limit": 1000}, "limit"),
+    ({"include_closed": "perhaps"}, "include_closed"),
+    ({"repo": "a b"}, "OWNER/REPO"),
+    ({"repo": "nobody/nothing"}, "404"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "said"), WRONG, ids=[str(arguments) for arguments, _ in WRONG])
+def test_f1_what_is_wrong_is_named(server: Any, filled: Settings, arguments: dict[str, Any], said: str) -> None:
+    told = error(ask(server, "scan_backlog", **arguments))
+    assert said in told
+    assert "Traceback" not in told
