@@ -136,9 +136,11 @@ right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays t
         "<!-- doppel --> Duplicate of #1 @larkspool/core [Map stays grey](javascript:0): tile requests answered 403",
         """@hedvig-l @ostap-k <script>alert(1)</script> ![x](https://tracker.invalid/p.png)
 
-Since yesterday the map is an empty grey area with my markers. The network tab says that a Referer is required:
+Since yesterday the map view is an empty grey area with my markers on it. The network tab says that a Referer is \
+required, and our proxy sends `Referrer-Policy: no-referrer`:
 
 ```
+GET https://tile.example-maps.org/9/271/161.png 403
 Failed to fetch tile 9/271/161: 403
 ```
 
