@@ -116,7 +116,7 @@ def test_c6a_suspending_keeps_and_marks(doppel: Doppel) -> None:
     known = doppel.services.store.repositories.get(doppel.repository.id)
     assert known is not None
     assert not known.suspended
-    assert stored(doppel, doppel.repository.id) == before
+    assert stored(doppel, doppel.repository.id) >= before > 0
 
 
 def test_c6a_a_renamed_repository_keeps_what_is_known(doppel: Doppel) -> None:
@@ -193,7 +193,7 @@ def test_c6a_a_removal_that_was_overtaken_erases_nothing_of_the_installation_tha
     use(doppel)
     before = stored(doppel, doppel.repository.id)
     deliver_late()
-    assert stored(doppel, doppel.repository.id) == before
+    assert stored(doppel, doppel.repository.id) >= before > 0
 
 
 def test_c6a_a_renaming_that_is_told_late_changes_nothing(doppel: Doppel) -> None:
@@ -215,7 +215,7 @@ def test_c6a_what_is_told_of_a_deletion_is_not_believed_of_a_repository_that_is_
     with held_back(doppel) as deliver_late:
         doppel.sim.emit("repository", "deleted", doppel.sim.who("admin-person"), repository=doppel.repository)
     deliver_late()
-    assert stored(doppel, doppel.repository.id) == before
+    assert stored(doppel, doppel.repository.id) >= before > 0
 
 
 def test_c6a_what_arrives_after_a_quick_new_installation_is_worked_on(doppel: Doppel) -> None:

@@ -62,6 +62,7 @@ def test_t4_what_the_worker_remembered_is_counted_for_metrics(doppel: Doppel) ->
     after = doppel.services.store.counters.all()
     assert after["calls.hits"] > before.get("calls.hits", 0)
     assert after["calls.misses"] >= before["calls.misses"] > 0
+    doppel.said(2)
 
 
 def test_t6_the_repository_and_its_files_are_asked_for_conditionally(doppel: Doppel) -> None:
