@@ -18,11 +18,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from bot import settings as host
-from bot.cli.replay import SOURCES, read_sources, read_weights
+from bot.cli.asking_options import asking_options, read_weights
 from bot.config.model import RepoConfig
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
-from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 
 if TYPE_CHECKING:
     from bot.evaluation.report import Evaluation
@@ -44,27 +43,6 @@ _WIDTH = 80
 @click.option("--sample", type=click.IntRange(3), help="Ask about so many arrivals, a third of them duplicates.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
 @click.option(
-    "--sources",
-    default=SOURCES[0],
-    show_default=True,
-    callback=read_sources,
-    help=f"Where to look, separated by commas: {', '.join(SOURCES)}.",
-)
-@click.option(
-    "--relevance",
-    type=click.Choice([one.value for one in Relevance]),
-    default=DEFAULT_RELEVANCE.value,
-    show_default=True,
-    help="What candidates are sorted by.",
-)
-@click.option(
-    "--weights",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Weights to rank with, made by `doppel train` [default: those that Doppel comes with].",
-)
-@click.option("--store", default="", metavar="URL", help="The database of the index [default: a file, deleted again].")
-@click.option("--jobs", type=click.IntRange(1), help="Processes that share the work [default: one a processor].")
-@click.option(
     "--from",
     "warm",
     type=click.FloatRange(0, 1),
@@ -80,6 +58,7 @@ _WIDTH = 80
 @click.option("--answered-only", is_flag=True, help="Leave out arrivals that --answers has no answer for.")
 @click.option("--export", type=click.Path(dir_okay=False, path_type=Path), help="Write a repository's history here.")
 @click.option("--fresh", is_flag=True, help="Read all of a repository's history again.")
+@asking_options
 def evaluate(
     source: str,
     as_json: bool,

@@ -10,41 +10,15 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from bot.cli.asking_options import asking_options, read_weights
 from bot.errors import UserError
-from bot.matching.model import Model as IndexModel
-from bot.ranking.model import Model as SearchModel
 from bot.ranking.plan import DEFAULT_BUDGET
-from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.replay import Asking, choose, read_archive, replay_index, replay_search
-from bot.replay.asking import INDEX, SEARCH
-
-_INDEX = "index"
-SOURCES = (_INDEX, *INDEX, *SEARCH)
-
-
-def read_sources(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
-    """The option `--sources`: names of sources, of one kind. Raises BadParameter naming what there is."""
-    given = tuple(name.strip() for name in value.split(","))
-    if unknown := [name for name in given if name not in SOURCES]:
-        raise click.BadParameter(f"there is no source {unknown[0]!r}; there are: {', '.join(SOURCES)}")
-    names = tuple(dict.fromkeys(name for one in given for name in (INDEX if one == _INDEX else (one,))))
-    if len({name in SEARCH for name in names}) > 1:
-        raise click.BadParameter(f"sources of the index and {' or '.join(SEARCH)} are replayed apart")
-    if SEARCH[1] in names and SEARCH[0] not in names:
-        raise click.BadParameter(f"{SEARCH[1]} needs {SEARCH[0]}")
-    return names
 
 
 @click.command()
 @click.argument("issues", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Where the answers go.")
-@click.option(
-    "--sources",
-    default=SOURCES[0],
-    show_default=True,
-    callback=read_sources,
-    help=f"Where to look, separated by commas: {', '.join(SOURCES)}.",
-)
 @click.option(
     "--from",
     "warm",
@@ -62,13 +36,6 @@ def read_sources(_context: click.Context, _option: click.Parameter, value: str) 
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
 @click.option(
-    "--relevance",
-    type=click.Choice([one.value for one in Relevance]),
-    default=DEFAULT_RELEVANCE.value,
-    show_default=True,
-    help="What candidates are sorted by.",
-)
-@click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
     default=0.0,
@@ -82,13 +49,7 @@ def read_sources(_context: click.Context, _option: click.Parameter, value: str) 
     show_default=True,
     help="Searches by words an issue.",
 )
-@click.option(
-    "--weights",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Weights to rank with, made by `doppel train` [default: those that Doppel comes with].",
-)
-@click.option("--store", default="", metavar="URL", help="The database of the index [default: a file, deleted again].")
-@click.option("--jobs", type=click.IntRange(1), help="Processes that share the work [default: one a processor].")
+@asking_options
 def replay(
     issues: Path,
     out: Path,
@@ -136,15 +97,3 @@ def replay(
     except OSError as problem:
         raise UserError(f"{out}: {problem.strerror}") from None
     console.print(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", highlight=False)
-
-
-def read_weights(weights: Path | None, sources: tuple[str, ...]) -> str:
-    """The text of a file of weights for these sources; empty stands for those that come with this version."""
-    if weights is None:
-        return ""
-    try:
-        text = weights.read_text(encoding="utf-8")
-        (SearchModel if SEARCH[0] in sources else IndexModel).parse(text)
-    except (ValueError, KeyError, TypeError) as problem:
-        raise UserError(f"--weights: {weights} holds no weights for these sources ({problem})") from None
-    return text

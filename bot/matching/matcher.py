@@ -17,10 +17,10 @@ from bot.matching import features
 from bot.matching.evidence import Evidence, Witness, as_written
 from bot.matching.features import Pool
 from bot.matching.model import Model, shipped_model
-from bot.matching.numbering import is_another
 from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
+from bot.ranking.numbering import is_another
 from bot.report import QueryRun
 
 # Words of the question that its report names, the rarest.

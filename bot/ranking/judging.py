@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from bot.model import Issue
 from bot.ranking.confidence import LEADERS, CloseComparison, Leader, bounds, standings
 from bot.ranking.features import NAMES, Comparison, Subject
 from bot.ranking.messages import error_messages
 from bot.ranking.model import Model
+from bot.ranking.numbering import is_another
 from bot.ranking.rarity import Rarity, WordStats
 from bot.ranking.scoring import ScoredTitle, score_candidates
 from bot.ranking.text import read
@@ -21,7 +23,8 @@ COVERAGES = slice(NAMES.index("title_coverage"), NAMES.index("reverse_coverage")
 _SECONDS_A_DAY = 86_400
 # GitHub's login of everybody whose account is deleted, and a replay's of an author that its file does not name.
 _NOBODY = "ghost"
-_UNLIMITED = (0.0, 1.0)
+# The most that an issue can have whose title differs from the question's by its number alone, set by hand.
+_ANOTHER_CONFIDENCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +50,15 @@ def judge(target: Issue, candidates: Iterable[Issue], stats: WordStats, model: M
     close = weigh_closely(target, [scored[place].candidate for place in leaders], stats)
     standing = standings([scores[place] for place in order], target.number - 1)
     rows = [(*standing[rank], *features[place][COVERAGES], *close[rank]) for rank, place in enumerate(leaders)]
-    likely = dict(zip(leaders, map(model.confidence.probability, rows), strict=True))
-    limits = {place: bounds(values, rarity.total) for place, values in zip(leaders, close, strict=True)}
-    judged = []
-    # Who ranks lower is never called likelier, nor is who ranks below the leaders likelier than the last of them.
-    probability = 1.0
-    for place in sorted(order, key=lambda place: -limits.get(place, _UNLIMITED)[0]):
-        least, most = limits.get(place, _UNLIMITED)
-        probability = min(probability, most, max(least, likely.get(place, 1.0)))
-        judged.append(Judged(scored[place].candidate, probability))
+    # Who ranks lower is never called likelier, until the bounds raise or lower single ones.
+    falling = accumulate(map(model.confidence.probability, rows), min)
+    limits = [_limits(target, scored[place].candidate, row, rarity) for place, row in zip(leaders, close, strict=True)]
+    bounded = [min(most, max(least, likely)) for likely, (least, most) in zip(falling, limits, strict=True)]
+    confidences = dict(zip(leaders, bounded, strict=True))
+    # Nor is who ranks below the leaders likelier than the last of them.
+    rest = min(bounded, default=1.0)
+    judged = [Judged(scored[place].candidate, confidences.get(place, rest)) for place in order]
+    judged.sort(key=lambda one: -one.confidence)
     return judged, rarity
 
 
@@ -79,6 +82,14 @@ def weigh_closely(target: Issue, candidates: Sequence[Issue], stats: WordStats) 
     rarity = Rarity.of(stats, set(mine.evidence.all).union(*(leader.evidence.all for leader in theirs)))
     comparison = CloseComparison(mine, rarity)
     return [comparison.features(leader, _days(target, issue)) for leader, issue in zip(theirs, candidates, strict=True)]
+
+
+def _limits(target: Issue, candidate: Issue, close: Sequence[float], rarity: Rarity) -> tuple[float, float]:
+    """The least and the most that a leader's probability can be."""
+    least, most = bounds(close, rarity.total)
+    if is_another(target.title, candidate.title):
+        most = min(most, _ANOTHER_CONFIDENCE)
+    return min(least, most), most
 
 
 def _subject(issue: Issue) -> Subject:

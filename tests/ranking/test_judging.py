@@ -59,5 +59,20 @@ def test_authors_that_nobody_knows_are_not_one_person() -> None:
     assert same.confidence < unknown.confidence
 
 
+def test_a_number_behind_the_title_says_that_this_is_another_one_and_nothing_of_the_rest() -> None:
+    target = issue(9, "Export is broken (2)", REPORT)
+    numbered, copy = issue(1, "Export is broken", REPORT), issue(2, "Empty export on a share", REPORT, "bob")
+    found = {one.issue.number: one.confidence for one in judged(target, numbered, copy)}
+    assert found[1] <= 0.1
+    assert found[2] >= 0.9
+
+
+def test_who_says_next_to_nothing_does_not_hold_back_who_ranks_after_it() -> None:
+    others = [issue(1, "Export", "", "bob"), issue(2, "Export of a project", REPORT[: len(REPORT) // 2], "cy")]
+    alone = judged(issue(9, "Export", REPORT), others[1])[0].confidence
+    both = {one.issue.number: one.confidence for one in judged(issue(9, "Export", REPORT), *others)}
+    assert both[1] <= 0.1 < min(alone, both[2])
+
+
 def test_nothing_found_is_nothing_judged() -> None:
     assert judged(issue(9, "Export is broken")) == []

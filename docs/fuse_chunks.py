@@ -1,6 +1,6 @@
 """Fusing what three searches of one's own found: code, review comments and wiki pages.
 
-    .venv/bin/python examples/fuse_chunks.py
+    .venv/bin/python docs/fuse_chunks.py
 
 The three searches here are lists that were written down; in a pipeline they come from an index of vectors, from a
 database, from anywhere. Only their order counts, so their scores need not have anything in common.
