@@ -250,7 +250,7 @@ def test_ctrl_c_ends_all_processes_and_says_that_the_answers_are_unfinished(whom
     try:
         # Each process has an index of its own as soon as it works.
         end = time.monotonic() + 60
-        while len(list(temporary.glob("doppel-*/index.db"))) < 2:
+        while len(list(temporary.glob("doppel-*/doppel-*/index.db"))) < 2:
             assert running.poll() is None and time.monotonic() < end
             time.sleep(0.02)
         (os.killpg if everybody else os.kill)(running.pid, signal.SIGINT)

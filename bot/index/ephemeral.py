@@ -15,9 +15,14 @@ from bot.store.migrate import migrate
 
 
 @contextmanager
-def ephemeral_index(analyser: Analyser, embedder: Embedder | None = None) -> Iterator[Index]:
-    """An empty index in an SQLite file of its own, which is deleted afterwards; nothing waits for the disk."""
-    with tempfile.TemporaryDirectory(prefix="doppel-") as directory:
+def ephemeral_index(
+    analyser: Analyser, embedder: Embedder | None = None, within: Path | None = None
+) -> Iterator[Index]:
+    """An empty index in an SQLite file of its own, which is deleted afterwards; nothing waits for the disk.
+
+    The file is made in the folder `within`, by default the system's for temporary files.
+    """
+    with tempfile.TemporaryDirectory(prefix="doppel-", dir=within) as directory:
         engine = make_engine(f"sqlite:///{Path(directory) / 'index.db'}", synchronous="OFF")
         try:
             migrate(engine)

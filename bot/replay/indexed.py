@@ -10,10 +10,12 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 
 from bot.errors import DoppelError
 from bot.finder import Finder, FinderSettings
@@ -35,7 +37,7 @@ from bot.store.migrate import migrate
 #: Fewer arrivals are not worth a process, which takes a second to start and must read all that came before.
 LEAST_SEGMENT = 500
 
-# A process that is told to end puts its files away first; what takes longer is not waited for.
+# A process that is told to end takes its rows out of a named database first; what takes longer is not waited for.
 _ENDS_WITHIN_SECONDS = 2.0
 
 # Ids of repositories that GitHub never gives out, so that a database that is named may hold others.
@@ -59,7 +61,7 @@ def replay_index(
         advance()
         yield None
     if count == 1:
-        for answer in _segment(issues, first, frozenset(asked), asking, _FIRST_REPO):
+        for answer in _segment(issues, first, frozenset(asked), asking, _FIRST_REPO, None):
             advance()
             yield answer
         return
@@ -67,10 +69,13 @@ def replay_index(
     starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
     ends = [*starts[1:], len(issues)]
     segments: list[_Process] = []
-    try:
+    with ExitStack() as stack:
+        # Files are put away by the process that outlives the others, however those end.
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)))
+        stack.callback(_end, segments)
         for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
             places = frozenset(place for place in positions if start <= place < end)
-            segments.append(_Process(end - start, start, places, asking, part))
+            segments.append(_Process(end - start, start, places, asking, part, home))
         for segment, end in zip(segments, ends, strict=True):
             segment.give(issues[:end])
         for segment in segments:
@@ -78,17 +83,19 @@ def replay_index(
                 while not segment.arrived:
                     _receive(segments, advance)
                 yield segment.take()
-    finally:
-        for segment in segments:
-            segment.stop()
-        for segment in segments:
-            segment.join()
+
+
+def _end(segments: Sequence[_Process]) -> None:
+    for segment in segments:
+        segment.stop()
+    for segment in segments:
+        segment.join()
 
 
 def _segment(
-    issues: Sequence[PastIssue], start: int, asked: Collection[int], asking: Asking, repo_id: int
+    issues: Sequence[PastIssue], start: int, asked: Collection[int], asking: Asking, repo_id: int, within: Path | None
 ) -> Iterator[Answered | None]:
-    with _index(asking.store, repo_id) as index:
+    with _index(asking.store, repo_id, within) as index:
         github = ReplayGitHub(searchable=False)
         model = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
@@ -97,12 +104,12 @@ def _segment(
 
 
 @contextmanager
-def _index(store: str, repo_id: int) -> Iterator[Index]:
+def _index(store: str, repo_id: int, within: Path | None) -> Iterator[Index]:
     """An empty index, which is gone afterwards. Its model remembers the text that is asked about until it is put in."""
     model = choose_embedder()
     embedder = None if model is None else Remembering(model)
     if not store:
-        with ephemeral_index(TextAnalyser(), embedder) as index:
+        with ephemeral_index(TextAnalyser(), embedder, within) as index:
             yield index
         return
     engine = make_engine(store)
@@ -121,14 +128,14 @@ def _index(store: str, repo_id: int) -> Iterator[Index]:
 class _Process:
     """A segment in a process of its own. What it answers comes through a pipe; `arrived` is what is not taken yet."""
 
-    def __init__(self, count: int, start: int, asked: frozenset[int], asking: Asking, part: int) -> None:
+    def __init__(self, count: int, start: int, asked: frozenset[int], asking: Asking, part: int, within: Path) -> None:
         # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
         context = multiprocessing.get_context("spawn")
         self.count = count
         self.arrived: deque[Answered | Exception | None] = deque()
         self.pipe, there = context.Pipe()
         self._process = context.Process(
-            target=_run, args=(there, start, asked, asking, _FIRST_REPO - part), daemon=True
+            target=_run, args=(there, start, asked, asking, _FIRST_REPO - part, within), daemon=True
         )
         # Ctrl-C reaches all processes of a terminal. This one ends the others, which inherit that it is held back; and
         # it finds none half made.
@@ -180,11 +187,11 @@ def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
         advance()
 
 
-def _run(there: Connection, start: int, asked: frozenset[int], asking: Asking, repo_id: int) -> None:
-    # The index is a file, which shall not stay behind.
+def _run(there: Connection, start: int, asked: frozenset[int], asking: Asking, repo_id: int, within: Path) -> None:
+    # What is in a database that was named shall not stay behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
-        for answer in _segment(there.recv(), start, asked, asking, repo_id):
+        for answer in _segment(there.recv(), start, asked, asking, repo_id, within):
             there.send(answer)
     except FutureLeak as leak:
         there.send(leak)
