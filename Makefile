@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?=
 
-.PHONY: install demo demo-postgres test test-quick test-models test-browser lint docs bench conformance clean
+.PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench conformance clean
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
@@ -31,6 +31,10 @@ test: install
 # The inner loop: no PostgreSQL, no other processes.
 test-quick: install
 	$(BIN)/pytest -n 2 --dist worksteal -m 'not postgres and not processes'
+
+# Property tests with other examples every time, and more of them than the suite draws.
+test-explore: install
+	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile explore -m 'not postgres and not processes'
 
 # With the model that D recommends, which needs about a gigabyte. Without it these tests are skipped.
 test-models: install

@@ -10,8 +10,11 @@ import hypothesis
 import pytest
 import sqlalchemy as sa
 
-# On a busy machine a single example can take long; what must be fast is measured by tests of its own.
-hypothesis.settings.register_profile("suite", deadline=None)
+# On a busy machine a single example can take long; what must be fast is measured by tests of its own. The suite draws
+# the same examples every time, so that no change is refused for what was there before it; `make test-explore` draws
+# others.
+hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=500)
 hypothesis.settings.load_profile("suite")
 
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]

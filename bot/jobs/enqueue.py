@@ -24,6 +24,17 @@ def enqueue(
 
     `instead_of` names a workflow that has ended, and is settled by this one in the same transaction.
     """
+    with write(engine) as connection:
+        new = insert(client, connection, message, delay)
+        if new and instead_of is not None:
+            table = workflow_table(engine)
+            settled = sa.update(table).where(table.c.workflow_uuid == instead_of)
+            connection.execute(settled.values(status="CANCELLED"))
+    return new
+
+
+def insert(client: DBOSClient, connection: sa.Connection, message: Message, delay: float) -> bool:
+    """The same within a transaction of the caller's, which goes on where this run is already there."""
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": queue_for(message.partition),
@@ -35,26 +46,22 @@ def enqueue(
     }
     if delay > 0:
         options["delay_seconds"] = delay
-    table = workflow_table(engine)
-    # DBOS orders a partition by `created_at`, which on SQLite it fills with whole seconds. The time of arrival is
-    # finer, and lets a job that comes back after a failure go before those that arrived later.
-    arrived = sa.update(table).where(table.c.workflow_uuid == message.workflow_id).values(created_at=message.arrived)
     try:
-        with write(engine) as connection:
-            client.enqueue_in_transaction(
-                connection,
-                options,
-                message.delivery_id,
-                message.run,
-                message.failures,
-                message.arrived,
-                message.partition,
-                message.text,
-            )
-            connection.execute(arrived)
-            if instead_of is not None:
-                settled = sa.update(table).where(table.c.workflow_uuid == instead_of)
-                connection.execute(settled.values(status="CANCELLED"))
+        client.enqueue_in_transaction(
+            connection,
+            options,
+            message.delivery_id,
+            message.run,
+            message.failures,
+            message.arrived,
+            message.partition,
+            message.text,
+        )
     except dbos_error.DBOSWorkflowIDInUseError:
         return False
+    # DBOS orders a partition by `created_at`, which on SQLite it fills with whole seconds. The time of arrival is
+    # finer, and lets a job that comes back after a failure go before those that arrived later.
+    table = workflow_table(connection.engine)
+    arrived = sa.update(table).where(table.c.workflow_uuid == message.workflow_id).values(created_at=message.arrived)
+    connection.execute(arrived)
     return True

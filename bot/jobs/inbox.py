@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import sqlalchemy as sa
@@ -18,15 +18,20 @@ import sqlalchemy as sa
 from bot.events import Event, IssueEvent, to_json
 from bot.jobs.cleanup import erase
 from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
-from bot.jobs.enqueue import enqueue
+from bot.jobs.enqueue import enqueue, insert
 from bot.jobs.job import Message, QueueUnavailable
+from bot.jobs.shared_commit import SharedCommit
 from bot.settings import Settings
+from bot.store.engine import write
 
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0
 
 # At most one for each thread of gunicorn's.
 _CONNECTIONS = 8
+
+#: A message and the seconds that it waits.
+_Entry = tuple[Message, float]
 
 
 def debounce(event: Event, seconds: float) -> float:
@@ -43,11 +48,16 @@ class Inbox:
         self._client = queue_client(self._engine)
         self._prepared = False
         self._preparing = threading.BoundedSemaphore()
-        # SQLite has one writer: threads of one process line up here instead of polling the file's lock. On PostgreSQL
-        # they line up for a connection.
-        places = 1 if self._engine.dialect.name == "sqlite" else _CONNECTIONS
-        self._turn = threading.BoundedSemaphore(places)
+        # On PostgreSQL threads line up for a connection, and the server makes one commit of several. SQLite has one
+        # writer, so there one thread writes for all that wait.
+        self._turn = threading.BoundedSemaphore(_CONNECTIONS)
         self._patience = patience
+        shared = SharedCommit(self._write, patience)
+        self._commit: Callable[[_Entry], bool] = (
+            shared.put
+            if self._engine.dialect.name == "sqlite"
+            else lambda entry: enqueue(self._client, self._engine, *entry)
+        )
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
         """Commit a delivery to the queue. True if it is new, False if this delivery id is known.
@@ -58,7 +68,7 @@ class Inbox:
         text = to_json(event).encode("utf-8", "replace").decode("utf-8")
         message = Message(delivery_id, 1, 0, time.time_ns() // 1_000_000, event.partition, text)
         with self._ready():
-            return enqueue(self._client, self._engine, message, delay_seconds)
+            return self._commit((message, delay_seconds))
 
     def check(self) -> None:
         """Raise QueueUnavailable if the queue could not take a delivery now: its tables are there and writable."""
@@ -87,6 +97,10 @@ class Inbox:
         with _held(self._turn, self._patience), named_failures():
             self._prepare()
             yield
+
+    def _write(self, entries: Sequence[_Entry]) -> list[bool]:
+        with write(self._engine) as connection:
+            return [insert(self._client, connection, *entry) for entry in entries]
 
     def _prepare(self) -> None:
         if self._prepared:

@@ -36,9 +36,13 @@ class Search:
         self._compiler = Compiler(
             vocabulary, [field for field, _ in self._weighted], documents, view.documents, surroundings
         )
-        # A term counts once, however often the query repeats it; unknown ones are nowhere.
+        # A term counts once, however often the query repeats it; one that no document has, or has any more, does not.
         self._terms = dict.fromkeys(
-            term for text in query.texts for part in self._compiler.terms(text) for term in part if term
+            term
+            for text in query.texts
+            for part in self._compiler.terms(text)
+            for term in part
+            if any(term in field.postings for field, _ in self._weighted)
         )
 
     def lexical(self, *, ranked: bool) -> dict[int, float]:

@@ -101,6 +101,13 @@ def test_words_together_find_the_intersection_of_what_each_finds(documents: list
     assert found(index, " ".join(words)) == sorted(set.intersection(*alone))
 
 
+def test_a_word_that_no_document_has_any_more_is_as_one_that_none_ever_had() -> None:
+    lived = index_of([issue(1, "login", "crash"), issue(1, "login")])
+    built = index_of([issue(1, "login")])
+    q = "crash OR NOT crash"
+    assert lived.search(q, require_kind=False) == built.search(q, require_kind=False)
+
+
 @given(st.lists(st.tuples(DOCUMENTS, st.sampled_from(["put", "put", "close", "remove"])), max_size=20), st.data())
 @settings(deadline=None)
 def test_an_index_that_lived_equals_one_that_was_built_anew(
