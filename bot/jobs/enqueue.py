@@ -6,6 +6,8 @@ and a webhook must be answered within ten seconds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from dbos import error as dbos_error
@@ -16,6 +18,9 @@ from bot.store.engine import write
 
 WORKFLOW = "job"
 
+#: A message, and the seconds that it waits.
+Entry = tuple[Message, float]
+
 
 def enqueue(
     client: DBOSClient, engine: sa.Engine, message: Message, delay: float, *, instead_of: str | None = None
@@ -25,7 +30,7 @@ def enqueue(
     `instead_of` names a workflow that has ended, and is settled by this one in the same transaction.
     """
     with write(engine) as connection:
-        new = insert(client, connection, message, delay)
+        (new,) = insert(client, connection, [(message, delay)])
         if new and instead_of is not None:
             table = workflow_table(engine)
             settled = sa.update(table).where(table.c.workflow_uuid == instead_of)
@@ -33,8 +38,24 @@ def enqueue(
     return new
 
 
-def insert(client: DBOSClient, connection: sa.Connection, message: Message, delay: float) -> bool:
-    """The same within a transaction of the caller's, which goes on where this run is already there."""
+def insert(client: DBOSClient, connection: sa.Connection, entries: Sequence[Entry]) -> list[bool]:
+    """The same for several, within a transaction of the caller's: which of them were new."""
+    new = [_insert(client, connection, message, delay) for message, delay in entries]
+    # DBOS orders a partition by `created_at`, which on SQLite it fills with whole seconds. The time of arrival is
+    # finer, and lets a job that comes back after a failure go before those that arrived later.
+    arrivals = [
+        {"run": message.workflow_id, "arrived": message.arrived}
+        for (message, _), is_new in zip(entries, new, strict=True)
+        if is_new
+    ]
+    if arrivals:
+        table = workflow_table(connection.engine)
+        arrived = sa.update(table).where(table.c.workflow_uuid == sa.bindparam("run"))
+        connection.execute(arrived.values(created_at=sa.bindparam("arrived")), arrivals)
+    return new
+
+
+def _insert(client: DBOSClient, connection: sa.Connection, message: Message, delay: float) -> bool:
     options: EnqueueOptions = {
         "workflow_name": WORKFLOW,
         "queue_name": queue_for(message.partition),
@@ -59,9 +80,4 @@ def insert(client: DBOSClient, connection: sa.Connection, message: Message, dela
         )
     except dbos_error.DBOSWorkflowIDInUseError:
         return False
-    # DBOS orders a partition by `created_at`, which on SQLite it fills with whole seconds. The time of arrival is
-    # finer, and lets a job that comes back after a failure go before those that arrived later.
-    table = workflow_table(connection.engine)
-    arrived = sa.update(table).where(table.c.workflow_uuid == message.workflow_id).values(created_at=message.arrived)
-    connection.execute(arrived)
     return True

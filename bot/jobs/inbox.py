@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from bot.events import Event, IssueEvent, to_json
 from bot.jobs.cleanup import erase
 from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
-from bot.jobs.enqueue import enqueue, insert
+from bot.jobs.enqueue import Entry, enqueue, insert
 from bot.jobs.job import Message, QueueUnavailable
 from bot.jobs.shared_commit import SharedCommit
 from bot.settings import Settings
@@ -29,9 +29,6 @@ PATIENCE = 3.0
 
 # At most one for each thread of gunicorn's.
 _CONNECTIONS = 8
-
-#: A message and the seconds that it waits.
-_Entry = tuple[Message, float]
 
 
 def debounce(event: Event, seconds: float) -> float:
@@ -53,7 +50,7 @@ class Inbox:
         self._turn = threading.BoundedSemaphore(_CONNECTIONS)
         self._patience = patience
         shared = SharedCommit(self._write, patience)
-        self._commit: Callable[[_Entry], bool] = (
+        self._commit: Callable[[Entry], bool] = (
             shared.put
             if self._engine.dialect.name == "sqlite"
             else lambda entry: enqueue(self._client, self._engine, *entry)
@@ -98,9 +95,9 @@ class Inbox:
             self._prepare()
             yield
 
-    def _write(self, entries: Sequence[_Entry]) -> list[bool]:
+    def _write(self, entries: Sequence[Entry]) -> list[bool]:
         with write(self._engine) as connection:
-            return [insert(self._client, connection, *entry) for entry in entries]
+            return insert(self._client, connection, entries)
 
     def _prepare(self) -> None:
         if self._prepared:
