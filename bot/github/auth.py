@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx
@@ -166,7 +167,7 @@ class _Signer(AppAuth):
         if not (token := self.tokens.get(key)):
             now = int(self.server_clock.now())
             claims = {"iss": self.issuer, "iat": now - _JWT_EARLIER, "exp": now + _JWT_LATER}
-            token = jwt.encode(claims, self.private_key, algorithm="RS256")
+            token = jwt.encode(claims, _read_key(self.private_key), algorithm="RS256")
             self.tokens.keep(key, token, _JWT_KEPT)
         return token
 
@@ -177,3 +178,9 @@ class _Signer(AppAuth):
         a route of the App's, and trips over a `#` in another.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
+
+
+@lru_cache(maxsize=4)
+def _read_key(pem: str) -> Any:
+    """The key as it signs. Reading it checks its primes, which takes as long as many requests, so it is done once."""
+    return jwt.get_algorithm_by_name("RS256").prepare_key(pem)
