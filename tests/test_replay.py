@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -115,8 +115,8 @@ class Prophet(ReplayGitHub):
         return issue
 
 
-def look(finder: Finder, issue: Issue) -> Report:
-    return finder.find(issue, threshold=0.0, state="all")
+def look(finder: Finder, issue: Issue, *, named: Collection[str] = ()) -> Report:
+    return finder.find(issue, threshold=0.0, state="all", named=named)
 
 
 @pytest.mark.parametrize(("github", "caught"), [(Clairvoyant(), "arrived before"), (Prophet(), "closed only after")])

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from bot.errors import DoppelError
 from bot.finder import Finder
 from bot.model import Issue
 from bot.replay.archive import PastIssue
-from bot.replay.github import ReplayGitHub
+from bot.replay.github import REPO, ReplayGitHub
 from bot.replay.mirror import Mirror
+from bot.replay.naming import Ids
 from bot.report import Report
 
-Ask = Callable[[Finder, Issue], Report]
+
+class Ask(Protocol):
+    """How a finder is asked about an arrival; `named` are the issues that its text names."""
+
+    def __call__(self, finder: Finder, issue: Issue, /, *, named: Collection[str]) -> Report: ...
 
 
 class FutureLeak(DoppelError):
@@ -53,7 +59,10 @@ def replay(
     a candidate had not arrived before the issue it was found for, or is closed although it was not yet.
     """
     asked = frozenset(asked)
+    ids = Ids(REPO)
     there = [github.arrive(past) for past in issues[:start]]
+    for past, issue in zip(issues, there, strict=False):
+        ids.add(past.id, issue.number)
     if mirror is not None:
         mirror.load([github.issue(issue.repo, issue.number) for issue in there])
         github.take_closed()
@@ -63,11 +72,12 @@ def replay(
         if mirror is not None:
             mirror.follow(github)
         if position in asked:
-            report = ask(finder, issue)
+            report = ask(finder, issue, named=ids.named(past))
             yield Answered(past.id, tuple(_checked(report, issue, issues)))
         else:
             yield None
         finder.notice(issue)
+        ids.add(past.id, issue.number)
         if mirror is not None:
             mirror.put([issue])
 
