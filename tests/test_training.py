@@ -35,6 +35,8 @@ def test_weights_are_learned_that_the_model_reads(
     arguments = [str(labelled), "--out", str(out), "--for", purpose, "--others", "20"]
     result = CliRunner().invoke(train, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
+    # Ten duplicates and the twenty others.
+    assert "30/30" in result.stderr
     made = json.loads(out.read_text(encoding="utf-8"))
     assert made["made_from"] == ["issues.jsonl"]
     assert f"--for {purpose}" in made["made_by"]

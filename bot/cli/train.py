@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from bot.errors import UserError
 
@@ -36,8 +38,19 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
     from bot.training import over_index, over_search
 
     learn = over_index.learn if purpose == "index" else over_search.learn
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
     try:
-        learned = learn(files, others=others, seed=seed)
+        with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
+            task = progress.add_task("Issues looked at", total=None)
+            to_do = 0
+
+            def advance(more: int, done: int) -> None:
+                nonlocal to_do
+                to_do += more
+                progress.update(task, total=to_do, advance=done)
+
+            learned = learn(files, advance, others=others, seed=seed)
     except ValueError as problem:
         raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
     made = {

@@ -18,7 +18,6 @@ better: who reports two things within days reports two things.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -35,6 +34,7 @@ from bot.matching import Matcher, confidence, standing
 from bot.model import Issue
 from bot.replay import Mirror, ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
+from bot.training.collecting import Progress, collect_all
 from bot.training.fitting import Fitted, fit_order, fit_probability
 
 #: Set by hand, see above.
@@ -76,10 +76,9 @@ class Leaders:
     stands_for: float
 
 
-def learn(files: Sequence[Path], *, others: int, seed: int) -> dict[str, Any]:
+def learn(files: Sequence[Path], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
     """What goes into `matching/weights.json`."""
-    with ProcessPoolExecutor() as pool:
-        arrivals = [one for part in pool.map(partial(collect, others=others, seed=seed), files) for one in part]
+    arrivals = collect_all(partial(collect, others=others, seed=seed), files, progress)
     return {"arrivals": len(arrivals), **{name: fitted.data() for name, fitted in fit(arrivals, seed).items()}}
 
 
@@ -90,14 +89,17 @@ def fit(arrivals: Sequence[Arrival], seed: int) -> dict[str, Fitted]:
     return {"ranking": order_of(arrivals), "confidence": likely, "calibration": calibration_of(lists, likely)}
 
 
-def collect(path: Path, *, others: int, seed: int) -> list[Arrival]:
+def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
     """What one file has to teach."""
     issues, labels = read_archive(path), read_labels(path)
-    return list(_looked_at(issues, labels, to_learn_from(issues, labels, others, seed)))
+    return list(_looked_at(issues, labels, to_learn_from(issues, labels, others, seed), progress))
 
 
-def _looked_at(issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int, float]) -> Iterator[Arrival]:
+def _looked_at(
+    issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int, float], progress: Progress
+) -> Iterator[Arrival]:
     """The chosen issues in order; those without candidates teach nothing."""
+    progress(len(chosen), 0)
     github = ReplayGitHub(searchable=False)
     with ephemeral_index(TextAnalyser(), choose_embedder()) as index:
         mirror, matcher = Mirror(index, _REPO), Matcher(index)
@@ -114,6 +116,7 @@ def _looked_at(issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int,
                 same = [float(labels.group[issues[number - 1].id] == group) for number in numbers.tolist()]
                 if same:
                     yield Arrival(position, values, np.array(same), chosen[position])
+                progress(0, 1)
             waiting.append(issue)
 
 

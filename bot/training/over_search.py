@@ -13,8 +13,8 @@ stand for: nearly all new issues are no duplicates, and a probability that forge
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from bot.ranking.scoring import score_candidates
 from bot.replay import ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
 from bot.sources.vocabulary import FIRST_CONTACT, count_words
+from bot.training.collecting import Progress, collect_all
 from bot.training.fitting import Fitted, fit_probability
 
 L2 = 1.0
@@ -56,14 +57,17 @@ class Arrival:
     stands_for: float
 
 
-def collect(path: Path, *, others: int, seed: int) -> list[Arrival]:
+def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
     """What one file has to teach."""
     issues, labels = read_archive(path), read_labels(path)
-    return list(_weighed(issues, labels, to_learn_from(issues, labels, others, seed)))
+    return list(_weighed(issues, labels, to_learn_from(issues, labels, others, seed), progress))
 
 
-def _weighed(issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int, float]) -> Iterator[Arrival]:
+def _weighed(
+    issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int, float], progress: Progress
+) -> Iterator[Arrival]:
     """The chosen issues in order; those without candidates teach nothing."""
+    progress(len(chosen), 0)
     github, everything = ReplayGitHub(), CountedWords()
     finder = Finder(github, words=everything, settings=FinderSettings(hybrid=False))
     for position, past in enumerate(issues):
@@ -83,6 +87,7 @@ def _weighed(issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int, f
                 rows, _ = weigh(issue, scored, stats)
                 close = weigh_closely(issue, ranked, stats)
                 yield Arrival(position, np.array(rows), np.array(close), same, chosen[position])
+            progress(0, 1)
         finder.notice(issue)
 
 
@@ -121,11 +126,9 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator) -> Arrival
     )
 
 
-def learn(files: Sequence[Path], *, others: int, seed: int) -> dict[str, Any]:
+def learn(files: Sequence[Path], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
     """What goes into `ranking/weights.json`."""
-    with ProcessPoolExecutor() as pool:
-        parts = [pool.submit(collect, path, others=others, seed=seed) for path in files]
-        arrivals = [arrival for part in parts for arrival in part.result()]
+    arrivals = collect_all(partial(collect, others=others, seed=seed), files, progress)
     ranking = fit_ranking(arrivals)
     judged = fit_confidence(arrivals, ranking, seed)
     return {
