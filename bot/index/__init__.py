@@ -8,7 +8,7 @@ from bot.index.packing import Bags
 from bot.index.reading import TextAnalyser
 from bot.index.scoring import Scores, bm25, idf, shared
 from bot.index.vectors import Kind
-from bot.index.view import Terms, View
+from bot.index.view import Query, Terms, View
 
 __all__ = [
     "About",
@@ -19,6 +19,7 @@ __all__ = [
     "Index",
     "IndexedIssue",
     "Kind",
+    "Query",
     "Scores",
     "Terms",
     "TextAnalyser",

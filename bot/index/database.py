@@ -10,6 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
+# Versions of SQLite before 3.32 take 999 parameters.
+_MOST_LISTED = 512
 _TYPES: dict[type[Any], str] = {
     sa.BigInteger: "bigint",
     sa.Integer: "integer",
@@ -37,15 +39,29 @@ def fetch(
 ) -> list[Any]:
     """Some columns of those rows of a repository whose `column` is one of `keys`.
 
-    Finding needs a dozen of these within milliseconds, so the statement is made once, and rows are plain tuples.
+    Finding needs a dozen of these within milliseconds, so the statement is made once, the driver is asked directly, and
+    rows are plain tuples.
     """
     wanted = list(keys)
     if not wanted:
         return []
-    sqlite = connection.dialect.name == "sqlite"
-    statement = _fetch(tuple(columns), column, connection.dialect.name)
-    result = connection.exec_driver_sql(statement, (repo_id, json.dumps(wanted) if sqlite else wanted))
-    return list(result.cursor.fetchall()) if result.cursor else []
+    statement, values = _listed(wanted) if connection.dialect.name == "sqlite" else ("= ANY(%s::bigint[])", (wanted,))
+    return fetch_all(connection, _fetch(tuple(columns), column, statement), (repo_id, *values))
+
+
+def fetch_all(connection: sa.Connection, statement: str, values: Sequence[Any]) -> list[Any]:
+    """The rows of a statement in the driver's own words, as plain tuples. Raises SQLAlchemy's errors."""
+    dialect = connection.dialect
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+    except dialect.loaded_dbapi.Error as failure:
+        raise sa.exc.DBAPIError.instance(
+            statement, None, failure, dialect.loaded_dbapi.Error, hide_parameters=True, dialect=dialect
+        ) from failure
+    finally:
+        cursor.close()
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
@@ -67,12 +83,21 @@ def delete(connection: sa.Connection, table: sa.Table, repo_id: int, column: str
 
 
 @lru_cache(maxsize=64)
-def _fetch(columns: tuple[sa.Column[Any], ...], column: sa.Column[int], dialect: str) -> str:
+def _fetch(columns: tuple[sa.Column[Any], ...], column: sa.Column[int], among: str) -> str:
     names = ", ".join(one.name for one in columns)
-    mine = ("repo_id = ?", "IN (SELECT value FROM json_each(?))")
-    if dialect != "sqlite":
-        mine = ("repo_id = %s", "= ANY(%s::bigint[])")
-    return f"SELECT {names} FROM {column.table.name} WHERE {mine[0]} AND {column.name} {mine[1]}"  # noqa: S608
+    mark = "?" if "?" in among else "%s"
+    return f"SELECT {names} FROM {column.table.name} WHERE repo_id = {mark} AND {column.name} {among}"  # noqa: S608
+
+
+def _listed(keys: list[int]) -> tuple[str, Sequence[Any]]:
+    """SQLite's fastest words for one of some keys: each as a parameter, up to a number that all versions take.
+
+    The last is repeated up to the next power of two, so that few different statements are prepared.
+    """
+    if len(keys) > _MOST_LISTED:
+        return "IN (SELECT value FROM json_each(?))", (json.dumps(keys),)
+    size = 1 << (len(keys) - 1).bit_length()
+    return f"IN ({', '.join('?' * size)})", keys + keys[-1:] * (size - len(keys))
 
 
 @lru_cache(maxsize=64)

@@ -62,8 +62,8 @@ class Index:
     def view(self, repo_id: int) -> Iterator[View]:
         """A repository as it is now, for reading."""
         with self._engine.connect() as connection:
-            state = states.load(connection, repo_id)
-            yield View(connection, repo_id, self._fields, self._memories.of(repo_id), state)
+            memory = self._memories.of(repo_id)
+            yield View(connection, repo_id, self._fields, memory, memory.state(connection, repo_id))
 
     def count(self, repo_id: int) -> int:
         """How many issues of a repository there are."""
@@ -98,7 +98,7 @@ class Index:
         if self._embedder is None or not self._embeds(repo_id):
             return None
         with self._engine.connect() as connection:
-            there = states.load(connection, repo_id).model
+            there = self._memories.of(repo_id).state(connection, repo_id).model
         if there not in ("", self._embedder.name):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
         pair: Vectors = self._embed([analysis])[0]
@@ -118,7 +118,8 @@ class Index:
                 analyses = self._read(connection, repo_id, changed)
             embedded = self._embed(list(analyses.values())) if embed and analyses and self._embeds(repo_id) else None
             with write(self._engine) as connection:
-                self._write(connection, repo_id, part, changed, analyses, embedded)
+                state = self._write(connection, repo_id, part, changed, analyses, embedded)
+            self._follow(repo_id, state, part)
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
         """Take issues out, with all that was counted of them."""
@@ -129,6 +130,7 @@ class Index:
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
             states.save(connection, repo_id, state)
+        self._follow(repo_id, state, numbers)
 
     def forget(self, repo_id: int) -> None:
         """Erase all that is stored of a repository's issues (C6a). `Store.forget` does this too."""
@@ -171,12 +173,18 @@ class Index:
             kept = [row for row, number in enumerate(analyses) if number in there]
             self._put_vectors(connection, repo_id, state, [list(analyses)[row] for row in kept], embedded[kept])
             states.save(connection, repo_id, state)
+        self._follow(repo_id, state, ())
         return numbers
+
+    def _follow(self, repo_id: int, state: State, numbers: Collection[int]) -> None:
+        """Tell what this process remembers that these issues have changed, once the change is committed."""
+        assert state.before is not None
+        self._memories.of(repo_id).follow(state.before, state.version, numbers)
 
     def _read(self, connection: sa.Connection, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse texts one after the other, each knowing the lines of those before it."""
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
-        count = states.load(connection, repo_id).issues
+        count = self._memories.of(repo_id).state(connection, repo_id).issues
         seen = self._lines_seen(connection, repo_id, {line for found in lines.values() for line in found})
         supplied = {key for line in self._about.form_lines(repo_id) for key in self._analyser.lines_of(line)}
         analyses = {}
@@ -213,7 +221,7 @@ class Index:
         changed: dict[int, tuple[str, str]],
         analyses: dict[int, Analysis],
         embedded: Vectors | None,
-    ) -> None:
+    ) -> State:
         state = states.lock(connection, repo_id)
         stored = issue_rows.updated(connection, repo_id, part)
         # Two deliveries can overtake each other; GitHub's own time says which of them is the later state.
@@ -230,6 +238,7 @@ class Index:
             else:
                 self._drop_vectors(connection, repo_id, state, analyses)
         states.save(connection, repo_id, state)
+        return state
 
     def _change(
         self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]

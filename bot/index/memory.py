@@ -1,27 +1,36 @@
-"""What a process keeps of a repository: how frequent each term is, and the vectors.
+"""What a process keeps of a repository: how frequent each term is, the vectors, and the issues that were read lately.
 
-Both are read once, and then follow the changes by their sequence numbers, whichever process made them.
+The first two are read once, and then follow the changes by their sequence numbers, whichever process made them.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import OrderedDict
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.index import lists
-from bot.index.neighbours import Neighbours
-from bot.index.packing import unpack_terms
-from bot.index.state import State
+from bot.index import state as states
+from bot.index.issues import IndexedIssue
+from bot.index.neighbours import Neighbours, grown
+from bot.index.packing import Split, unpack_terms
+from bot.index.recent import Recent
+from bot.index.state import State, Version
 from bot.store.index_tables import indexed_terms
 
 #: Of all repositories together; the least recently used are forgotten first.
 MOST_BYTES = 128 << 20
+#: Of one repository: of its issues without their bodies, and of their terms.
+MOST_ISSUES, MOST_TERMS = 16 << 20, 40 << 20
 
 _ROWS = 10_000
+# The tuple of an issue, its numbers and its place in a dictionary.
+_ISSUE_BYTES = 500
 
 
 class Memory:
@@ -29,13 +38,29 @@ class Memory:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._frequencies: dict[int, tuple[int, NDArray[np.int32]]] = {}
+        self._state: State | None = None
+        # By field, of which each array has room for terms to come; all up to one change.
+        self._frequencies: dict[int, NDArray[np.int32]] = {}
+        self._counted = 0
         self._neighbours = Neighbours(State())
+        self.issues: Recent[IndexedIssue] = Recent(MOST_ISSUES, _issue_bytes)
+        self.terms: Recent[Split] = Recent(MOST_TERMS, _terms_bytes)
 
     @property
     def size(self) -> int:
         """Bytes."""
-        return self._neighbours.size + sum(counts.nbytes for _, counts in self._frequencies.values())
+        counts = sum(counts.nbytes for counts in self._frequencies.values())
+        return self._neighbours.size + counts + self.issues.size + self.terms.size
+
+    def state(self, connection: sa.Connection, repo_id: int) -> State:
+        """The present state, for reading only."""
+        self._state = states.load(connection, repo_id, self._state)
+        return self._state
+
+    def follow(self, before: Version, after: Version, numbers: Collection[int]) -> None:
+        """This process has changed these issues, and made one version of the repository of another."""
+        self.issues.follow(before, after, numbers)
+        self.terms.follow(before, after, numbers)
 
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: State) -> NDArray[np.int32]:
         """In how many issues each term occurs in a field, by the term's number.
@@ -43,17 +68,16 @@ class Memory:
         An edited issue is counted twice until the process starts anew; in a logarithm that makes no difference.
         """
         with self._lock:
-            sequence, counts = self._frequencies.get(field, (-1, np.zeros(0, dtype=np.int32)))
-            if sequence < state.sequence:
-                fresh = np.zeros(max(state.next_term, len(counts)), dtype=np.int32)
-                if sequence < 0:
-                    _count_all(connection, repo_id, field, fresh)
-                else:
-                    fresh[: len(counts)] = counts
-                    _count_changed(connection, repo_id, field, fresh, sequence, state.sequence)
-                counts = fresh
-                self._frequencies[field] = (state.sequence, counts)
-            return counts
+            if self._counted < state.sequence:
+                for name, counts in self._frequencies.items():
+                    self._frequencies[name] = grown(counts, state.next_term, 0)
+                if self._frequencies:
+                    _count_changed(connection, repo_id, self._frequencies, self._counted, state.sequence)
+                self._counted = state.sequence
+            if field not in self._frequencies:
+                self._frequencies[field] = np.zeros(state.next_term, dtype=np.int32)
+                _count_all(connection, repo_id, field, self._frequencies[field])
+            return self._frequencies[field]
 
     def neighbours(self, connection: sa.Connection, repo_id: int, state: State) -> Neighbours:
         """The vectors, as they are now."""
@@ -101,9 +125,19 @@ def _count_all(connection: sa.Connection, repo_id: int, field: int, counts: NDAr
 
 
 def _count_changed(
-    connection: sa.Connection, repo_id: int, field: int, counts: NDArray[np.int32], after: int, upto: int
+    connection: sa.Connection, repo_id: int, counts: Mapping[int, NDArray[np.int32]], after: int, upto: int
 ) -> None:
     table = indexed_terms
     query = sa.select(table.c.terms).where(table.c.repo_id == repo_id, table.c.changed > after, table.c.changed <= upto)
     for blobs in connection.execution_options(yield_per=_ROWS).execute(query).scalars().partitions():
-        np.add.at(counts, unpack_terms(blobs, [field])[0].terms, 1)
+        for field, bags in zip(counts, unpack_terms(blobs, list(counts)), strict=True):
+            np.add.at(counts[field], bags.terms, 1)
+
+
+def _issue_bytes(issue: IndexedIssue) -> int:
+    texts = (issue.title, issue.author, *issue.labels)
+    return _ISSUE_BYTES + sum(map(sys.getsizeof, texts))
+
+
+def _terms_bytes(terms: Split) -> int:
+    return _ISSUE_BYTES + sum(map(sys.getsizeof, terms))

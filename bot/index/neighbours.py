@@ -100,19 +100,19 @@ class Neighbours:
 
     def _add(self, numbers: Integers, pairs: Vectors) -> None:
         around = vectors.with_both(vectors.around(pairs, self._centre))
-        self._row_of = _grown(self._row_of, int(numbers.max()) + 1, 0, fill=-1)
+        self._row_of = grown(self._row_of, int(numbers.max()) + 1, 0, fill=-1)
         rows = self._row_of[numbers]
         new = rows < 0
         rows[new] = np.arange(self._count, self._count + np.count_nonzero(new))
         count = self._count + int(np.count_nonzero(new))
-        self._numbers = _grown(self._numbers, count, 0)
-        self._bits = _grown(self._bits, count, 2)
+        self._numbers = grown(self._numbers, count, 0)
+        self._bits = grown(self._bits, count, 2)
         self._numbers[rows] = numbers
         self._bits[:, :, rows] = _bits(around).transpose(1, 2, 0)
         if self._values is not None and count * 2 * self._dimensions > MOST_KEPT:
             self._values, self._scales = None, self._scales[:0]
         if self._values is not None:
-            self._values, self._scales = _grown(self._values, count, 0), _grown(self._scales, count, 0)
+            self._values, self._scales = grown(self._values, count, 0), grown(self._scales, count, 0)
             self._values[rows], self._scales[rows] = vectors.rounded(around[:, :2])
         self._row_of[numbers] = rows
         self._count = count
@@ -128,7 +128,7 @@ class Neighbours:
         self._numbers[gone] = _GONE
 
 
-def _grown(array: NDArray[Any], length: int, axis: int, fill: int = 0) -> NDArray[Any]:
+def grown(array: NDArray[Any], length: int, axis: int, fill: int = 0) -> NDArray[Any]:
     """The array, or a copy that is half as long again along an axis, where it is too short."""
     have = array.shape[axis]
     if length <= have:

@@ -6,6 +6,7 @@ often the term occurs in it (16). With the length in it, a list can be scored wi
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ MOST_FIELDS = 16
 #: The packed terms of an issue that has none.
 NO_TERMS = bytes(2 * MOST_FIELDS)
 
+_SIZES = struct.Struct(f"<{MOST_FIELDS}H")
 _NUMBER, _LENGTH = np.uint64(32), np.uint64(16)
 _LOW = np.uint64(0xFFFF)
 
@@ -81,16 +83,32 @@ def pack_terms(fields: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> bytes:
     return b"".join(parts)
 
 
-def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
+#: The terms and the counts of each field, one after the other, as they are packed.
+Split = tuple[bytes, ...]
+
+
+def split_terms(blob: bytes, fields: int) -> Split:
+    """Packed terms, field by field: the first `fields` of them."""
+    parts: list[bytes] = []
+    end = len(NO_TERMS)
+    for size in _SIZES.unpack_from(blob)[:fields]:
+        start, middle, end = end, end + 4 * size, end + 5 * size
+        parts += (blob[start:middle], blob[middle:end])
+    return tuple(parts)
+
+
+def bags_of(issues: Sequence[Split], fields: Sequence[int]) -> list[Bags]:
     """Some fields of each issue."""
-    heads = np.frombuffer(b"".join([blob[: len(NO_TERMS)] for blob in blobs]), dtype="<u2").astype(np.int64)
-    sizes = heads.reshape(len(blobs), MOST_FIELDS)
-    ends = len(NO_TERMS) + 5 * np.cumsum(sizes, axis=1)
     bags = []
     for field in fields:
-        size, end = sizes[:, field], ends[:, field]
-        spans = list(zip(blobs, (end - 5 * size).tolist(), (end - size).tolist(), end.tolist(), strict=True))
-        terms = np.frombuffer(b"".join([blob[first:middle] for blob, first, middle, _ in spans]), dtype="<u4")
-        counts = np.frombuffer(b"".join([blob[middle:last] for blob, _, middle, last in spans]), dtype=np.uint8)
-        bags.append(Bags(np.concatenate([[0], np.cumsum(size)]), terms, counts))
+        counts = [parts[2 * field + 1] for parts in issues]
+        starts = np.zeros(len(issues) + 1, dtype=np.int64)
+        np.cumsum(np.fromiter(map(len, counts), np.int64, len(issues)), out=starts[1:])
+        terms = np.frombuffer(b"".join([parts[2 * field] for parts in issues]), dtype="<u4")
+        bags.append(Bags(starts, terms, np.frombuffer(b"".join(counts), dtype=np.uint8)))
     return bags
+
+
+def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
+    """Some fields of each of the packed issues."""
+    return bags_of([split_terms(blob, max(fields) + 1) for blob in blobs], fields)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -13,7 +15,21 @@ from numpy.typing import NDArray
 from bot.index.database import fetch, upsert
 from bot.store.index_tables import index_states as table
 
+_COLUMNS = tuple(table.columns)
+_VERSION = tuple(table.c[name] for name in ("sequence", "issues", "next_term", "lengths", "model", "vectors"))
+
 NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
+
+
+class Version(NamedTuple):
+    """What tells one state from another, without the vectors' sums: also from that of an index made anew meanwhile."""
+
+    sequence: int
+    issues: int
+    next_term: int
+    lengths: str
+    model: str
+    vectors: int
 
 
 @dataclass(slots=True)
@@ -21,6 +37,7 @@ class State:
     """`sequence` counts changes, `issues` issues; `lengths` are the summed lengths of each field by its position.
 
     Of the vectors: the model that made them, how many there are, their sum, and the mean that they are centred by.
+    `before` is the version that a state under the lock changes.
     """
 
     sequence: int = 0
@@ -32,14 +49,27 @@ class State:
     vector_sum: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
     centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
 
+    before: Version | None = None
+
+    @property
+    def version(self) -> Version:
+        return Version(self.sequence, self.issues, self.next_term, _lengths(self.lengths), self.model, self.vectors)
+
     def average_length(self, position: int) -> float:
         """The mean length of a field, at least 1, so that it can be divided by."""
         return max(1.0, self.lengths.get(position, 0) / max(1, self.issues))
 
 
-def load(connection: sa.Connection, repo_id: int) -> State:
-    """The present state; an empty one for a repository that is not indexed."""
-    rows = fetch(connection, repo_id, tuple(table.columns), table.c.repo_id, [repo_id])
+def load(connection: sa.Connection, repo_id: int, known: State | None = None) -> State:
+    """The present state; an empty one for a repository that is not indexed.
+
+    The state that is `known` is returned if it is the present one: then little is read.
+    """
+    if known is not None:
+        rows = fetch(connection, repo_id, _VERSION, table.c.repo_id, [repo_id])
+        if rows and Version(*rows[0]) == known.version:
+            return known
+    rows = fetch(connection, repo_id, _COLUMNS, table.c.repo_id, [repo_id])
     return _read(rows[0]) if rows else State()
 
 
@@ -49,13 +79,14 @@ def lock(connection: sa.Connection, repo_id: int) -> State:
         # SQLite's write transactions exclude each other anyway. A row that is not there yet cannot be locked.
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
     state = load(connection, repo_id)
-    state.sequence += 1
+    state.before = state.version
+    # An index that is made anew goes on above all that other processes may remember of the one before.
+    state.sequence = (state.sequence or time.time_ns() // 1_000_000) + 1
     return state
 
 
 def save(connection: sa.Connection, repo_id: int, state: State) -> None:
     """Write the state back."""
-    lengths = json.dumps({str(position): length for position, length in state.lengths.items()})
     upsert(
         connection,
         table,
@@ -65,7 +96,7 @@ def save(connection: sa.Connection, repo_id: int, state: State) -> None:
                 state.sequence,
                 state.issues,
                 state.next_term,
-                lengths,
+                _lengths(state.lengths),
                 state.model,
                 state.vectors,
                 state.vector_sum.astype("<f8").tobytes(),
@@ -79,6 +110,10 @@ def _read(row: tuple[Any, ...]) -> State:
     _, sequence, issues, next_term, lengths, model, vectors, vector_sum, centre = row
     by_position = {int(position): length for position, length in json.loads(lengths).items()}
     return State(sequence, issues, next_term, by_position, model, vectors, _matrix(vector_sum), _matrix(centre))
+
+
+def _lengths(lengths: Mapping[int, int]) -> str:
+    return json.dumps({str(position): length for position, length in lengths.items()})
 
 
 def _matrix(blob: bytes) -> NDArray[np.float64]:

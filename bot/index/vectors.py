@@ -65,10 +65,12 @@ def with_both(vectors: Vectors) -> Vectors:
 
 def cosines(vectors: Vectors, text: Vectors) -> NDArray[np.float64]:
     """(kinds, issues): the cosines of issues, (issues, 2, dimensions), with a text, (3, dimensions), kind by kind."""
-    title, whole = vectors[:, 0], vectors[:, 1]
-    lengths = np.linalg.norm(title + whole, axis=1)
-    both = (title + whole) @ text[Kind.BOTH] / np.where(lengths > 1e-6, lengths, np.inf)
-    return np.stack([title @ text[Kind.TITLE], whole @ text[Kind.TEXT], both]).astype(np.float64)
+    sums = vectors.sum(axis=1)
+    lengths = np.sqrt(np.einsum("nd,nd->n", sums, sums))
+    products = vectors.reshape(-1, vectors.shape[2]) @ text.T
+    title, whole = products.reshape(-1, 2, 3)[:, 0], products.reshape(-1, 2, 3)[:, 1]
+    both = (title + whole)[:, Kind.BOTH] / np.where(lengths > 1e-6, lengths, np.inf)
+    return np.stack([title[:, Kind.TITLE], whole[:, Kind.TEXT], both]).astype(np.float64)
 
 
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -21,12 +22,15 @@ from bot.index.packing import (
     Bags,
     Floats,
     Integers,
+    Split,
+    bags_of,
     counts_of,
     lengths_of,
     numbers_of,
     read_postings,
-    unpack_terms,
+    split_terms,
 )
+from bot.index.recent import Recent
 from bot.index.scoring import Scores, Scoring, add_up
 from bot.index.state import State
 from bot.index.vectors import Kind, Vectors
@@ -34,6 +38,8 @@ from bot.store.index_tables import indexed_terms
 
 #: Postings that one search may read. So its cost does not grow with the repository: what is read are the best terms.
 BUDGET = 60_000
+
+T = TypeVar("T")
 
 # Signs tell neighbours apart only roughly: so many times more are compared exactly.
 _OVERSAMPLING, _MORE = 3, 50
@@ -55,6 +61,25 @@ class Terms:
     issues: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Terms to search for in a field, the weight of each, and how what is found of them is scored."""
+
+    field: str
+    terms: Integers
+    weights: Floats
+    scoring: Scoring
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """The lists that a query reads, the heaviest first, with their weights; `complete` says whether those are all."""
+
+    lists: list[List]
+    weights: list[float]
+    complete: bool = True
+
+
 class View:
     """Made by `Index.view`, for one find; not to be shared between threads."""
 
@@ -67,8 +92,9 @@ class View:
         self._position = {field.name: position for position, field in enumerate(fields)}
         self._memory = memory
         self._state = state
+        self._version = state.version
         self._lists: dict[int, List | None] = {}
-        self._terms: dict[int, bytes] = {}
+        self._chunks: dict[int, Sequence[bytes]] = {}
         self._vectors: dict[int, bytes] = {}
 
     @property
@@ -145,33 +171,17 @@ class View:
         The heaviest terms come first; a term whose list is longer than what is left of the budget is left out. `below`
         leaves out issues with that number and higher ones.
         """
-        order = np.argsort(-weights, kind="stable")
-        keys = self._keys(field, terms[order])
-        self._load(keys)
-        chosen: list[tuple[List, float]] = []
-        complete = True
-        for key, weight in zip(keys, weights[order].tolist(), strict=True):
-            row = self._lists.get(key)
-            if row is None or not weight > 0:
-                continue
-            issues = row[1]
-            if issues > budget:
-                complete = False
-                continue
-            budget -= issues
-            chosen.append((row, weight))
-        if not chosen:
-            return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), complete)
-        long = [key for (key, issues, tail), _ in chosen if 8 * issues > len(tail)]
-        chunks = lists.chunks_of(self._connection, self._repo_id, long)
-        blobs = [b"".join([*chunks.get(key, ()), tail]) for (key, _, tail), _ in chosen]
-        postings = read_postings(*blobs)
-        weight = np.repeat([weight for _, weight in chosen], [len(blob) // 8 for blob in blobs])
-        numbers = numbers_of(postings)
-        if below is not None:
-            early = numbers < below
-            postings, weight, numbers = postings[early], weight[early], numbers[early]
-        return add_up(numbers, weight * scoring(counts_of(postings), lengths_of(postings)), complete)
+        return self.search_all([Query(field, terms, weights, scoring)], budget=budget, below=below)[0]
+
+    def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
+        """The same for several queries, which are read at once; each has the budget for itself."""
+        keys = [self._keys(query.field, query.terms) for query in queries]
+        self._load({key for each in keys for key in each})
+        chosen = [self._choose(each, query.weights, budget) for each, query in zip(keys, queries, strict=True)]
+        long = {key for one in chosen for key, issues, tail in one.lists if 8 * issues > len(tail)}
+        new = long - self._chunks.keys()
+        self._chunks |= lists.chunks_of(self._connection, self._repo_id, new)
+        return [self._add_up(one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
 
     def nearest(self, pair: Vectors, wanted: Mapping[Kind, int], *, below: int | None = None) -> dict[Kind, Scores]:
         """For each kind the issues whose vectors have the highest cosines with those of a text, as many as `wanted`;
@@ -210,20 +220,60 @@ class View:
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
         """The terms of issues, in the order of `numbers`: a bag for each of the fields."""
         wanted = numbers.tolist()
-        new = [number for number in wanted if number not in self._terms]
-        if new:
-            columns = (indexed_terms.c.number, indexed_terms.c.terms)
-            self._terms |= dict(fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, new))
-        blobs = [self._terms.get(number, NO_TERMS) for number in wanted]
-        return unpack_terms(blobs, [self._position[field] for field in fields])
+        found = self._recent(self._memory.terms, wanted, self._read_terms)
+        nothing = split_terms(NO_TERMS, len(self._fields))
+        return bags_of([found.get(number, nothing) for number in wanted], [self._position[field] for field in fields])
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not there (any more) are left out."""
-        return issues.read(self._connection, self._repo_id, numbers)
+        return self._recent(self._memory.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new))
 
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
         return issues.texts(self._connection, self._repo_id, numbers)
+
+    def _recent(
+        self, memory: Recent[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
+    ) -> dict[int, T]:
+        """What is asked for of some issues: from memory, or else read and remembered."""
+        found = memory.get(self._version, numbers)
+        if len(found) < len(numbers):
+            fresh = read([number for number in numbers if number not in found])
+            memory.keep(self._version, fresh)
+            found |= fresh
+        return found
+
+    def _read_terms(self, numbers: Collection[int]) -> dict[int, Split]:
+        columns = (indexed_terms.c.number, indexed_terms.c.terms)
+        rows = fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, numbers)
+        return {number: split_terms(blob, len(self._fields)) for number, blob in rows}
+
+    def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> _Chosen:
+        chosen = _Chosen([], [])
+        for place in np.argsort(-weights, kind="stable").tolist():
+            row = self._lists.get(keys[place])
+            weight = float(weights[place])
+            if row is None or not weight > 0:
+                continue
+            if row[1] > budget:
+                chosen.complete = False
+                continue
+            budget -= row[1]
+            chosen.lists.append(row)
+            chosen.weights.append(weight)
+        return chosen
+
+    def _add_up(self, chosen: _Chosen, scoring: Scoring, below: int | None) -> Scores:
+        if not chosen.lists:
+            return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), chosen.complete)
+        blobs = [b"".join([*self._chunks.get(key, ()), tail]) for key, _, tail in chosen.lists]
+        postings = read_postings(*blobs)
+        weights = np.repeat(chosen.weights, [len(blob) // 8 for blob in blobs])
+        numbers = numbers_of(postings)
+        if below is not None:
+            early = numbers < below
+            postings, weights, numbers = postings[early], weights[early], numbers[early]
+        return add_up(numbers, weights * scoring(counts_of(postings), lengths_of(postings)), chosen.complete)
 
     def _neighbours(self) -> Neighbours:
         return self._memory.neighbours(self._connection, self._repo_id, self._state)

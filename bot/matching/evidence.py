@@ -12,8 +12,8 @@ from bot.index import Bags, Terms
 from bot.matching.features import Pool, Rarity
 from bot.matching.question import Question
 from bot.ranking.codes import runs
-from bot.ranking.reasons import TELLING, Written, says_nothing, shared_message, shared_words, spellings
-from bot.ranking.text import raw_words, terms_of
+from bot.ranking.reasons import TELLING, Written, says_nothing, shared_message, shared_words
+from bot.ranking.text import is_unspaced, raw_words, terms_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,9 @@ class Witness:
     @property
     def vague(self) -> bool:
         """Whether the question says nothing, once what forms supply is left out."""
-        return says_nothing(self._mine, self._known["words"].words)
+        words = self._known["words"].words
+        # The title mostly does, and is read in a moment.
+        return says_nothing(Written(self._text[0], ""), words) and says_nothing(self._mine, words)
 
     def of(self, pool: Pool, row: int, title: str, body: str) -> Evidence:
         """What is shared with the candidate in a row of the pool, whose text is given."""
@@ -69,10 +71,15 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
     Stems are for comparing; a person looks for the words that were written. Terms that `text` does not give are left
     out.
     """
-    whole = {term: next(iter(written.values())) for term, written in spellings(text).items()}
+    whole: dict[str, str] = {}
     parts: dict[str, str] = {}
-    for raw in raw_words(text):
-        for term in terms_of(raw)[1:]:
+    for raw in dict.fromkeys(raw_words(text)):
+        own = terms_of(raw)
+        if is_unspaced(raw):
+            whole.update((pair, pair) for pair in own if pair not in whole)
+        elif own:
+            whole.setdefault(own[0], raw)
+        for term in own[1:]:
             parts.setdefault(term, raw)
     return list(dict.fromkeys(spelling for term in terms if (spelling := whole.get(term) or parts.get(term))))
 

@@ -121,10 +121,11 @@ class Rarity:
     def __call__(self, field: str, terms: NDArray[Any]) -> Floats:
         """The rarity of each term, by its number; 1 for one that is new."""
         counts = self.counts[field]
-        # A text's new terms have negative numbers.
+        # A text's new terms have negative numbers; those of an issue that was added just now may be too high.
         known = (terms >= 0) & (terms < len(counts))
-        seen = np.zeros(len(terms))
-        seen[known] = counts[terms[known]]
+        seen = counts.take(terms, mode="clip") if len(counts) else np.zeros(len(terms))
+        if not known.all():
+            seen = np.where(known, seen, 0)
         total = max(self.total, SMALL)
         return idf(total, seen) / float(idf(total, np.zeros(1))[0])
 
@@ -164,38 +165,54 @@ class _Column:
 
 
 class _Match:
-    """One field of the question against a column; `mass` is the sum of the rarities of the question's terms."""
+    """One field of the question against a column; `mass` is the sum of the rarities of the question's terms.
 
-    def __init__(self, mine: Terms, column: _Column) -> None:
+    `entries` are those of the column that both have. `within` is a match of the same column with more terms, all of
+    these among them: what that did not find need not be looked through again.
+    """
+
+    def __init__(self, mine: Terms, column: _Column, within: _Match | None = None) -> None:
         self.column = column
         order = np.argsort(mine.terms)
         own = mine.terms[order]
         self.own = column.of(column.field, own)
         self.mass = float(self.own.sum())
         self.mine_counts = mine.counts[order]
-        terms = column.bags.terms
+        terms = column.bags.terms if within is None else column.bags.terms[within.entries]
         places = np.minimum(np.searchsorted(own, terms), max(len(own) - 1, 0))
         hit = np.flatnonzero(own[places] == terms) if len(own) else np.zeros(0, dtype=np.int64)
+        self.entries: Integers = hit if within is None else within.entries[hit]
         self.places = places[hit]
-        self.rows, self.rarity = column.rows[hit], column.rarity[hit]
-        self.counts = column.bags.counts[hit].astype(np.float64)
+        self.rows, self.rarity = column.rows[self.entries], column.rarity[self.entries]
         self.shared = column.per_row(self.rows, self.rarity)
-        self.of_question = _part(self.shared, self.mass)
-        self.of_candidate = _part(self.shared, column.masses)
 
-    def rarest(self, k: int) -> Floats:
-        """The sum of each candidate's k rarest shared terms."""
+    @property
+    def counts(self) -> Floats:
+        return self.column.bags.counts[self.entries].astype(np.float64)
+
+    @property
+    def of_question(self) -> Floats:
+        return _part(self.shared, self.mass)
+
+    @property
+    def of_candidate(self) -> Floats:
+        return _part(self.shared, self.column.masses)
+
+    def rarest(self, *most: int) -> list[Floats]:
+        """For each k the sum of each candidate's k rarest shared terms."""
         order = np.lexsort((-self.rarity, self.rows))
-        rows = self.rows[order]
+        rows, rarity = self.rows[order], self.rarity[order]
         starts = np.searchsorted(rows, np.arange(len(self.column.bags)))
-        first = np.arange(len(rows)) - starts[rows] < k
-        return self.column.per_row(rows[first], self.rarity[order][first])
+        places = np.arange(len(rows)) - starts[rows]
+        return [self.column.per_row(rows[places < k], rarity[places < k]) for k in most]
 
 
 def _by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Floats]:
     known = question.known
     in_title, in_words = _Column(pool.title, rarity, "title"), _Column(pool.words, rarity, "words")
-    title, words = _Match(known["title"], in_title), _Match(known["words"], in_words)
+    words, words_in_title = _Match(known["words"], in_words), _Match(known["words"], in_title)
+    # The words of a text are those of its title, too.
+    title, title_in_words = _Match(known["title"], in_title, words_in_title), _Match(known["title"], in_words, words)
     codes = _Match(known["codes"], _Column(pool.codes, rarity, "codes"))
     messages = _Match(known["messages"], _Column(pool.messages, rarity, "messages"))
     lengths = np.bincount(in_words.rows, pool.words.counts, len(pool.words))
@@ -204,22 +221,23 @@ def _by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Float
     often = words.mine_counts * (1 + _K3) / (words.mine_counts + _K3)
     saturated = words.counts * (_K1 + 1) / (words.counts + spread[words.rows])
     length = np.log1p(lengths)
+    rarest, rarest_five = words.rarest(1, 5)
     return {
         "bm25": in_words.per_row(words.rows, words.rarity * often[words.places] * saturated),
         "titles": _part(in_title.per_row(title.rows, title.rarity**2), norms),
         "title_in_title": title.of_question,
         "title_of_candidate": title.of_candidate,
-        "title_in_words": _Match(known["title"], in_words).of_question,
-        "words_in_title": _Match(known["words"], in_title).of_candidate,
+        "title_in_words": title_in_words.of_question,
+        "words_in_title": words_in_title.of_candidate,
         "words_shared": _part(words.shared, words.mass + in_words.masses - words.shared),
         "words_of_question": words.of_question,
         "words_of_candidate": words.of_candidate,
-        "rarest": words.rarest(1),
-        "rarest_five": words.rarest(5),
+        "rarest": rarest,
+        "rarest_five": rarest_five,
         "codes": np.log1p(codes.shared),
         "codes_of_question": codes.of_question,
         "codes_of_candidate": codes.of_candidate,
-        "rarest_code": codes.rarest(1),
+        "rarest_code": codes.rarest(1)[0],
         "messages": np.log1p(messages.shared),
         "messages_of_question": messages.of_question,
         "length": length,
@@ -230,12 +248,10 @@ def _by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Float
 def _by_titles(question: Question, pool: Pool) -> dict[str, Floats]:
     mine = _plain(question.title)
     theirs = [_plain(issue.title) for issue in pool.issues]
-    ratios = (
-        process.cdist([mine], theirs, scorer=fuzz.token_sort_ratio)[0] if theirs and mine else np.zeros(len(theirs))
-    )
+    ratios = process.cdist([mine], theirs, scorer=fuzz.ratio)[0] if theirs and mine else np.zeros(len(theirs))
     topic = _topic(question.title)
-    topics = [_topic(issue.title) for issue in pool.issues]
-    same = [0.0 if not topic or not other else 1.0 if topic == other else -1.0 for other in topics]
+    topics = [_topic(issue.title) for issue in pool.issues] if topic else [""] * len(pool.issues)
+    same = [0.0 if not other else 1.0 if topic == other else -1.0 for other in topics]
     author = [float(bool(question.author) and known_author(issue.author) == question.author) for issue in pool.issues]
     days = _days(question, pool)
     return {
@@ -299,7 +315,8 @@ def _part(part: Floats, whole: Floats | float) -> Floats:
 
 @lru_cache(maxsize=1 << 14)
 def _plain(title: str) -> str:
-    return " ".join(split_words(title.lower()))
+    """The words of a title, sorted, so that their order does not count when its letters are compared."""
+    return " ".join(sorted(split_words(title.lower())))
 
 
 def _topic(title: str) -> str:

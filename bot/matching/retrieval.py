@@ -20,8 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bot.index import Kind, Scores, View, bm25, idf, shared
+from bot.index import Kind, Query, Scores, View, bm25, idf, shared
 from bot.index.packing import Floats, Integers
+from bot.index.scoring import Scoring
 from bot.index.vectors import Vectors
 from bot.matching.question import Question
 
@@ -53,17 +54,17 @@ def by_words(view: View, question: Question, below: int | None) -> Retrieved:
     scoring = bm25(view.average_length("words"))
     often = words.counts * (1 + _K3) / (words.counts + _K3)
     in_words, in_titles = _weights(view, "words", title.terms), _weights(view, "title", words.terms)
-    found = {
-        "words": _search(view, "words", words.terms, often * idf(view.count, words.issues), scoring, 150, below),
-        "titles": _search(view, "title", title.terms, idf(view.count, title.issues), shared(3), 100, below),
-        "title in words": _search(view, "words", title.terms, in_words, scoring, 80, below),
-        "words in title": _search(view, "title", words.terms, in_titles, shared(3), 80, below),
+    asked = {
+        "words": (_query("words", words.terms, often * idf(view.count, words.issues), scoring), 150),
+        "titles": (_query("title", title.terms, idf(view.count, title.issues), shared(3)), 100),
+        "title in words": (_query("words", title.terms, in_words, scoring), 80),
+        "words in title": (_query("title", words.terms, in_titles, shared(3)), 80),
     }
     for field, most in (("codes", 60), ("messages", 40)):
         terms = known[field]
-        weights = idf(view.count, terms.issues)
-        found[field] = _search(view, field, terms.terms, weights, shared(20), most, below)
-    return _retrieved(found)
+        asked[field] = (_query(field, terms.terms, idf(view.count, terms.issues), shared(20)), most)
+    found = view.search_all([query for query, _ in asked.values()], below=below)
+    return _retrieved({name: one.best(k) for one, (name, (_, k)) in zip(found, asked.items(), strict=True)})
 
 
 def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
@@ -104,12 +105,10 @@ def _weights(view: View, field: str, terms: Integers) -> Floats:
     return np.where(seen > 0, idf(view.count, seen), 0.0)
 
 
-def _search(
-    view: View, field: str, terms: Integers, weights: Floats, scoring: object, k: int, below: int | None
-) -> Scores:
+def _query(field: str, terms: Integers, weights: Floats, scoring: Scoring) -> Query:
     best = np.argsort(-weights, kind="stable")[:_MOST_TERMS]
     best = best[weights[best] > 0]
-    return view.search(field, terms[best], weights[best], scoring, below=below).best(k)  # type: ignore[arg-type]
+    return Query(field, terms[best], weights[best], scoring)
 
 
 def _retrieved(found: Mapping[str, Scores]) -> Retrieved:

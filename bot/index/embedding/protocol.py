@@ -38,6 +38,9 @@ class Embedder(Protocol):
 
 def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows of length one; what has no direction, or is no number, becomes zero."""
-    rows = np.nan_to_num(np.asarray(rows, dtype=np.float32), posinf=0.0, neginf=0.0)
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    rows = np.asarray(rows, dtype=np.float32)
+    lengths = np.sqrt(np.einsum("...d,...d->...", rows, rows))[..., None]
+    if not np.isfinite(lengths).all():
+        rows = np.nan_to_num(rows, posinf=0.0, neginf=0.0)
+        lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
     return np.asarray(rows / np.where(lengths > 1e-6, lengths, np.inf), dtype=np.float32)
