@@ -107,18 +107,16 @@ def build_index(settings: Settings, store: Store) -> Index:
 
 
 @contextmanager
-def complete_index(settings: Settings, repo: RepoRef) -> Iterator[tuple[Matcher, int] | None]:
-    """What finds in this host's index of a repository, with the repository's id; None where no index is complete.
+def complete_index(settings: Settings, repo_id: int) -> Iterator[Matcher | None]:
+    """What finds in this host's index of a repository; None where it is not complete.
 
     Nothing is created where this host has no database.
     """
     with _store_there(settings) as store:
-        known = store.repositories.list() if store else []
-        repo_id = next((one.id for one in known if str(one.ref).lower() == str(repo).lower()), None)
-        if store is None or repo_id is None or not _is_complete(store, repo_id):
+        if store is None or not _is_complete(store, repo_id):
             yield None
         else:
-            yield Matcher(build_index(settings, store)), repo_id
+            yield Matcher(build_index(settings, store))
 
 
 @contextmanager

@@ -95,8 +95,9 @@ def find(
             "ask with GITHUB_TOKEN and without APP_ID."
         ) from problem
     try:
-        with complete_index(settings, ref.repo) as index:
-            matcher, repo_id = index or (None, None)
+        # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
+        repo_id = client.repository(ref.repo).id
+        with complete_index(settings, repo_id) as matcher:
             wanted = FinderSettings(workflow_field=settings.workflow_field)
             finder = Finder(client, settings=wanted, matcher=matcher, repo_id=repo_id)
             target = client.issue(ref.repo, ref.number)
@@ -132,7 +133,7 @@ def find(
     if as_json:
         click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
     else:
-        show(report, bots.candidates, indexed=index is not None, include_closed=include_closed)
+        show(report, bots.candidates, indexed=matcher is not None, include_closed=include_closed)
     sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
 
 

@@ -44,7 +44,7 @@ _ANSWERED = (Outcome.FOUND, Outcome.NONE)
 class Tools:
     """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
 
-    `open_index` lends what finds in this host's index of a repository, with the repository's id; None where there is no
+    `open_index` lends what finds in this host's index of a repository, by the repository's id; None where there is no
     whole one, and then GitHub's searches stand alone. `open_scan` lends the scan of the backlog of a repository (by its
     id; with closed issues or without) in the same way. Both are asked for only after GitHub has let the caller read the
     repository.
@@ -56,7 +56,7 @@ class Tools:
         self,
         open_repo: Callable[[RepoRef], RepoClient],
         *,
-        open_index: Callable[[RepoRef], AbstractContextManager[tuple[Matcher, int] | None]],
+        open_index: Callable[[int], AbstractContextManager[Matcher | None]],
         open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
@@ -200,7 +200,6 @@ class Tools:
         place = self._place(owner, repo)
 
         def ask() -> Backlog:
-            # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
             repository = self._client(place, session, fresh).repository(place)
             with self._open_scan(repository.id, include_closed) as opened:
                 if opened is None:
@@ -287,8 +286,9 @@ class Tools:
 
     @contextmanager
     def _finder(self, client: RepoClient, place: RepoRef, words: CountedWords | None = None) -> Iterator[Finder]:
-        with self._open_index(place) as index:
-            matcher, repo_id = index or (None, None)
+        # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
+        repo_id = client.repository(place).id
+        with self._open_index(repo_id) as matcher:
             yield Finder(client, words=words, settings=self._settings, matcher=matcher, repo_id=repo_id)
 
     def _remembered(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import Any
 
 import pytest
 from mcp.client import Client
 
 from bot.calls import ToolCallTracker
+from bot.events import RepositorySummary
+from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
+from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Simulator
+from bot.store import open_store
 from bot.wiring import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
@@ -91,6 +96,15 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Si
     draft = answer(ask(server, "check_draft", title="Panic, index out of range, rendering table", body=TRACE))
     assert {one["number"] for one in draft["candidates"]} == {1, 3}
     assert answer(ask(server, "explain_pair", number=3, other=1))["other"]["reasons"]
+
+
+def test_the_index_of_a_repository_that_bore_the_name_before_is_not_asked(server: Any, settings: Settings) -> None:
+    with closing(open_store(settings)) as store:
+        store.repositories.upsert(RepositorySummary(987, RepoRef("acme", "app"), private=True), 1, 1.0)
+        Backfills(store.engine).set(987, Progress(done=True))
+    found = answer(ask(server, "find_duplicates", number=3))
+    assert [one["number"] for one in found["candidates"]] == [1]
+    assert "github-search" in {run["source"] for run in found["queries"]}
 
 
 def test_explain_pair(server: Any) -> None:
