@@ -49,20 +49,27 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
         else:
             terminal.show(event)
 
-    # `kill` and a closing terminal end it as properly as Ctrl-C, which a shell lets background jobs ignore.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
     try:
+        # `kill` and a closing terminal end it as properly as Ctrl-C, which a shell lets background jobs ignore.
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _interrupt)
         perform(Plan(serve, issues, name, postgres, port), tell)
     except (ShowFailed, Unavailable) as failure:
         for note in getattr(failure, "__notes__", ()):
             click.echo(note, err=True)
         click.echo(f"doppel: the demo went wrong: {failure}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
+    except _Interrupted:
         # With --serve this is the way to end it.
         sys.exit(0 if serve else 130)
 
 
+class _Interrupted(BaseException):
+    """In place of KeyboardInterrupt, for which Python can end a process by the signal though it was caught.
+
+    It does where the signal came while code made from a string was run, as for every dataclass that is being imported.
+    """
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    raise _Interrupted

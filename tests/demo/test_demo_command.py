@@ -33,7 +33,7 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
         env=environment(tmp_path, TERM="dumb", LANG="C"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=90,
+        timeout=300,
         check=False,
     )
     out = done.stdout.decode("utf-8")
@@ -77,12 +77,31 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
         children = children_of(demo.pid)
         assert len(children) >= 2
         demo.send_signal(signal.SIGINT)
-        assert demo.wait(timeout=40) == 0
+        assert demo.wait(timeout=120) == 0
     finally:
         demo.kill()
         demo.wait()
     assert not [child for child in children if Path(f"/proc/{child}").exists()]
     assert not list(tmp_path.glob("doppel-demo-*"))
+
+
+INTERRUPTED_AMID_AN_IMPORT = """
+import bot.cli.demo
+from bot.cli import main
+
+def perform(plan, tell):
+    # As the making of a dataclass does.
+    exec("import os, signal; os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass")
+
+bot.cli.demo.perform = perform
+main(["demo", "--serve"])
+"""
+
+
+def test_an_interruption_amid_an_import_is_the_proper_end_too(tmp_path: Path) -> None:
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED_AMID_AN_IMPORT, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, env=environment(tmp_path), check=False)
+    assert done.returncode == 0
 
 
 def children_of(pid: int) -> list[int]:
