@@ -25,7 +25,11 @@ def test_nothing_leaks_at_any_log_level_or_in_any_failure(
     connect: Callable[..., GitHub], server: Server, sim: Simulator, caplog: pytest.LogCaptureFixture
 ) -> None:
     sim.open_issue("acme/app", "alice", "One", "")
-    with caplog.at_level(logging.DEBUG):
+    with (
+        caplog.at_level(logging.DEBUG),
+        caplog.at_level(logging.DEBUG, "httpx"),
+        caplog.at_level(logging.DEBUG, "httpcore"),
+    ):
         github = connect(timeout=0.4, patience=5.0)
         client = github.installation(github.app().installation_of(REPO))
         github.app().update_hook_config(secret=server.webhook_secret)
@@ -48,6 +52,7 @@ def test_nothing_leaks_at_any_log_level_or_in_any_failure(
         shown.append("".join(traceback.format_exception(caught.value)))
     shown += [record.getMessage() for record in caplog.records if not record.name.startswith("bot.simulator")]
     text = "\n".join(shown)
+    assert {"bot", "httpx", "httpcore"} <= {record.name.partition(".")[0] for record in caplog.records}
     assert len(shown) > 60
     for secret in secrets_of(server):
         assert secret not in text
