@@ -58,6 +58,10 @@ class Index:
         self._position = {field.name: position for position, field in enumerate(self._fields)}
         self._memories = Memories()
 
+    def close(self) -> None:
+        """Let go of the connections to the database; what is asked afterwards makes new ones."""
+        self._engine.dispose()
+
     @contextmanager
     def view(self, repo_id: int) -> Iterator[View]:
         """A repository as it is now, for reading."""

@@ -84,7 +84,8 @@ class Neighbours:
         rough = rough[apart[rough] < _FAR]
         signs = np.unpackbits(bits[:, rough].T.copy().view(np.uint8), axis=1, count=len(vector))
         # Over ones alone instead of over ones and minus ones: that differs by a constant.
-        return np.asarray(numbers[rough[_least(-(signs @ vector), k)]], dtype=np.int64)
+        along = np.einsum("nd,d->n", signs.astype(np.float32), vector)
+        return np.asarray(numbers[rough[_least(-along, k)]], dtype=np.int64)
 
     def stored(self, numbers: Integers) -> Vectors | None:
         """(issues, 2, dimensions) around the centre, zero for unknown issues; None where they are not in memory."""

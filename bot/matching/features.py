@@ -41,7 +41,7 @@ from rapidfuzz import fuzz, process
 
 from bot.index import Bags, IndexedIssue, Terms, View, idf
 from bot.index.packing import Floats, Integers
-from bot.index.vectors import Kind, Vectors
+from bot.index.vectors import Kind, Vectors, products
 from bot.matching.question import Question, known_author
 from bot.ranking.words import split_words
 
@@ -290,7 +290,7 @@ def _by_vectors(question: Question, pool: Pool, bm25: Floats) -> dict[str, Float
         return dict.fromkeys(names, np.zeros(count))
     cosines = np.einsum("nkd,kd->kn", pool.vectors, question.vectors).astype(np.float64)
     both = pool.vectors[:, Kind.BOTH]
-    between = (both @ both.T).astype(np.float64)
+    between = products(both, both).astype(np.float64)
     np.fill_diagonal(between, 0)
     best = np.argsort(-(_standard(bm25) + _standard(cosines[Kind.BOTH])), kind="stable")[:_FEEDBACK]
     # A candidate among the best is not compared with itself.

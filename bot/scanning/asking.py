@@ -28,6 +28,10 @@ class Asker:
         self._matcher = Matcher(index, model)
         self._weights = _digest(model)
 
+    def close(self) -> None:
+        """Let go of the index's connections."""
+        self._index.close()
+
     def version(self, repo_id: int) -> str:
         """What judges a repository's issues: answers of another version are outdated."""
         with self._index.view(repo_id) as view:

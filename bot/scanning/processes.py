@@ -6,7 +6,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
@@ -25,11 +25,14 @@ def ask_in_processes(
 ) -> Iterator[list[Answer]]:
     """Answers for the issues, a part at a time in no order; `make` is pickled, and called once in each process.
 
+    What it makes is closed in the end: it has a database of its own.
+
     Leaving the iteration early stops the processes after the part that each is at.
     """
     if len(numbers) <= PART:
         # To start processes would take longer.
-        yield make().ask(repo_id, numbers)
+        with closing(make()) as asker:
+            yield asker.ask(repo_id, numbers)
         return
     context = multiprocessing.get_context("spawn")
     parts = [numbers[start : start + PART] for start in range(0, len(numbers), PART)]

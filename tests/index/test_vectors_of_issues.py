@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import Index, IndexedIssue, Kind, TextAnalyser, neighbours
+from bot.index import Index, IndexedIssue, Kind, TextAnalyser, neighbours, vectors
 from bot.index import index as index_module
 from bot.index.embedding import Embedder
 
@@ -115,3 +115,13 @@ def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
         assert view.vector_count == 0
         assert view.nearest(np.ones((2, 64), dtype=np.float32), {Kind.BOTH: 3})[Kind.BOTH].numbers.tolist() == []
         assert view.vectors(np.array([1])).shape == (1, 3, 0)
+
+
+def test_products_are_those_of_all_rows_with_all_others() -> None:
+    rng = np.random.default_rng(1)
+    for rows, others in ((1, 1), (32, 64), (33, 70), (0, 5)):
+        left = rng.normal(size=(rows, 96)).astype(np.float32)
+        right = rng.normal(size=(others, 96)).astype(np.float32)
+        found = vectors.products(left, right)
+        assert found.shape == (rows, others)
+        assert np.allclose(found, left @ right.T, atol=1e-4)

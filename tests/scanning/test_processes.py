@@ -1,0 +1,71 @@
+"""Asking about the backlog in this process or in several: nothing stays open that was opened for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.matching import shipped_model
+from bot.scanning.asking import Asker
+from bot.scanning.processes import PART, ask_in_processes
+from bot.store.engine import make_engine
+from bot.store.migrate import migrate
+
+REPO = 1
+
+
+class Making:
+    """Makes what asks, each time with a database connection of its own; can be sent to other processes."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engines: list[sa.Engine] = []
+
+    def __call__(self) -> Asker:
+        self.engines.append(make_engine(self.url))
+        return Asker(Index(self.engines[-1], TextAnalyser()), shipped_model())
+
+    @property
+    def connections(self) -> int:
+        """How many are open in this process."""
+        pools = [engine.pool for engine in self.engines]
+        return sum(pool.checkedin() + pool.checkedout() for pool in pools if isinstance(pool, sa.QueuePool))
+
+
+@pytest.fixture
+def making(tmp_path: Path) -> Making:
+    url = f"sqlite:///{tmp_path / 'index.db'}"
+    engine = make_engine(url)
+    migrate(engine)
+    issues = [IndexedIssue(number, f"Crash in part{number // 2}") for number in range(2, PART + 3)]
+    Index(engine, TextAnalyser()).put(REPO, issues)
+    engine.dispose()
+    return Making(url)
+
+
+def test_a_few_are_asked_about_here_and_the_database_is_closed(making: Making) -> None:
+    parts = ask_in_processes(making, REPO, range(2, PART + 2), processes=2)
+    answers = next(parts)
+    assert making.connections > 0
+    assert [answer.number for answer in answers] == list(range(2, PART + 2))
+    assert [found.number for found in answers[1].found] == [2]
+    assert next(parts, None) is None
+    assert len(making.engines) == 1
+    assert making.connections == 0
+
+
+def test_the_database_is_closed_when_the_answers_are_not_wanted_any_more(making: Making) -> None:
+    parts = ask_in_processes(making, REPO, [2, 3], processes=2)
+    next(parts)
+    parts.close()  # type: ignore[attr-defined]
+    assert making.connections == 0
+
+
+def test_more_are_asked_about_in_processes_and_none_is_left_out(making: Making) -> None:
+    numbers = range(2, PART + 3)
+    answers = [answer for part in ask_in_processes(making, REPO, numbers, processes=2) for answer in part]
+    assert sorted(answer.number for answer in answers) == list(numbers)
+    assert making.engines == []
