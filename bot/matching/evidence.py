@@ -12,8 +12,9 @@ from bot.index import Bags, Terms
 from bot.matching.features import Pool, Rarity
 from bot.matching.question import Question
 from bot.ranking.codes import runs
-from bot.ranking.reasons import TELLING, Written, says_nothing, shared_message, shared_words
-from bot.ranking.text import is_unspaced, raw_words, terms_of
+from bot.ranking.messages import error_messages
+from bot.ranking.reasons import TELLING, Spellings, Written, says_nothing, shared_message, shared_words
+from bot.ranking.text import is_unspaced, raw_words, terms_of, without_noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +52,43 @@ class Witness:
 
     def of(self, pool: Pool, row: int, title: str, body: str) -> Evidence:
         """What is shared with the candidate in a row of the pool, whose text is given."""
-        theirs = Written(title, body)
         messages = self._known["messages"]
         # The index knows what forms supply, and leaves it out.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
-        message = shared_message(self._mine, theirs, [form for form in self._mine.messages if _mostly(form, quoted)])
-        words = shared_words(self._mine, theirs, self._telling(_places(self._known["words"], pool.words, row)))
-        return Evidence(message, *map(tuple, words))
+        forms = [form for form in self._mine.messages if _mostly(form, quoted)]
+        telling = self._telling(_places(self._known["words"], pool.words, row))
+        theirs = _Theirs(title, body, telling, bool(forms))
+        return Evidence(
+            shared_message(self._mine, theirs, forms), *map(tuple, shared_words(self._mine, theirs, telling))
+        )
 
     def _telling(self, places: Sequence[int]) -> list[str]:
         """The question's telling words at these places, rarest first."""
         telling = [place for place in places if self._rarities[place] >= TELLING]
         return [self._known["words"].words[place] for place in sorted(telling, key=lambda at: -self._rarities[at])]
+
+
+class _Theirs(Written):
+    """A candidate's text, read for some terms alone, and for error messages only where the question shares any."""
+
+    def __init__(self, title: str, body: str, terms: Collection[str], messages: bool) -> None:
+        text = f"{title}\n{without_noise(body)}"
+        wanted = frozenset(terms)
+        self.title, self.all = _spelled(title, wanted), _spelled(text, wanted)
+        self.messages = error_messages(text) if messages else {}
+
+
+def _spelled(text: str, wanted: Collection[str]) -> Spellings:
+    """`spellings`, of the terms that are wanted alone."""
+    found: dict[str, dict[str, str]] = {}
+    for raw in dict.fromkeys(raw_words(text)):
+        own = terms_of(raw)
+        if own and own[0] in wanted and not is_unspaced(raw):
+            found.setdefault(own[0], {}).setdefault(raw.casefold(), raw)
+        elif len(own) > 1 and is_unspaced(raw):
+            for pair in own:
+                found.setdefault(pair, {}).setdefault(pair.casefold(), pair)
+    return found
 
 
 def as_written(terms: Iterable[str], text: str) -> list[str]:
