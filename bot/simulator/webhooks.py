@@ -123,7 +123,7 @@ class Webhooks:
         since = self._world.clock.now() - RETENTION
         return [entry for entry in reversed(self.log) if entry.app is app and entry.delivered_at >= since]
 
-    def join(self, timeout: float = 10.0) -> None:
+    def join(self, timeout: float = 60.0) -> None:
         """Wait until everything queued has been sent and answered; TimeoutError otherwise."""
         end = time.monotonic() + timeout
         with self._queue.all_tasks_done:

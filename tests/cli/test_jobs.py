@@ -42,7 +42,7 @@ def given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
 
 
 def wait(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not happened():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.02)

@@ -33,13 +33,13 @@ def test_a_turn_is_done_once_whoever_calls_for_it(settings: Settings) -> None:
         call_for(queue_client(engine), engine, sweep, 0)
     worker = Worker(settings, lambda job: None, [sweep, last])
     worker.start()
-    assert all_done.wait(15)
+    assert all_done.wait(60)
     for _ in range(3):
         call_for(queue_client(engine), engine, sweep, 0)
         worker._call_for_chores()
     all_done.clear()
     call_for(queue_client(engine), engine, last, 1)
-    assert all_done.wait(15)
+    assert all_done.wait(60)
     assert worker.stop()
     assert sorted(done) == ["sweep", "wash", "wash"]
     engine.dispose()
@@ -61,7 +61,7 @@ def test_what_failed_is_done_in_the_next_turn_and_is_no_dead_letter(
         worker.start()
         engine = queue_engine(settings)
         call_for(queue_client(engine), engine, Chore("sweep", 1.0, do), 1)
-        assert succeeded.wait(15)
+        assert succeeded.wait(60)
         assert worker.stop()
         assert letters.list() == []
         engine.dispose()

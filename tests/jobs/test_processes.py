@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from bot.events import IssueEvent, RepositorySummary
 from bot.jobs import Inbox
 from bot.jobs.database import executors, queue_engine
+from bot.jobs.executors import DEAD_AFTER
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
 
@@ -63,7 +64,7 @@ class Workers:
         engine.dispose()
         return len(rows)
 
-    def wait(self, condition: Callable[[], bool], seconds: float = 20.0) -> None:
+    def wait(self, condition: Callable[[], bool], seconds: float = 120.0) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < deadline, "it did not happen in time"
@@ -88,7 +89,8 @@ def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Worker
     workers.wait(lambda: len(workers.log("begin")) == 1)
     first.send_signal(signal.SIGKILL)
     second = workers.start()
-    workers.wait(lambda: len(workers.log("end")) == 2, seconds=10)
+    # At once is before its heartbeat has gone stale.
+    workers.wait(lambda: len(workers.log("end")) == 2, seconds=DEAD_AFTER)
     assert [line[0] for line in workers.log("begin")] == ["killed", "killed", "behind"]
     assert [line[::2] for line in workers.log("end")] == [["killed", str(second.pid)], ["behind", str(second.pid)]]
 
@@ -101,7 +103,7 @@ def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
     killed = workers.log("begin")[0][2]
     processes.pop(killed).send_signal(signal.SIGKILL)
     (other,) = processes
-    workers.wait(lambda: len(workers.log("end")) == 1, seconds=12)
+    workers.wait(lambda: len(workers.log("end")) == 1, seconds=DEAD_AFTER)
     assert workers.log("end") == [["killed", "5#1", other]]
 
 
@@ -119,20 +121,20 @@ def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers
     assert {line[2] for line in begun} == {str(process.pid) for process in processes}
     for process in processes:
         process.send_signal(signal.SIGTERM)
-    assert [process.wait(10) for process in processes] == [0, 0]
+    assert [process.wait(60) for process in processes] == [0, 0]
 
 
 def test_sigterm_lets_running_jobs_end_and_begins_no_other(workers: Workers) -> None:
     process = workers.start()
     running, waiting = [f"running-{issue}" for issue in range(4)], [f"waiting-{issue}" for issue in range(6)]
     for issue, delivery in enumerate(running):
-        workers.put(delivery, issue, sleep=1.5)
+        workers.put(delivery, issue, sleep=2.5)
     workers.wait(lambda: len(workers.log("begin")) == 4)
     for issue, delivery in enumerate(waiting):
         workers.put(delivery, issue)
     time.sleep(0.3)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     assert sorted(line[0] for line in workers.log("end")) == running
     assert len(workers.log("begin")) == 4
     workers.start()

@@ -37,7 +37,7 @@ class Api:
         if self.version:
             headers.setdefault("X-GitHub-Api-Version", self.version)
         options.setdefault("allow_redirects", False)
-        return self.session.request(method, self.url + path, json=body, headers=headers, timeout=10, **options)
+        return self.session.request(method, self.url + path, json=body, headers=headers, timeout=60, **options)
 
     def get(self, path: str, **options: Any) -> requests.Response:
         return self.call("GET", path, **options)

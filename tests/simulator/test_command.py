@@ -57,7 +57,7 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
         assert {reader.get("/search/issues", params=search).status_code for _ in range(35)} == {200}
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=60) == 0
         assert process.stdout is not None
         process.stdout.close()
 
