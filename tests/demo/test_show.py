@@ -18,7 +18,9 @@ REPOSITORY = "acme/app"
 ADVICE = "[#1](https://redirect.github.com/acme/app/issues/1) An earlier one"
 
 
-def play(scene: Scene, bot: Callable[[Simulator, int], None], *, done: bool = True) -> list[Event]:
+def play(
+    scene: Scene, bot: Callable[[Simulator, int], None], *, done: bool = True, patience: float = 60.0
+) -> list[Event]:
     """Play one scene with a bot that is told the number of the issue each time something is delivered."""
 
     def post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
@@ -38,7 +40,7 @@ def play(scene: Scene, bot: Callable[[Simulator, int], None], *, done: bool = Tr
 
     backstage = Backstage(lambda: None, is_done, lambda number: (("a query", 0),))
     try:
-        return list(Show(simulator, REPOSITORY, backstage, patience=0.5).play([scene]))
+        return list(Show(simulator, REPOSITORY, backstage, patience=patience).play([scene]))
     finally:
         simulator.webhooks.stop()
 
@@ -56,14 +58,14 @@ def silent(simulator: Simulator, number: int) -> None:
 def test_a_comment_that_names_what_it_should_is_shown_with_its_time() -> None:
     scene = Scene("h", "bea", "It is so again", "text", shows=(1,), unfold=True)
     _, _, commented, checked, finished = play(scene, comments)
-    assert isinstance(commented, Commented) and commented.body == ADVICE and commented.seconds < 0.5
+    assert isinstance(commented, Commented) and commented.body == ADVICE and commented.seconds < 10
     assert isinstance(checked, Checked) and "1 comment" in checked.what
     assert isinstance(finished, Finished) and finished.scenes == 1
 
 
 def test_a_comment_that_never_comes_is_named() -> None:
     with pytest.raises(ShowFailed, match=r"no comment on #2 within 0\.5 s"):
-        play(Scene("h", "bea", "t", "b"), silent)
+        play(Scene("h", "bea", "t", "b"), silent, patience=0.5)
 
 
 def test_a_comment_without_the_candidate_is_named() -> None:
@@ -81,7 +83,7 @@ def test_silence_is_work_done_without_a_comment() -> None:
     scene = Scene("h", "bea", "t", "b", Expect.SILENCE)
     assert any(isinstance(event, StayedSilent) and event.searches for event in play(scene, silent))
     with pytest.raises(ShowFailed, match="no end of the work on #2"):
-        play(scene, silent, done=False)
+        play(scene, silent, done=False, patience=0.5)
     with pytest.raises(ShowFailed, match="was to stay silent on #2"):
         play(scene, comments)
 
@@ -108,4 +110,4 @@ def test_commands_wait_for_the_edit_the_reaction_and_the_closing() -> None:
 def test_a_command_without_its_effect_is_named() -> None:
     scene = Scene("h", "bea", "t", "b", commands=(Command("bea", "/duplicates not #1", "n", lacks=1),))
     with pytest.raises(ShowFailed, match="no answer to '/duplicates not #1' on #2"):
-        play(scene, comments)
+        play(scene, comments, patience=0.5)
