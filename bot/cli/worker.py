@@ -5,12 +5,14 @@ from __future__ import annotations
 import click
 
 from bot import settings as host
+from bot.blas import use_one_thread
 from bot.logs import configure_logging
 
 
 @click.command()
 def worker() -> None:
     """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
+    use_one_thread()
     # These take a second to import, which `doppel --help` need not pay.
     from bot import worker as process
     from bot.wiring import build_services, chores, job_handler

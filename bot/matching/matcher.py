@@ -128,14 +128,16 @@ class Look:
         another = np.array([is_another(self._question.title, issue.title) for issue in candidates.issues])
         witness = Witness(self._question, *self._text, rarity)
         judged = self._model.judge(values, there, others, another, self._question.total, witness.vague)
+        order = judged.order
         matches = [
-            Match(
-                int(there[row]),
-                float(judged.confidences[row]),
-                float(judged.scores[row]),
-                partial(self._explain, witness, candidates, row),
+            Match(number, confidence, score, partial(self._explain, witness, candidates, row))
+            for row, number, confidence, score in zip(
+                order.tolist(),
+                there[order].tolist(),
+                judged.confidences[order].tolist(),
+                judged.scores[order].tolist(),
+                strict=True,
             )
-            for row in judged.order.tolist()
         ]
         return matches if numbers is None else [one for one in matches if one.number in {*numbers, *wanted}]
 

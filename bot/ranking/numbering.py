@@ -14,8 +14,10 @@ def is_another(title: str, other: str) -> bool:
     Whoever numbers a title knows the one before, and says that this is not the same.
     """
     mine, number = _parted(title)
+    if not number:
+        return False
     theirs, another = _parted(other)
-    return bool(number) and number != another and mine == theirs
+    return number != another and mine == theirs
 
 
 def _parted(title: str) -> tuple[str, str]:

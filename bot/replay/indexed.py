@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
+from bot.blas import one_thread_each
 from bot.errors import DoppelError
 from bot.finder import Finder, FinderSettings
 from bot.index import Index, TextAnalyser
@@ -73,9 +74,10 @@ def replay_index(
         # Files are put away by the process that outlives the others, however those end.
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)))
         stack.callback(_end, segments)
-        for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
-            places = frozenset(place for place in positions if start <= place < end)
-            segments.append(_Process(end - start, start, places, asking, part, home))
+        with one_thread_each():
+            for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
+                places = frozenset(place for place in positions if start <= place < end)
+                segments.append(_Process(end - start, start, places, asking, part, home))
         for segment, end in zip(segments, ends, strict=True):
             segment.give(issues[:end])
         for segment in segments:

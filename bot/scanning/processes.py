@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import closing
 
+from bot.blas import one_thread_each
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
 
 #: Issues that a process is given at once: about a second's work, which is what a stop can cost.
 PART = 50
-
-# NumPy's threads of several processes would wait for each other on the same cores, which takes twice the time.
-_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 _asker: Asker | None = None
 
@@ -36,7 +33,7 @@ def ask_in_processes(
         return
     context = multiprocessing.get_context("spawn")
     parts = [numbers[start : start + PART] for start in range(0, len(numbers), PART)]
-    with _one_thread_each():
+    with one_thread_each():
         pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
         try:
             for done in as_completed([pool.submit(_ask, repo_id, part) for part in parts]):
@@ -53,18 +50,3 @@ def _begin(make: Callable[[], Asker]) -> None:
 def _ask(repo_id: int, numbers: Sequence[int]) -> list[Answer]:
     assert _asker is not None
     return _asker.ask(repo_id, numbers)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """What processes that are started meanwhile find in their environment."""
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from bot.blas import one_thread_each
+
 Arrival = TypeVar("Arrival")
 
 #: Is told of so many issues that are to be looked at, and so many that have been, since it was told last.
@@ -23,7 +25,7 @@ def collect_all(
 ) -> list[Arrival]:
     """The arrivals of all files, in the order of the files; `collect` is pickled. Raises what it raises."""
     context = multiprocessing.get_context("spawn")
-    with context.Manager() as manager, ProcessPoolExecutor(mp_context=context) as pool:
+    with one_thread_each(), context.Manager() as manager, ProcessPoolExecutor(mp_context=context) as pool:
         told: queue.Queue[tuple[int, int]] = manager.Queue()
         parts = [pool.submit(collect, path, _Telling(told)) for path in files]
         while not (told.empty() and all(part.done() for part in parts)):
