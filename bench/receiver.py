@@ -201,7 +201,7 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=16)
     parser.add_argument("--worker-class", default="")
     parser.add_argument("--threads", type=int, default=0)
-    parser.add_argument("--sync", default="NORMAL", choices=["NORMAL", "FULL"], help="SQLite's synchronous mode")
+    parser.add_argument("--sync", default="FULL", choices=["NORMAL", "FULL"], help="SQLite's synchronous mode")
     parser.add_argument("--database-url", default="")
     parser.add_argument("--client", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--path", help=argparse.SUPPRESS)

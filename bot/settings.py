@@ -72,9 +72,7 @@ VARIABLES = (
     Variable("DOPPEL_WORKER_THREADS", "How many issues one worker process looks at at once.", "4"),
     Variable("DOPPEL_PAUSED", "`on` pauses the bot everywhere: deliveries are accepted, nothing is answered.", "off"),
     Variable("DOPPEL_DEBOUNCE", "How many seconds an edit waits for the next one before it is looked at.", "3"),
-    Variable(
-        "DOPPEL_SQLITE_SYNC", "`normal` survives a crash of the process, `full` also one of the machine.", "normal"
-    ),
+    Variable("DOPPEL_SQLITE_SYNC", "`normal` survives a crash of the process, `full` also one of the machine.", "full"),
     Variable(
         "DOPPEL_WORKFLOW_FIELD",
         "The project field that is shown as an issue's workflow state.",
@@ -132,7 +130,7 @@ class Settings:
     log_level: str = "INFO"
     paused: bool = False
     debounce_seconds: float = 3.0
-    sqlite_synchronous: str = "NORMAL"
+    sqlite_synchronous: str = "FULL"
     default_repository: str = ""
     mcp_token: str = field(default="", repr=False)
     workflow_field: str | None = None
@@ -217,7 +215,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         log_level=read.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
         paused=read.flag("DOPPEL_PAUSED"),
         debounce_seconds=read.seconds("DOPPEL_DEBOUNCE", 3.0, 0.0, 300.0),
-        sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "NORMAL", ("NORMAL", "FULL")),
+        sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "FULL", ("NORMAL", "FULL")),
         default_repository=read.text("DOPPEL_REPOSITORY"),
         mcp_token=read.text("DOPPEL_MCP_TOKEN"),
         workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,

@@ -22,6 +22,9 @@ from bot.private import close_to_others, make_file
 # How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
 PATIENCE = 30.0
 
+# Seconds between two tries to take SQLite's write lock, at first and at most.
+_FIRST_WAIT, _LONGEST_WAIT = 0.001, 0.01
+
 
 def make_engine(
     url: str, *, patience: float = PATIENCE, synchronous: str = "NORMAL", pool_size: int = 8, connect_timeout: int = 5
@@ -55,8 +58,35 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
     """A transaction that may write; on SQLite it holds the write lock from its first statement on."""
     with engine.begin() as connection:
         if connection.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            _take_write_lock(connection)
         yield connection
+
+
+def _take_write_lock(connection: sa.Connection) -> None:
+    """Begin a transaction of SQLite's that may write, waiting as long as the connection is set to.
+
+    SQLite itself waits by sleeping ever longer, up to a tenth of a second ("sqlite3_busy_timeout"), and meanwhile
+    whoever has just written takes the lock again: some wait for seconds while the disk is idle. Asking more often costs
+    little and is fair.
+    """
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    (patience,) = driver.execute("PRAGMA busy_timeout").fetchone()
+    began = time.monotonic()
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        while (waited := time.monotonic() - began) < patience / 1000:
+            try:
+                driver.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    break
+            time.sleep(min(_FIRST_WAIT + waited / 20, _LONGEST_WAIT))
+        # The last time through SQLAlchemy, whose errors callers know.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={patience}")
 
 
 def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.Engine:

@@ -105,6 +105,8 @@ def start_world(home: Path) -> Iterator[World]:
         settings = Settings(
             home=home,
             database_url=f"sqlite:///{home / 'doppel.db'}",
+            # Nothing here must survive a power cut.
+            sqlite_synchronous="OFF",
             app_id=server.app_id,
             private_key=server.private_key_pem,
             webhook_secrets=(SECRET,),
