@@ -22,8 +22,8 @@ from bot.private import close_to_others, make_file
 # How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
 PATIENCE = 30.0
 
-# Seconds between two tries to take SQLite's write lock, at first and at most.
-_FIRST_WAIT, _LONGEST_WAIT = 0.001, 0.01
+# Seconds between two tries to take SQLite's write lock: in the time that a commit usually takes, and later.
+_SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 
 
 def make_engine(
@@ -82,7 +82,7 @@ def _take_write_lock(connection: sa.Connection) -> None:
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                     break
-            time.sleep(min(_FIRST_WAIT + waited / 20, _LONGEST_WAIT))
+            time.sleep(_SHORT_WAIT if waited < _SOON else _LONG_WAIT)
         # The last time through SQLAlchemy, whose errors callers know.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     finally:
