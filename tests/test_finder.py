@@ -12,12 +12,12 @@ import pytest
 
 from bot.errors import InvalidArgument, NotFound
 from bot.finder import Finder, FinderSettings
-from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.github.search import SearchPage
 from bot.model import RepoRef
 from bot.report import Outcome, Report
-from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator import Server, Simulator
+from tests.served import reading, served
 
 REPO = RepoRef("acme", "app")
 LEXICAL = FinderSettings(hybrid=False)
@@ -25,10 +25,8 @@ LEXICAL = FinderSettings(hybrid=False)
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with start_simulator() as running:
+    with served() as running:
         yield running
-        assert running.sim.unknown_requests == []
-        assert running.sim.violations == []
 
 
 @pytest.fixture
@@ -51,17 +49,8 @@ def sim(server: Server) -> Iterator[Simulator]:
 
 @pytest.fixture
 def client(server: Server, sim: Simulator) -> Iterator[RepoClient]:
-    github = GitHub(
-        app_id=server.app_id,
-        private_key=server.private_key_pem,
-        api_url=server.url,
-        patience=0,
-        clock=sim.clock.timestamp,
-        monotonic=sim.clock.timestamp,
-        sleep=sim.clock.advance,
-    )
-    yield github.installation(github.app().installation_of(REPO))
-    github.close()
+    with reading(server, REPO) as client:
+        yield client
 
 
 Find = Callable[..., Report]

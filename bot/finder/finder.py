@@ -125,6 +125,7 @@ class Finder:
         named: Collection[str] = (),
         show_named: bool = False,
         duplicates: Mapping[int, int] | None = None,
+        explained: bool = True,
         gathered: Gathered | None = None,
     ) -> Report:
         """Like `find_duplicates`, for an issue that the caller has read already.
@@ -134,6 +135,7 @@ class Finder:
         `rejected` are numbers that are never shown, `earlier_only` leaves out what came later. `named` are the issues
         (`owner/repo#number` in lower case, see `naming.py`) that the target's text names: they are left out, or with
         `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates of which.
+        Without `explained` candidates come without reasons, which cost a look into the text of each: to measure by.
         `gathered` is what `gather` has brought already: it is judged, and nobody is asked again.
         """
         wish = Wish(
@@ -148,6 +150,7 @@ class Finder:
             named=named,
             show_named=show_named,
             duplicates=duplicates or {},
+            explained=explained,
         )
         return self._find(target, wish, gathered)
 
@@ -200,6 +203,7 @@ class Finder:
             for result, one in results(target, ranked, wish, self._look_up(target, look))
             if wish.min_confidence is None or result.confidence >= wish.min_confidence
         ][: wish.max_candidates]
+        told = [replace(result, reasons=one.reasons()) if wish.explained else result for result, one in shown]
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         problems = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
         return Report(
@@ -207,7 +211,7 @@ class Finder:
             number=target.number,
             title=target.title,
             outcome=outcome(runs, problems, found=bool(shown)),
-            candidates=self._present(target, [replace(result, reasons=one.reasons()) for result, one in shown]),
+            candidates=self._present(target, told),
             search_query=search_query(runs),
             queries=runs,
             problems=problems,

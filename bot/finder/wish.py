@@ -27,6 +27,7 @@ class Wish:
     named: Collection[str] = ()
     show_named: bool = False
     duplicates: Mapping[int, int] = field(default_factory=dict)
+    explained: bool = True
 
     def __post_init__(self) -> None:
         # The comparisons are written so that NaN fails them too.

@@ -46,4 +46,5 @@ class Asking:
             relevance=self.relevance,
             state="all",
             earlier_only=True,
+            explained=False,
         )

@@ -9,12 +9,12 @@ import pytest
 
 from bot.config.model import SourceConfig
 from bot.finder import Finder, FinderSettings
-from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
 from bot.report import Outcome, Report
-from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator import Server, Simulator
 from bot.sources import Discussions, only
+from tests.served import reading, served
 
 REPO = RepoRef("acme", "app")
 ON = SourceConfig()
@@ -22,10 +22,8 @@ ON = SourceConfig()
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with start_simulator() as running:
+    with served() as running:
         yield running
-        assert running.sim.unknown_requests == []
-        assert running.sim.violations == []
 
 
 @pytest.fixture
@@ -47,18 +45,8 @@ def sim(server: Server) -> Iterator[Simulator]:
 
 @pytest.fixture
 def client(server: Server, sim: Simulator) -> Iterator[RepoClient]:
-    clock = sim.clock
-    github = GitHub(
-        app_id=server.app_id,
-        private_key=server.private_key_pem,
-        api_url=server.url,
-        patience=0,
-        clock=clock.timestamp,
-        monotonic=clock.timestamp,
-        sleep=clock.advance,
-    )
-    yield github.installation(github.app().installation_of(REPO))
-    github.close()
+    with reading(server, REPO) as client:
+        yield client
 
 
 Find = Callable[..., Report]

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
 from bot.ranking.plan import Plan
-from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator import Server, Simulator
 from bot.sources import Answer, Question, Siblings
+from tests.served import reading, served
 
 APP, LIB, SECRET = RepoRef("acme", "app"), RepoRef("acme", "lib"), RepoRef("acme", "secret")
 FOREIGN = RepoRef("zeta", "core")
@@ -20,10 +20,8 @@ FOREIGN = RepoRef("zeta", "core")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with start_simulator() as running:
+    with served() as running:
         yield running
-        assert running.sim.unknown_requests == []
-        assert running.sim.violations == []
 
 
 @pytest.fixture
@@ -44,19 +42,9 @@ def sim(server: Server) -> Iterator[Simulator]:
 
 @pytest.fixture
 def client(server: Server, sim: Simulator) -> Iterator[RepoClient]:
-    clock = sim.clock
-    github = GitHub(
-        app_id=server.app_id,
-        private_key=server.private_key_pem,
-        api_url=server.url,
-        patience=0,
-        clock=clock.timestamp,
-        monotonic=clock.timestamp,
-        sleep=clock.advance,
-    )
     # This token can read the private repository: nothing but our own care keeps it back.
-    yield github.installation(github.app().installation_of(APP))
-    github.close()
+    with reading(server, APP) as client:
+        yield client
 
 
 def ask(client: Any, *named: RepoRef, allowed: tuple[str, ...] = ()) -> Answer:
