@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -104,6 +105,9 @@ def test_h1_h2_local_sources_answer_with_reasons_and_names(bench: Bench) -> None
     assert first.url.endswith(f"/issues/{first.number}")
     assert first.confidence is not None
     assert [run.source for run in report.queries] == list(LOCAL)
+    # To measure by, the same without the reasons.
+    bare = bench.find(explained=False)
+    assert bare.candidates == tuple(replace(one, reasons=()) for one in report.candidates)
     assert report.search_query == report.queries[0].query
     assert report.counts["unique"] <= len(SUBJECTS)
     assert report.counts["total"] == report.counts["unique"] + report.counts["duplicates"]

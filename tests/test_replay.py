@@ -61,6 +61,8 @@ def run(path: Path, *options: str) -> list[dict[str, Any]]:
     out = path.with_name("replay.jsonl")
     result = CliRunner().invoke(command, [str(path), "--out", str(out), *options], catch_exceptions=False)
     assert result.exit_code == 0, result.output
+    # However many processes there are, every issue arrives once.
+    assert f"{(arrivals := len(read_archive(path)))}/{arrivals} " in result.stderr
     return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 

@@ -154,14 +154,16 @@ class _Process:
         with suppress(BrokenPipeError):
             self.pipe.send(issues)
 
-    def receive(self) -> None:
-        """Take in one message, or that the process has ended."""
+    def receive(self) -> bool:
+        """Take in one message, or that the process has ended; whether it was an issue's arrival."""
         try:
             self.arrived.append(self.pipe.recv())
+            return True
         except (EOFError, ConnectionResetError):
             self.pipe.close()
             self._process.join()
             self.arrived.append(DoppelError(f"a process of the replay ended with code {self._process.exitcode}"))
+            return False
 
     def take(self) -> Answered | None:
         """The next answer. Raises what went wrong in the process."""
@@ -185,8 +187,8 @@ def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
     """Take in what any of the processes has to say, so that none waits until it is its turn."""
     by_pipe = {segment.pipe: segment for segment in segments if not segment.pipe.closed}
     for pipe in wait(list(by_pipe)):
-        by_pipe[pipe].receive()  # type: ignore[index]
-        advance()
+        if by_pipe[pipe].receive():  # type: ignore[index]
+            advance()
 
 
 def _run(there: Connection, start: int, asked: frozenset[int], asking: Asking, repo_id: int, within: Path) -> None:
