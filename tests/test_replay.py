@@ -12,11 +12,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 
 from bot.cli.replay import replay as command
@@ -234,6 +236,40 @@ def test_an_unknown_source_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "o"), "--sources", "oracle"])
     assert result.exit_code == 2
     assert "oracle" in result.output
+
+
+def test_ctrl_c_leaves_nothing_in_a_database_that_was_named(tmp_path: Path) -> None:
+    store = tmp_path / "named.db"
+    issues = write(tmp_path / "issues.jsonl", [row(number) for number in range(4000)])
+    count = sa.select(sa.func.count(sa.distinct(sa.column("repo_id")))).select_from(sa.table("indexed_bodies"))
+    engine = sa.create_engine(f"sqlite:///{store}")
+
+    def repositories() -> int:
+        with suppress(sa.exc.OperationalError), engine.connect() as connection:
+            return int(connection.execute(count).scalar_one())
+        return 0
+
+    options = ["--out", str(tmp_path / "out.jsonl"), "--jobs", "2", "--store", f"sqlite:///{store}"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bot", "replay", str(issues), *options],
+        env=os.environ | {"DOPPEL_EMBEDDING_MODEL": "none"},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        end = time.monotonic() + 300
+        while repositories() < 2:
+            assert running.poll() is None and time.monotonic() < end
+            time.sleep(0.02)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=120)
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert "Traceback" not in said
+    assert repositories() == 0
+    engine.dispose()
 
 
 @pytest.mark.parametrize("whom", ["the command alone", "all, as a terminal does"])

@@ -9,13 +9,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+
+import sqlalchemy as sa
 
 from bot.blas import one_thread_each
 from bot.errors import DoppelError
@@ -37,9 +38,6 @@ from bot.store.migrate import migrate
 
 #: Fewer arrivals are not worth a process, which takes a second to start and must read all that came before.
 LEAST_SEGMENT = 500
-
-# A process that is told to end takes its rows out of a named database first; what takes longer is not waited for.
-_ENDS_WITHIN_SECONDS = 2.0
 
 # Ids of repositories that GitHub never gives out, so that a database that is named may hold others.
 _FIRST_REPO = -1_000
@@ -73,7 +71,7 @@ def replay_index(
     with ExitStack() as stack:
         # Files are put away by the process that outlives the others, however those end.
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)))
-        stack.callback(_end, segments)
+        stack.callback(_end, segments, asking.store)
         with one_thread_each():
             for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
                 places = frozenset(place for place in positions if start <= place < end)
@@ -87,11 +85,16 @@ def replay_index(
                 yield segment.take()
 
 
-def _end(segments: Sequence[_Process]) -> None:
+def _end(segments: Sequence[_Process], store: str) -> None:
     for segment in segments:
         segment.stop()
-    for segment in segments:
-        segment.join()
+    killed = [segment.repo_id for segment in segments if not segment.join()]
+    if store and killed:
+        # What is in a database that was named shall not stay behind.
+        with _engine(store) as engine:
+            index = Index(engine, TextAnalyser())
+            for repo_id in killed:
+                index.forget(repo_id)
 
 
 def _segment(
@@ -114,8 +117,7 @@ def _index(store: str, repo_id: int, within: Path | None) -> Iterator[Index]:
         with ephemeral_index(TextAnalyser(), embedder, within) as index:
             yield index
         return
-    engine = make_engine(store)
-    try:
+    with _engine(store) as engine:
         migrate(engine)
         index = Index(engine, TextAnalyser(), embedder)
         index.forget(repo_id)
@@ -123,6 +125,13 @@ def _index(store: str, repo_id: int, within: Path | None) -> Iterator[Index]:
             yield index
         finally:
             index.forget(repo_id)
+
+
+@contextmanager
+def _engine(store: str) -> Iterator[sa.Engine]:
+    engine = make_engine(store)
+    try:
+        yield engine
     finally:
         engine.dispose()
 
@@ -134,10 +143,11 @@ class _Process:
         # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
         context = multiprocessing.get_context("spawn")
         self.count = count
+        self.repo_id = _FIRST_REPO - part
         self.arrived: deque[Answered | Exception | None] = deque()
         self.pipe, there = context.Pipe()
         self._process = context.Process(
-            target=_run, args=(there, start, asked, asking, _FIRST_REPO - part, within), daemon=True
+            target=_run, args=(there, start, asked, asking, self.repo_id, within), daemon=True
         )
         # Ctrl-C reaches all processes of a terminal. This one ends the others, which inherit that it is held back; and
         # it finds none half made.
@@ -176,11 +186,10 @@ class _Process:
         """Tell the process to end."""
         self._process.terminate()
 
-    def join(self) -> None:
-        """Wait until it has."""
-        self._process.join(_ENDS_WITHIN_SECONDS)
-        self._process.kill()
+    def join(self) -> bool:
+        """Wait until it has; whether it had done so by itself, and has put away what it made."""
         self._process.join()
+        return self._process.exitcode == 0
 
 
 def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
@@ -192,8 +201,6 @@ def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
 
 
 def _run(there: Connection, start: int, asked: frozenset[int], asking: Asking, repo_id: int, within: Path) -> None:
-    # What is in a database that was named shall not stay behind.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         for answer in _segment(there.recv(), start, asked, asking, repo_id, within):
             there.send(answer)
