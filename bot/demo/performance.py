@@ -40,6 +40,10 @@ class Plan:
     port: int = 0
 
 
+#: With more issues than this the show does not wait until all are in the index, and begins with what GitHub finds.
+MOST_WAITED_FOR = 2_000
+
+
 def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
     """Run the demo, telling each event as it happens; with `plan.serve` it goes on until it is interrupted.
 
@@ -61,7 +65,14 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         # The installation is the first delivery; once its work is done, the worker is up as well.
         installed = server.sim.webhooks.log[-1].guid
         processes.wait_for(bot, "the worker", lambda: bot.done(installed))
-        _index(bot, server.sim.repository(plan.repository).id, count, tell)
+        if count <= MOST_WAITED_FOR:
+            _index(bot, server.sim.repository(plan.repository).id, count, tell)
+        else:
+            tell(
+                Progress(
+                    f"{count:,} issues are read into the bot's index meanwhile; until then GitHub's search answers"
+                )
+            )
         seconds = time.monotonic() - began
         kind = "PostgreSQL" if plan.postgres else "SQLite"
         about = ABOUT if rows is None else f"from {plan.issues and plan.issues.name}"
