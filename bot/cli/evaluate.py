@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from bot import settings as host
 from bot.cli.asking_options import asking_options, read_weights
+from bot.cli.progress import progress_bar
 from bot.config.model import RepoConfig
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
@@ -113,7 +112,7 @@ def evaluate(
     else:
         asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights, sources), store=store)
         replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
-        with _progress("Issues arriving", len(issues)) as (progress, task):
+        with progress_bar("Issues arriving", len(issues)) as (progress, task):
             found = {}
             for answer in replay(issues, chosen, asking, advance=partial(progress.advance, task)):
                 if answer is not None:
@@ -170,7 +169,7 @@ def _history(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
 
     settings = host.load()
     github = build_github(settings)
-    with _progress(f"Issues of {repo}", None) as (progress, task):
+    with progress_bar(f"Issues of {repo}", None) as (progress, task):
         try:
             return read_history(
                 reader(settings, github, repo),
@@ -186,14 +185,6 @@ def _history(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
             ) from None
         finally:
             github.close()
-
-
-@contextmanager
-def _progress(what: str, total: int | None) -> Iterator[tuple[Progress, Any]]:
-    """A bar on stderr, so that stdout holds the figures alone."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as progress:
-        yield progress, progress.add_task(what, total=total)
 
 
 def _say_what_is_missing(given: int, wanted: int) -> None:

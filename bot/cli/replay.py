@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from bot.cli.asking_options import asking_options, read_weights
+from bot.cli.progress import progress_bar
 from bot.errors import UserError
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.replay import Asking, choose, read_archive, replay_index, replay_search
@@ -76,15 +76,13 @@ def replay(
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
     asking = Asking(sources, top, threshold, relevance, read_weights(weights, sources), store, budget)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     answered = 0
     try:
         with (
             out.open("w", encoding="utf-8") as lines,
-            Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress,
+            progress_bar("Issues arriving", len(past), console) as (progress, task),
         ):
-            task = progress.add_task("Issues arriving", total=len(past))
             run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
             for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
                 if answer is not None:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.text import Text
 
 from bot import settings as host
+from bot.cli.progress import progress_bar
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
 from bot.settings import Settings
@@ -230,10 +230,7 @@ def _json(found: Result, names: Mapping[int, str] | None) -> dict[str, Any]:
 
 @contextmanager
 def _progress(what: str, total: int | None) -> Iterator[Callable[..., Any]]:
-    """A bar on stderr, so that stdout holds the result alone."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True)) as progress:
-        task = progress.add_task(what, total=total)
+    with progress_bar(what, total) as (progress, task):
 
         def advance(count: int, total: int | None = None, *, absolute: bool = False) -> None:
             if absolute:

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from bot.cli.progress import progress_bar
 from bot.errors import UserError
 
 OTHERS = 2_500
@@ -38,11 +37,8 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
     from bot.training import over_index, over_search
 
     learn = over_index.learn if purpose == "index" else over_search.learn
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    console = Console(stderr=True)
     try:
-        with Progress(*columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console) as progress:
-            task = progress.add_task("Issues looked at", total=None)
+        with progress_bar("Issues looked at", None) as (progress, task):
             to_do = 0
 
             def advance(more: int, done: int) -> None:

@@ -65,14 +65,7 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         # The installation is the first delivery; once its work is done, the worker is up as well.
         installed = server.sim.webhooks.log[-1].guid
         processes.wait_for(bot, "the worker", lambda: bot.done(installed))
-        if count <= MOST_WAITED_FOR:
-            _index(bot, server.sim.repository(plan.repository).id, count, tell)
-        else:
-            tell(
-                Progress(
-                    f"{count:,} issues are read into the bot's index meanwhile; until then GitHub's search answers"
-                )
-            )
+        wait_for_index(bot, server.sim.repository(plan.repository).id, count, tell)
         seconds = time.monotonic() - began
         kind = "PostgreSQL" if plan.postgres else "SQLite"
         about = ABOUT if rows is None else f"from {plan.issues and plan.issues.name}"
@@ -88,8 +81,14 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
             _watch(bot)
 
 
-def _index(bot: Processes, repo_id: int, count: int, tell: Callable[[Event], None]) -> None:
-    """Wait until the repository is in the bot's index; raises Unavailable where it does not go on."""
+def wait_for_index(bot: Processes, repo_id: int, count: int, tell: Callable[[Event], None]) -> None:
+    """Wait until the repository is in the bot's index, if it has not too many issues for that.
+
+    Until then GitHub's search answers. Raises Unavailable where the index does not go on.
+    """
+    if count > MOST_WAITED_FOR:
+        tell(Progress(f"{count:,} issues are read into the bot's index meanwhile; until then GitHub's search answers"))
+        return
     began, seen = time.monotonic(), -1
     tell(Progress(f"reading {count:,} issues into the bot's index"))
     while (progress := bot.progress(repo_id)) is None or not progress.done:

@@ -90,8 +90,9 @@ def _end(segments: Sequence[_Process], store: str) -> None:
         segment.stop()
     killed = [segment.repo_id for segment in segments if not segment.join()]
     if store and killed:
-        # What is in a database that was named shall not stay behind.
-        with _engine(store) as engine:
+        # What is in a database that was named shall not stay behind. One that fails here has failed before, which is
+        # told; one without tables has nothing.
+        with suppress(sa.exc.SQLAlchemyError), _engine(store) as engine:
             index = Index(engine, TextAnalyser())
             for repo_id in killed:
                 index.forget(repo_id)

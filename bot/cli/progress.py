@@ -1,0 +1,26 @@
+"""The bar that long work shows, on stderr, so that stdout holds the result alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+
+@contextmanager
+def progress_bar(what: str, total: int | None, console: Console | None = None) -> Iterator[tuple[Progress, TaskID]]:
+    """Rich's bar and its one task: `what` is done, how much of `total` (None if that is not known yet), how long."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    times = (TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, *times, console=console or Console(stderr=True)) as progress:
+        yield progress, progress.add_task(what, total=total)
