@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, TypeVar
-from urllib.parse import urlsplit
+from typing import NamedTuple
 
 import dotenv
 import platformdirs
 
-from bot.errors import InvalidArgument, SettingsError
+from bot.environment import Reader, variables
+from bot.errors import SettingsError
 from bot.github.keys import read_private_key
 from bot.local import is_here
-from bot.model import RepoRef
+from bot.setup.credentials import credentials_file
 
 GITHUB_COM_API = "https://api.github.com"
 
@@ -30,7 +30,8 @@ EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
 # How alike two names must be for one to be taken for a misspelling of the other (difflib's ratio).
 _ALIKE = 0.8
 
-_T = TypeVar("_T")
+# With one of these set, the environment or `.env` has the App.
+_OF_AN_APP = ("APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET")
 
 
 class Variable(NamedTuple):
@@ -48,8 +49,8 @@ VARIABLES = (
     Variable("PRIVATE_KEY_PATH", "The file that holds the key, where `PRIVATE_KEY` is not set."),
     Variable("WEBHOOK_SECRET", "The secret that GitHub signs deliveries with. Unsigned deliveries are never accepted."),
     Variable("WEBHOOK_SECRET_PREVIOUS", "The secret of before, accepted as well while you rotate it."),
-    Variable("GITHUB_CLIENT_ID", "The App's client id, for signing in, which comes later."),
-    Variable("GITHUB_CLIENT_SECRET", "The App's client secret, for signing in, which comes later."),
+    Variable("GITHUB_CLIENT_ID", "The App's client id, for signing in to the dashboard."),
+    Variable("GITHUB_CLIENT_SECRET", "The App's client secret, for signing in to the dashboard."),
     Variable("GITHUB_API_URL", "The API's address; `https://HOST/api/v3` on Enterprise Server.", GITHUB_COM_API),
     Variable(
         "GITHUB_TOKEN",
@@ -105,6 +106,10 @@ VARIABLES = (
         "The `OWNER/REPO` that a bare `#N` means on the command line, and an agent's call that names none.",
     ),
     Variable("DOPPEL_MCP_TOKEN", "The bearer token that agents send to `doppel mcp --http`."),
+    Variable(
+        "DOPPEL_SETUP_TOKEN",
+        "The first-run token that opens `/setup` where no App is set up yet. `doppel serve` makes one by itself.",
+    ),
 )
 
 
@@ -133,12 +138,18 @@ class Settings:
     sqlite_synchronous: str = "FULL"
     default_repository: str = ""
     mcp_token: str = field(default="", repr=False)
+    setup_token: str = field(default="", repr=False)
     workflow_field: str | None = None
     siblings: tuple[str, ...] = ()
     embedding_model: str = "wordllama"
     embedding_url: str = ""
     embedding_key: str = field(default="", repr=False)
     remote_text: str = "public"
+
+    @property
+    def new(self) -> bool:
+        """Whether nothing of an App is set, so that one can be created; half an App is a mistake to be told."""
+        return self.app_id is None and not self.private_key and not self.webhook_secrets
 
     @property
     def enterprise(self) -> bool:
@@ -174,8 +185,8 @@ class Settings:
         missing = [name for name, value in needed.items() if not value]
         if missing:
             raise SettingsError(
-                f"{', '.join(missing)}: not set. Create the GitHub App from app.yml, then put its id, key and secret "
-                "into the environment or into .env (docs/config.md)."
+                f"{', '.join(missing)}: not set. `doppel serve` opens a page that creates the GitHub App; or create it "
+                "from app.yml, and put its id, key and secret into the environment or into .env (docs/config.md)."
             )
         return self
 
@@ -191,11 +202,13 @@ class WrongSettings(SettingsError):
 def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> Settings:
     """Read the settings from `environ` (default: the process's) over `.env` (default: in the working directory).
 
-    Real environment variables win over `.env`. Raises WrongSettings naming every variable that is wrong.
+    Real environment variables win over `.env`, and both over what the set-up page has stored. Raises WrongSettings
+    naming every variable that is wrong.
     """
-    values = _values(os.environ if environ is None else environ, dotenv_path)
+    values = variables(os.environ if environ is None else environ, dotenv_path)
     home = Path(values.get("DOPPEL_HOME") or platformdirs.user_data_dir("doppel", appauthor=False))
-    read = _Reader(values)
+    values = _with_stored_app(values, home)
+    read = Reader(values)
     settings = Settings(
         home=home,
         database_url=read.checked("", lambda: _database_url(values.get("DATABASE_URL", ""), home)),
@@ -218,6 +231,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "FULL", ("NORMAL", "FULL")),
         default_repository=read.text("DOPPEL_REPOSITORY"),
         mcp_token=read.text("DOPPEL_MCP_TOKEN"),
+        setup_token=read.text("DOPPEL_SETUP_TOKEN"),
         workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,
         siblings=read.repositories("DOPPEL_SIBLINGS"),
         embedding_model=read.text("DOPPEL_EMBEDDING_MODEL", "wordllama"),
@@ -238,7 +252,7 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
     """
     known = [variable.name for variable in VARIABLES]
     here = dict(os.environ if environ is None else environ)
-    file = set(_values({}, dotenv_path))
+    file = set(variables({}, dotenv_path))
     found = {}
     for name in sorted({*file, *here} - set(known)):
         near = difflib.get_close_matches(name, known, 1, _ALIKE)
@@ -247,9 +261,16 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
     return found
 
 
-def _values(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
-    file = dotenv.dotenv_values(dotenv_path or Path(".env"))
-    return {name: value for name, value in file.items() if value is not None} | dict(environ)
+def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The variables with those of the App that was set up in the browser (`bot.setup`), unless they name one.
+
+    All of an App or nothing: half of one with half of another would be neither.
+    """
+    path = credentials_file(home)
+    if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
+        return dict(values)
+    stored = {name: value for name, value in dotenv.dotenv_values(path, interpolate=False).items() if value}
+    return stored | {name: value for name, value in values.items() if value or name not in stored}
 
 
 def _database_url(value: str, home: Path) -> str:
@@ -265,86 +286,3 @@ def _database_url(value: str, home: Path) -> str:
         "DATABASE_URL: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH; leave it out for SQLite in "
         "DOPPEL_HOME."
     )
-
-
-class _Reader:
-    """Takes variables out of `values`; what is wrong is kept in `problems`, so that all of it can be told at once."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._values = values
-        self.problems: list[str] = []
-
-    def checked(self, otherwise: _T, read: Callable[[], _T]) -> _T:
-        """What `read` returns, or `otherwise` where it raises a SettingsError."""
-        try:
-            return read()
-        except SettingsError as problem:
-            self.problems.append(str(problem))
-            return otherwise
-
-    def text(self, name: str, default: str = "") -> str:
-        return self._values.get(name, "").strip() or default
-
-    def all(self, *names: str) -> tuple[str, ...]:
-        # As they are: white space can be part of a secret.
-        return tuple(self._values[name] for name in names if self._values.get(name))
-
-    def url(self, name: str, default: str, example: str = "", *, secret: bool = False) -> str:
-        """An http(s) address. One that is no `secret` is told in messages, so it must not hold a password."""
-        value = self.text(name, default).rstrip("/")
-        login = False
-        try:
-            parts = urlsplit(value)
-            right = not value or (parts.scheme in ("https", "http") and bool(parts.hostname))
-            login = "@" in parts.netloc and not secret
-        except ValueError:
-            right = False
-        if not right:
-            # Without the value: whoever knows a channel's address can read it, and others can hold a password.
-            self.problems.append(f"{name}: this is no http(s) address, such as {example or default}.")
-        elif login:
-            self.problems.append(
-                f"{name}: this holds a name or password before the @, which messages would show; leave it out. Keys "
-                "and tokens have variables of their own (docs/config.md)."
-            )
-        return value
-
-    def integer(self, name: str, default: int, least: int, most: int) -> int:
-        text = self.text(name)
-        if not text:
-            return default
-        if text.isascii() and text.isdigit() and least <= int(text) <= most:
-            return int(text)
-        self.problems.append(f"{name}: {text!r} is no whole number from {least} to {most}.")
-        return default
-
-    def seconds(self, name: str, default: float, least: float, most: float) -> float:
-        text = self.text(name)
-        try:
-            value = float(text) if text else default
-        except ValueError:
-            value = -1.0
-        if not least <= value <= most:
-            self.problems.append(f"{name}: {text!r} is no number of seconds from {least:g} to {most:g}.")
-        return value
-
-    def repositories(self, name: str) -> tuple[str, ...]:
-        found: list[str] = []
-        for text in filter(None, map(str.strip, self.text(name).split(","))):
-            try:
-                found.append(str(RepoRef.parse(text)))
-            except InvalidArgument:
-                self.problems.append(f"{name}: {text!r} is not of the form OWNER/REPO; separate several by commas.")
-        return tuple(found)
-
-    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
-        value = self.text(name, default).upper()
-        if value not in choices:
-            self.problems.append(f"{name}: {value!r} is none of {', '.join(choices)}.")
-        return value
-
-    def flag(self, name: str) -> bool:
-        value = self.text(name).lower()
-        if value not in ("", "0", "1", "no", "yes", "off", "on", "false", "true"):
-            self.problems.append(f"{name}: {value!r} is neither on nor off.")
-        return value in ("1", "yes", "on", "true")

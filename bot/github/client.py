@@ -12,7 +12,7 @@ from typing import Any
 
 import githubkit
 import httpx
-from githubkit.auth import BaseAuthStrategy, TokenAuthStrategy
+from githubkit.auth import BaseAuthStrategy, TokenAuthStrategy, UnauthAuthStrategy
 
 from bot.calls import ToolCallTracker
 from bot.errors import SettingsError
@@ -22,6 +22,7 @@ from bot.github.auth import AppCredentials, SharedTokens, Tokens, TokenStore
 from bot.github.clock import ServerClock
 from bot.github.conditional import ConditionalTransport, Memory
 from bot.github.pacing import LocalPacer, Pacer
+from bot.github.registration import RegistrationClient
 from bot.github.repo import RepoClient
 from bot.github.transport import PacedTransport, open_connections
 
@@ -99,6 +100,11 @@ class GitHub:
         account = f"user {hashlib.sha256(token.encode()).hexdigest()[:16]}"
         with self._lock:
             return RepoClient(Api(self._client(TokenAuthStrategy(token), account, None)), self._tracker)
+
+    def registration(self) -> RegistrationClient:
+        """Nobody in particular, for an App that is only being created."""
+        with self._lock:
+            return RegistrationClient(Api(self._client(UnauthAuthStrategy(), "nobody", None)))
 
     @property
     def tracker(self) -> ToolCallTracker:

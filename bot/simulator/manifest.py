@@ -33,6 +33,7 @@ class Manifest:
     events: tuple[str, ...]
     single_files: tuple[str, ...] = ()
     hook_url: str = ""
+    callback_urls: tuple[str, ...] = ()
 
 
 def from_mapping(data: Mapping[str, Any]) -> Manifest:
@@ -41,7 +42,8 @@ def from_mapping(data: Mapping[str, Any]) -> Manifest:
     events, single = data.get("default_events") or (), data.get("single_file_paths") or ()
     hook = data.get("hook_attributes") or {}
     url = str(hook.get("url") or "") if hook.get("active", True) else ""
-    return Manifest(str(data.get("name") or "Doppel"), permissions, tuple(events), tuple(single), url)
+    name, callbacks = str(data.get("name") or "Doppel"), tuple(data.get("callback_urls") or ())
+    return Manifest(name, permissions, tuple(events), tuple(single), url, callbacks)
 
 
 @lru_cache(maxsize=8)

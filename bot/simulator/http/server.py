@@ -18,6 +18,7 @@ from bot.simulator.http import dispatch
 from bot.simulator.http.routing import ROUTES, Route
 from bot.simulator.http.wire import Application, WireServer
 from bot.simulator.simulator import Simulator
+from bot.simulator.site import SIMULATOR, make_site
 
 ENTERPRISE_PREFIX = "/api/v3"
 
@@ -27,9 +28,6 @@ class _Anything(BaseConverter):
 
     regex = ".*?"
     part_isolating = False
-
-
-_SIMULATOR = "bot.simulator"
 
 
 def create_app(sim: Simulator) -> Application:
@@ -51,7 +49,7 @@ def create_app(sim: Simulator) -> Application:
             # No login looks like this, so that an unknown number is a repository that is not found.
             name = repo.full_name if repo else f"--/{number}"
             path = f"/repos/{name}/{tail}".rstrip("/")
-        return routed({**environ, "PATH_INFO": path, _SIMULATOR: sim}, start)
+        return routed({**environ, "PATH_INFO": path, SIMULATOR: sim}, start)
 
     return call
 
@@ -69,8 +67,10 @@ def _routes() -> Flask:
     for number, route in enumerate(ROUTES):
         app.add_url_rule(route.path, f"{number}", _view(route), methods=[route.method], provide_automatic_options=False)
 
+    app.register_blueprint(make_site())
+
     def unknown(_error: Exception) -> Response:
-        return dispatch.unknown(request.environ[_SIMULATOR], request)
+        return dispatch.unknown(request.environ[SIMULATOR], request)
 
     app.register_error_handler(404, unknown)
     app.register_error_handler(405, unknown)
@@ -79,7 +79,7 @@ def _routes() -> Flask:
 
 def _view(route: Route) -> Callable[..., Response]:
     def view(**params: Any) -> Response:
-        return dispatch.answer(request.environ[_SIMULATOR], route, request, params)
+        return dispatch.answer(request.environ[SIMULATOR], route, request, params)
 
     return view
 

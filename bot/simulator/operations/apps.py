@@ -9,11 +9,13 @@ from datetime import timedelta
 from bot.simulator.keys import KeyPair, new_pair
 from bot.simulator.manifest import Manifest, from_mapping
 from bot.simulator.operations.base import Operations, locked
-from bot.simulator.state.accounts import Account, App, Hook, ManifestCode
+from bot.simulator.state.accounts import Account, App, Hook, ManifestCode, SignInCode
 from bot.simulator.state.ids import node_id
 
 # https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 CODE_LIFETIME = timedelta(hours=1)
+# https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+SIGN_IN_LIFETIME = timedelta(minutes=10)
 
 
 class AppOperations(Operations):
@@ -42,6 +44,7 @@ class AppOperations(Operations):
             hook=Hook(self.ids.next("hook"), manifest.hook_url, secrets.token_hex(20)),
             created_at=self.now(),
             single_files=manifest.single_files,
+            callback_urls=manifest.callback_urls,
         )
         self.apps[key] = made
         return made
@@ -61,3 +64,24 @@ class AppOperations(Operations):
         if found is None or found.expires_at <= self.clock.now():
             return None
         return self.register_app(from_mapping(found.manifest), found.owner, new_pair())
+
+    @locked
+    def sign_in_code(self, app: App, login: str | Account, redirect_url: str) -> str:
+        """What GitHub hands to a person who lets an App know who they are."""
+        code = secrets.token_hex(10)
+        expires = self.clock.now() + SIGN_IN_LIFETIME
+        self.sign_in_codes[code] = SignInCode(code, app, self.who(login), redirect_url, expires)
+        return code
+
+    @locked
+    def exchange_sign_in(self, client_id: str, client_secret: str, code: str, redirect_url: str) -> str | None:
+        """The user access token for a code; None if the code is used, old, or another App's or address's."""
+        found = self.sign_in_codes.get(code)
+        if found is None or found.app.client_id != client_id or found.app.client_secret != client_secret:
+            return None
+        del self.sign_in_codes[code]
+        if found.expires_at <= self.clock.now() or (redirect_url and redirect_url != found.redirect_url):
+            return None
+        token = f"ghu_{secrets.token_hex(18)}"
+        self.user_tokens[token] = found.user
+        return token

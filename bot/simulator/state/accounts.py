@@ -52,6 +52,7 @@ class App:
     hook: Hook
     created_at: datetime
     single_files: tuple[str, ...] = ()
+    callback_urls: tuple[str, ...] = ()
     description: str | None = None
     external_url: str = "https://github.com"
 
@@ -92,4 +93,15 @@ class ManifestCode:
     code: str
     manifest: dict[str, object]
     owner: Account
+    expires_at: datetime
+
+
+@dataclass(slots=True, eq=False)
+class SignInCode:
+    """What a person who signs in brings back to an App: it can be exchanged once, within ten minutes."""
+
+    code: str
+    app: App
+    user: Account
+    redirect_url: str
     expires_at: datetime

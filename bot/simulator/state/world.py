@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.simulator.clock import Clock
-from bot.simulator.state.accounts import Account, App, Installation, InstallationToken, ManifestCode
+from bot.simulator.state.accounts import Account, App, Installation, InstallationToken, ManifestCode, SignInCode
 from bot.simulator.state.discussions import Discussion
 from bot.simulator.state.ids import Ids
 from bot.simulator.state.issues import Comment, Issue, Tombstone
@@ -43,6 +43,7 @@ class World:
         self.installation_tokens: dict[str, InstallationToken] = {}
         self.user_tokens: dict[str, Account] = {}
         self.manifest_codes: dict[str, ManifestCode] = {}
+        self.sign_in_codes: dict[str, SignInCode] = {}
         self.repositories: dict[int, Repository] = {}
         self.names: dict[str, int] = {}
         self.issues: defaultdict[int, dict[int, Issue | Tombstone]] = defaultdict(dict)

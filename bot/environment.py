@@ -1,0 +1,111 @@
+"""The environment as variables of a kind: text, number, address, choice; each mistake is told with its variable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import dotenv
+
+from bot.errors import InvalidArgument, SettingsError
+from bot.model import RepoRef
+
+_T = TypeVar("_T")
+
+
+def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
+    """Those of `environ` over those of `.env` (default: in the working directory)."""
+    file = dotenv.dotenv_values(dotenv_path or Path(".env"))
+    return {name: value for name, value in file.items() if value is not None} | dict(environ)
+
+
+class Reader:
+    """Takes variables out of `values`; what is wrong is kept in `problems`, so that all of it can be told at once."""
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = values
+        self.problems: list[str] = []
+
+    def checked(self, otherwise: _T, read: Callable[[], _T]) -> _T:
+        """What `read` returns, or `otherwise` where it raises a SettingsError."""
+        try:
+            return read()
+        except SettingsError as problem:
+            self.problems.append(str(problem))
+            return otherwise
+
+    def text(self, name: str, default: str = "") -> str:
+        """The text without the white space around it."""
+        return self._values.get(name, "").strip() or default
+
+    def all(self, *names: str) -> tuple[str, ...]:
+        """The values of those variables that have one."""
+        # As they are: white space can be part of a secret.
+        return tuple(self._values[name] for name in names if self._values.get(name))
+
+    def url(self, name: str, default: str, example: str = "", *, secret: bool = False) -> str:
+        """An http(s) address. One that is no `secret` is told in messages, so it must not hold a password."""
+        value = self.text(name, default).rstrip("/")
+        login = False
+        try:
+            parts = urlsplit(value)
+            right = not value or (parts.scheme in ("https", "http") and bool(parts.hostname))
+            login = "@" in parts.netloc and not secret
+        except ValueError:
+            right = False
+        if not right:
+            # Without the value: whoever knows a channel's address can read it, and others can hold a password.
+            self.problems.append(f"{name}: this is no http(s) address, such as {example or default}.")
+        elif login:
+            self.problems.append(
+                f"{name}: this holds a name or password before the @, which messages would show; leave it out. Keys "
+                "and tokens have variables of their own (docs/config.md)."
+            )
+        return value
+
+    def integer(self, name: str, default: int, least: int, most: int) -> int:
+        """A whole number within bounds."""
+        text = self.text(name)
+        if not text:
+            return default
+        if text.isascii() and text.isdigit() and least <= int(text) <= most:
+            return int(text)
+        self.problems.append(f"{name}: {text!r} is no whole number from {least} to {most}.")
+        return default
+
+    def seconds(self, name: str, default: float, least: float, most: float) -> float:
+        """A number of seconds within bounds."""
+        text = self.text(name)
+        try:
+            value = float(text) if text else default
+        except ValueError:
+            value = -1.0
+        if not least <= value <= most:
+            self.problems.append(f"{name}: {text!r} is no number of seconds from {least:g} to {most:g}.")
+        return value
+
+    def repositories(self, name: str) -> tuple[str, ...]:
+        """Repositories, separated by commas."""
+        found: list[str] = []
+        for text in filter(None, map(str.strip, self.text(name).split(","))):
+            try:
+                found.append(str(RepoRef.parse(text)))
+            except InvalidArgument:
+                self.problems.append(f"{name}: {text!r} is not of the form OWNER/REPO; separate several by commas.")
+        return tuple(found)
+
+    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
+        """One of some words, in capitals; upper and lower case are alike."""
+        value = self.text(name, default).upper()
+        if value not in choices:
+            self.problems.append(f"{name}: {value!r} is none of {', '.join(choices)}.")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """On or off, off by default."""
+        value = self.text(name).lower()
+        if value not in ("", "0", "1", "no", "yes", "off", "on", "false", "true"):
+            self.problems.append(f"{name}: {value!r} is neither on nor off.")
+        return value in ("1", "yes", "on", "true")

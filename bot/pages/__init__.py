@@ -1,0 +1,36 @@
+"""What all of Doppel's own web pages share: frame, style, and the headers that keep a page to itself."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, abort, request
+
+# Nothing is loaded from elsewhere, nothing is framed, and only scripts of our own run. Where a form leads is checked
+# by who answers it, since the set-up page's form leads to GitHub.
+POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:"
+_NO_FRAMES = "; frame-ancestors 'none'; base-uri 'none'"
+
+
+def make_pages() -> Blueprint:
+    """The blueprint with `pages/base.html` and the static files under `/static`."""
+    return Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/static")
+
+
+def protect(blueprint: Blueprint) -> None:
+    """Give every page of a blueprint the headers of private pages, and refuse what another site's page posts."""
+
+    @blueprint.before_request
+    def refuse_other_sites() -> None:
+        """Browsers say where a request comes from ("Sec-Fetch-Site" in the W3C's Fetch Metadata)."""
+        if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") not in (
+            "same-origin",
+            "none",
+        ):
+            abort(403)
+
+    @blueprint.after_request
+    def add_headers(response: Response) -> Response:
+        response.headers.setdefault("Content-Security-Policy", POLICY + _NO_FRAMES)
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        response.headers["Referrer-Policy"] = "no-referrer"
+        response.headers["Cache-Control"] = "no-store"
+        return response

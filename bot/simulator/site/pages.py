@@ -1,0 +1,130 @@
+"""The routes of these pages.
+
+https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from flask import Blueprint, abort, jsonify, redirect, render_template, request
+from werkzeug.wrappers import Response
+
+from bot.simulator.state.accounts import App
+
+if TYPE_CHECKING:
+    from bot.simulator.simulator import Simulator
+
+# Where the WSGI environment holds the simulator that is asked.
+SIMULATOR = "bot.simulator"
+Page = str | Response | tuple[str, int]
+
+
+def make_site() -> Blueprint:
+    """The blueprint of the pages."""
+    site = Blueprint("site", __name__, template_folder="templates")
+    methods = ["GET", "POST"]
+    site.add_url_rule("/settings/apps/new", "new", new_app, methods=methods)
+    site.add_url_rule("/organizations/<organization>/settings/apps/new", "new_in", new_app, methods=methods)
+    site.add_url_rule("/apps/<slug>/installations/new", "install", install, methods=methods)
+    site.add_url_rule("/login/oauth/authorize", "authorize", authorize, methods=methods)
+    site.add_url_rule("/login/oauth/access_token", "access_token", access_token, methods=["POST"])
+    return site
+
+
+def new_app(organization: str = "") -> Page:
+    """Show what a manifest asks for; who agrees goes back to the App's maker with a code."""
+    sim = _sim()
+    try:
+        manifest = json.loads(request.form.get("manifest", ""))
+        problem = _manifest_problem(manifest)
+    except ValueError:
+        manifest, problem = {}, "Error Invalid GitHub App configuration: the manifest is not JSON"
+    with sim.lock:
+        name = request.form.get("name") or (str(manifest.get("name") or "") if not problem else "")
+        taken = any(app.name.lower() == name.lower() for app in sim.apps.values())
+        problem = problem or ("Name is already in use" if taken and "login" in request.form else "")
+        if problem or "login" not in request.form:
+            page = render_template(
+                "site/new_app.html",
+                manifest=manifest,
+                text=json.dumps(manifest),
+                name=name,
+                organization=organization,
+                people=_people(sim),
+                problem=problem,
+            )
+            return (page, 422) if problem else page
+        owner = sim.add_organization(organization) if organization else sim.add_user(request.form["login"])
+        code = sim.manifest_code(manifest | {"name": name}, owner)
+    return redirect(_with(str(manifest["redirect_url"]), code=code, state=request.args.get("state", "")))
+
+
+def install(slug: str) -> Page:
+    """Choose an account or a repository to install an App on."""
+    sim = _sim()
+    with sim.lock:
+        app = next((app for app in sim.apps.values() if app.slug == slug), None)
+        if app is None:
+            abort(404)
+        target = request.form.get("target", "")
+        if target:
+            sim.install(target, app_id=app.id)
+        repositories = sorted(repo.full_name for repo in sim.repositories.values())
+        owners = sorted({name.split("/")[0] for name in repositories})
+        return render_template("site/install.html", app=app, targets=[*owners, *repositories], done=target)
+
+
+def authorize() -> Page:
+    """Ask somebody whether an App may know who they are; who agrees goes back with a code."""
+    sim = _sim()
+    with sim.lock:
+        app = _app(sim, request.args.get("client_id", ""))
+        # Without an address the first one of the App's is meant; any other must be one of them.
+        back = request.args.get("redirect_uri") or next(iter(app.callback_urls), "")
+        if back not in app.callback_urls:
+            return render_template("site/authorize.html", app=app, people=(), problem="redirect_uri mismatch"), 400
+        if "login" not in request.form:
+            return render_template("site/authorize.html", app=app, people=_people(sim), problem="")
+        code = sim.sign_in_code(app, request.form["login"], back)
+    return redirect(_with(back, code=code, state=request.args.get("state", "")))
+
+
+def access_token() -> Response:
+    """Exchange the code of `authorize` for a token. Refusals have status 200, as GitHub's do."""
+    said = {**request.args.to_dict(), **request.form.to_dict(), **(request.get_json(silent=True) or {})}
+    names = ("client_id", "client_secret", "code")
+    token = _sim().exchange_sign_in(*(str(said.get(name, "")) for name in names), str(said.get("redirect_uri", "")))
+    if token is None:
+        return jsonify(error="bad_verification_code", error_description="The code passed is incorrect or expired.")
+    return jsonify(access_token=token, token_type="bearer", scope="")  # noqa: S106
+
+
+def _manifest_problem(manifest: Any) -> str:
+    wanted = ("url", "redirect_url")
+    missing = wanted if not isinstance(manifest, dict) else [name for name in wanted if not manifest.get(name)]
+    return f"Error Invalid GitHub App configuration: {', '.join(missing)} missing" if missing else ""
+
+
+def _people(sim: Simulator) -> list[str]:
+    return sorted(account.login for account in sim.accounts.values() if account.type == "User")
+
+
+def _app(sim: Simulator, client_id: str) -> App:
+    found = next((app for app in sim.apps.values() if app.client_id == client_id), None)
+    if found is None:
+        abort(404)
+    return found
+
+
+def _with(url: str, **query: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(query=urlencode([*parse_qsl(parts.query), *query.items()])))
+
+
+def _sim() -> Simulator:
+    sim: Simulator = request.environ[SIMULATOR]
+    return sim
