@@ -1,7 +1,8 @@
 """What the bot remembers beyond one webhook, keyed by repository id; SQLite or PostgreSQL."""
 
+import bot.store.gauges
 import bot.store.index_tables
-import bot.store.scan_tables  # noqa: F401  (the schema is complete only with the tables of index and scan)
+import bot.store.scan_tables  # noqa: F401  (the schema is complete only with the tables of all of them)
 from bot.store.comments import ADVISORY, Claim, CommentState, KeptComment
 from bot.store.repositories import StoredRepository
 from bot.store.store import Store, open_store
