@@ -18,7 +18,7 @@ from werkzeug.test import TestResponse
 
 from bot.errors import SettingsError
 from bot.jobs import DeadLetters, inbox
-from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.database import partition_of, queue_engine, workflow_table
 from bot.settings import Settings
 from bot.store import open_store
 from bot.web import create_app
@@ -71,9 +71,9 @@ def post(client: FlaskClient, payload: Any = PAYLOAD, **options: str) -> TestRes
 
 
 def queued(settings: Settings) -> list[tuple[str, str, str]]:
-    """What is in the queue: id, status, partition."""
+    """What is in the queue: id, status, what it is about."""
     workflows = workflow_table(queue_engine(settings))
-    columns = (workflows.c.workflow_uuid, workflows.c.status, workflows.c.queue_partition_key)
+    columns = (workflows.c.workflow_uuid, workflows.c.status, partition_of(workflows))
     with queue_engine(settings).connect() as connection:
         return [tuple(row) for row in connection.execute(workflows.select().with_only_columns(*columns))]
 

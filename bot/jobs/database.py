@@ -28,6 +28,9 @@ QUEUE = "events"
 # Work that nobody waits for. It is done one piece at a time beside the other queue, so that it keeps nobody waiting.
 BACKGROUND_QUEUE = "background"
 
+# The attribute of a workflow that says what it is about.
+PARTITION = "partition"
+
 SCHEMA = "dbos"
 # Any constant will do, as long as nothing else in the database locks the same number.
 _LOCK = 7_205_759_404
@@ -92,6 +95,7 @@ def workflow_table(engine: sa.Engine) -> sa.TableClause:
         "status",
         "queue_name",
         "queue_partition_key",
+        "attributes",
         "executor_id",
         "created_at",
         "completed_at",
@@ -111,9 +115,15 @@ def queue_for(partition: str) -> str:
     return BACKGROUND_QUEUE if partition.startswith(BACKGROUND) else QUEUE
 
 
+def partition_of(workflows: sa.TableClause) -> sa.ColumnElement[str]:
+    """What a job is about (`bot.events`). Earlier versions, which had no lanes, kept it as DBOS's partition."""
+    kept = sa.type_coerce(workflows.c.attributes, sa.JSON())[PARTITION].as_string()
+    return sa.func.coalesce(kept, workflows.c.queue_partition_key)
+
+
 def belongs_to(workflows: sa.TableClause, repository_id: int) -> sa.ColumnElement[bool]:
     """Whether a workflow is about a repository or one of its issues: its partition says so (`bot.events`)."""
-    partition = workflows.c.queue_partition_key
+    partition = partition_of(workflows)
     whole = [f"repository:{repository_id}", f"index:{repository_id}"]
     return sa.or_(partition.in_(whole), partition.like(f"{repository_id}#%"))
 

@@ -74,7 +74,7 @@ class DeadLetters:
 def _message(row: WorkflowStatus) -> Message | None:
     """What the workflow was given; None where that has been erased."""
     arguments: Any = row.input
-    return Message(*arguments["args"]) if arguments else None
+    return Message.restored(*arguments["args"]) if arguments else None
 
 
 def _letter(row: WorkflowStatus, message: Message) -> DeadLetter:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from dbos import error as dbos_error
 
-from bot.jobs.database import VERSION, queue_for, workflow_table
+from bot.jobs.database import PARTITION, VERSION, queue_for, workflow_table
 from bot.jobs.job import Message
 from bot.store.engine import write
 
@@ -62,7 +62,9 @@ def _insert(client: DBOSClient, connection: sa.Connection, message: Message, del
         "workflow_id": message.workflow_id,
         "workflow_id_reuse_policy": "reject",
         "app_version": VERSION,
-        "queue_partition_key": message.partition,
+        # DBOS's partition is our lane; ours is what the work of one issue has in common.
+        "queue_partition_key": message.lane,
+        "attributes": {PARTITION: message.partition},
         "serialization_type": WorkflowSerializationFormat.PORTABLE,
     }
     if delay > 0:

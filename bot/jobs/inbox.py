@@ -20,6 +20,7 @@ from bot.jobs.cleanup import erase
 from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
 from bot.jobs.enqueue import Entry, enqueue, insert
 from bot.jobs.job import Message, QueueUnavailable
+from bot.jobs.lanes import lane_of
 from bot.jobs.shared_commit import SharedCommit
 from bot.settings import Settings
 from bot.store.engine import write
@@ -63,7 +64,7 @@ class Inbox:
         """
         # JSON may hold half of a surrogate pair, which no database can store.
         text = to_json(event).encode("utf-8", "replace").decode("utf-8")
-        message = Message(delivery_id, 1, 0, time.time_ns() // 1_000_000, event.partition, text)
+        message = Message(delivery_id, 1, 0, time.time_ns() // 1_000_000, event.partition, text, lane_of(event))
         with self._ready():
             return self._commit((message, delay_seconds))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from bot.errors import Retryable
 from bot.events import Event
+from bot.jobs.lanes import lane_of_text
 
 # Between a delivery's id and the number of its run in a workflow id; no delivery id contains it.
 _RUN = "~"
@@ -36,7 +37,7 @@ class Message:
     Every run is a workflow of its own: the first bears the delivery's id, which makes a redelivery a no-op. `run` also
     counts the times that a job only stepped aside for an older one, `failures` does not. `arrived` is when the
     delivery was accepted, in milliseconds since 1970: jobs of one partition are taken in this order. `text` is the
-    event as JSON.
+    event as JSON. `lane` is where it waits (`bot.jobs.lanes`).
     """
 
     delivery_id: str
@@ -45,6 +46,12 @@ class Message:
     arrived: int
     partition: str
     text: str
+    lane: str
+
+    @classmethod
+    def restored(cls, delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> Message:
+        """The message from what its workflow was given."""
+        return cls(delivery_id, run, failures, arrived, partition, text, lane_of_text(text, partition))
 
     @property
     def workflow_id(self) -> str:

@@ -1,6 +1,7 @@
 """The worker: takes deliveries from the queue and hands them to the handlers.
 
-Each delivery runs as a DBOS workflow. A partition (an issue, say) has one running at a time, in the order of arrival.
+Each delivery runs as a DBOS workflow. A partition (an issue, say) has one running at a time, in the order of arrival;
+whose turn it is among many is decided twice, by `lanes` for what is taken and by `places` for what is begun.
 What fails comes back as a new workflow after a wait, so that a waiting job occupies no thread; later jobs of its
 partition step aside meanwhile, if the wait is short. A handler can be started twice for one delivery (after a kill, or
 when a machine was cut off for a while), so what it does must be repeatable.
@@ -28,6 +29,7 @@ from bot.jobs.database import (
     QUEUE,
     SCHEMA,
     VERSION,
+    partition_of,
     prepare,
     queue_client,
     queue_engine,
@@ -36,6 +38,9 @@ from bot.jobs.database import (
 )
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import LATER_RUN, Job, Message
+from bot.jobs.lanes import LANES, owner_of
+from bot.jobs.places import Places
+from bot.jobs.measuring import measured
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
 from bot.settings import Settings
 
@@ -75,11 +80,9 @@ class Worker:
         self._chores = {chore.name: chore for chore in chores}
         # The last turn of each that this worker has called for.
         self._turns: dict[str, int] = {}
-        self._claims = CLAIMS_PER_THREAD * settings.worker_threads
-        self._places = {
-            QUEUE: threading.BoundedSemaphore(settings.worker_threads),
-            BACKGROUND_QUEUE: threading.BoundedSemaphore(1),
-        }
+        # More than one installation has lanes, so that those of another find room.
+        self._claims = LANES + CLAIMS_PER_THREAD * settings.worker_threads
+        self._places = Places(settings.worker_threads)
         # DBOS's own threads need connections besides those of the jobs.
         self._engine = queue_engine(settings, pool_size=self._claims + 10)
         self._client = queue_client(self._engine)
@@ -112,8 +115,11 @@ class Worker:
 
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_CRASHES)
         def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
-            with self._places[queue_for(partition)]:
-                return self._work(Message(delivery_id, run, failures, arrived, partition, text))
+            message = Message.restored(delivery_id, run, failures, arrived, partition, text)
+            if queue_for(partition) == BACKGROUND_QUEUE:
+                return self._work(message)
+            with self._places.one_for(owner_of(message.lane)):
+                return self._work(message)
 
         @DBOS.workflow(name=CHORE, max_recovery_attempts=MOST_CRASHES)
         def chore(name: str) -> str:
@@ -142,6 +148,7 @@ class Worker:
         self._engine.dispose()
         return self._running == 0
 
+    @measured
     def _work(self, message: Message) -> str:
         """One run of a delivery; what it returns is kept as the workflow's result."""
         due = time.time() if self._stopping.is_set() else self._older_job_due(message)
@@ -214,7 +221,8 @@ class Worker:
             # Written out, because SQLite uses its partial index only for a literal.
             sa.text("status = 'DELAYED'"),
             workflows.c.queue_name == queue_for(message.partition),
-            workflows.c.queue_partition_key == message.partition,
+            workflows.c.queue_partition_key.in_((message.lane, message.partition)),
+            partition_of(workflows) == message.partition,
             workflows.c.created_at < message.arrived,
             workflows.c.delay_until_epoch_ms < (time.time() + HOLD) * 1000,
             workflows.c.workflow_uuid.like(LATER_RUN),

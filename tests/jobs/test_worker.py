@@ -29,9 +29,9 @@ from bot.settings import Settings
 _number = itertools.count(1)
 
 
-def event(number: int, action: str = "opened", repo_id: int = 5) -> IssueEvent:
+def event(number: int, action: str = "opened", repo_id: int = 5, installation: int = 1) -> IssueEvent:
     repository = RepositorySummary(repo_id, RepoRef("acme", "app"), private=False)
-    return IssueEvent(action, 1, repository, number, Actor("ann"), Actor("ann"))
+    return IssueEvent(action, installation, repository, number, Actor("ann"), Actor("ann"))
 
 
 class Bench:
@@ -365,3 +365,30 @@ def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiti
     go.set()
     bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == len(steps))
     assert most[0] == 1
+
+
+def test_an_installation_whose_jobs_all_wait_keeps_no_other_waiting(bench: Bench) -> None:
+    """The short form of `python -m bench.fairness`: 200 events of one of them, of which none ends, 10 of another."""
+    go, at_work, most = threading.Event(), [0], [0]
+
+    def wait(job: Job) -> None:
+        with bench.lock:
+            at_work[0] += 1
+            most[0] = max(most[0], at_work[0])
+        go.wait(60)
+        with bench.lock:
+            at_work[0] -= 1
+
+    noisy = [f"noisy-{n}" for n in range(200)]
+    for n, delivery in enumerate(noisy):
+        bench.reactions[delivery] = wait
+        bench.inbox.put(delivery, event(n, repo_id=81, installation=81))
+    bench.wait(lambda: most[0] == 4)
+    quiet = [f"quiet-{n}" for n in range(10)]
+    for n, delivery in enumerate(quiet):
+        bench.inbox.put(delivery, event(n, repo_id=82, installation=82))
+    bench.wait(lambda: len(bench.calls(*quiet)) == 10, seconds=30)
+    assert (at_work[0], most[0]) == (4, 4), "it has its own places all the time, and no more"
+    bench.inbox.erase(81)
+    go.set()
+    bench.wait(lambda: at_work[0] == 0)
