@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -73,6 +73,16 @@ class Supervisor:
             stderr=self._output,
         )
 
+    def add(self, commands: Mapping[str, Sequence[str]]) -> None:
+        """Run further commands beside the others."""
+        for name, command in commands.items():
+            self._commands[name], self._deaths[name] = command, []
+            self._start(name)
+
+    def reload(self, name: str) -> None:
+        """Let a child that understands SIGHUP, as gunicorn does, begin anew without giving up its port."""
+        self._children[name].send_signal(signal.SIGHUP)
+
     def pid(self, name: str) -> int:
         """The process id of a child, for tests that kill it."""
         return self._children[name].pid
@@ -92,19 +102,23 @@ class Supervisor:
                 os.killpg(child.pid, signal.SIGKILL)
             self._start(name)
 
-    def run(self) -> None:
-        """Watch the children until SIGTERM or SIGINT, then stop them."""
+    def run(self, until: Callable[[], bool] = lambda: False, every: float = RESTART_AFTER_SECONDS) -> bool:
+        """Watch the children until `until` says so, asked every so many seconds: True; False at SIGTERM or SIGINT.
+
+        At a signal the children are stopped.
+        """
 
         def on_signal(number: int, frame: FrameType | None) -> None:
             self._stopping.set()
 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, on_signal)
-        try:
-            while not self._stopping.wait(RESTART_AFTER_SECONDS):
-                self.check(time.monotonic())
-        finally:
-            self.stop()
+        while not self._stopping.wait(every):
+            self.check(time.monotonic())
+            if until():
+                return True
+        self.stop()
+        return False
 
     def stop(self) -> None:
         """Ask every child to finish what it is at; after the grace period it is killed."""

@@ -1,4 +1,4 @@
-"""The web process: takes GitHub's deliveries, commits them to the queue, and answers. It never calls GitHub.
+"""The web process: takes GitHub's deliveries, commits them to the queue, and answers. Taking one never calls GitHub.
 
 `bot.web:create_app()` is the WSGI factory (E2); importing this module does nothing.
 """
@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import logging
 
-from flask import Blueprint, Flask, Response, current_app, jsonify, request
+from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, request, url_for
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
+from bot import health
 from bot.errors import SettingsError
 from bot.events import Ignored
 from bot.jobs.inbox import Inbox, debounce
 from bot.jobs.job import QueueUnavailable
-from bot.metrics import CONTENT_TYPE, exposition
+from bot.metrics import DELIVERIES, UNKNOWN_EVENTS
+from bot.pages import make_pages
 from bot.settings import Settings, load
-from bot.tally import Tally
+from bot.setup.pages import make_setup
 from bot.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
+from bot.work import Work, working_on
 
 log = logging.getLogger(__name__)
 
@@ -29,16 +32,22 @@ _PAGE = """<!doctype html>
 </html>
 """
 
+# What is answered, in the words of the metric.
+_OUTCOMES = {"queued": "accepted"}
+
 routes = Blueprint("receiver", __name__)
 
 
 def create_app(settings: Settings | None = None) -> Flask:
     """The Flask application, with the settings given or those of the environment.
 
-    Raises SettingsError without a webhook secret: unsigned deliveries are never accepted. A database that is away does
-    not keep it from starting; deliveries are then answered with 503 until it is back.
+    Raises SettingsError without a webhook secret: unsigned deliveries are never accepted. Only the set-up page is there
+    where no App is and a first-run token. A database that is away does not keep it from starting; deliveries are then
+    answered with 503 until it is back.
     """
     settings = settings or load()
+    if settings.new and settings.setup_token:
+        return _set_up_first(settings)
     if not settings.webhook_secrets:
         raise SettingsError(
             "WEBHOOK_SECRET: not set. Enter the secret of the App's webhook; without it nobody could tell GitHub's "
@@ -48,10 +57,39 @@ def create_app(settings: Settings | None = None) -> Flask:
     # Werkzeug refuses a longer body by its Content-Length before reading it, and cuts a chunked one off at this size,
     # silently: with one byte more than allowed, `read` can tell.
     app.config["MAX_CONTENT_LENGTH"] = LARGEST_PAYLOAD + 1
-    app.extensions["doppel"] = _Receiver(settings)
+    receiver = app.extensions["doppel"] = _Receiver(settings)
+    app.extensions["doppel.health"] = health.Health(settings, receiver.inbox)
     app.register_blueprint(routes)
+    app.register_blueprint(health.routes)
     app.register_error_handler(HTTPException, _http_error)
+    if settings.setup_token:
+        _add_setup(app, settings)
     return app
+
+
+def _set_up_first(settings: Settings) -> Flask:
+    """The application as long as there is no App: whoever comes is led to the set-up page, and GitHub to come again."""
+    app = Flask("doppel", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = 1_000_000
+    app.register_error_handler(HTTPException, _http_error)
+    app.add_url_rule("/", "index", lambda: redirect(url_for("setup.form")))
+    app.add_url_rule("/healthz", "healthz", health.healthz)
+    for path in ("/readyz", "/webhook"):
+        app.add_url_rule(path, path, _not_set_up, methods=["GET", "POST"])
+    _add_setup(app, settings)
+    return app
+
+
+def _add_setup(app: Flask, settings: Settings) -> None:
+    # Only here does the web process need what speaks to GitHub, which takes a while to import.
+    from bot.wiring import build_setup
+
+    app.register_blueprint(make_pages())
+    app.register_blueprint(make_setup(build_setup(settings)))
+
+
+def _not_set_up() -> tuple[Response, int]:
+    return jsonify(error="no GitHub App is set up yet"), 503
 
 
 class _Receiver:
@@ -60,7 +98,6 @@ class _Receiver:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.inbox = Inbox(settings)
-        self.tally = Tally(settings)
         try:
             self.inbox.check()
         except QueueUnavailable as problem:
@@ -73,7 +110,7 @@ class _Receiver:
                 return {"status": "pong"}
             case Ignored(reason, unknown):
                 if unknown:
-                    self.tally.count(f"unknown event {delivery.name}")
+                    UNKNOWN_EVENTS.labels(delivery.name).inc()
                 return {"status": "ignored", "reason": reason}
             case event:
                 delay = debounce(event, self.settings.debounce_seconds)
@@ -87,11 +124,14 @@ def webhook() -> tuple[Response, int]:
     receiver = _receiver()
     match read(dict(request.headers), request.get_data(cache=False), receiver.settings.webhook_secrets):
         case Refused(status, reason):
+            DELIVERIES.labels("refused").inc()
             log.info("refused a delivery: %d %s", status, reason)
             return jsonify(error=reason), status
         case delivery:
-            outcome = receiver.take(delivery)
-            log.info("delivery %s (%s): %s", delivery.delivery_id, delivery.name, outcome["status"])
+            with working_on(Work(delivery.delivery_id)):
+                outcome = receiver.take(delivery)
+                DELIVERIES.labels(_OUTCOMES.get(outcome["status"], outcome["status"])).inc()
+                log.info("delivery %s (%s): %s", delivery.delivery_id, delivery.name, outcome["status"])
             return jsonify(delivery=delivery.delivery_id, **outcome), 202
 
 
@@ -101,31 +141,10 @@ def index() -> Response:
     return Response(_PAGE, mimetype="text/html")
 
 
-@routes.get("/healthz")
-def healthz() -> Response:
-    """The process lives."""
-    return jsonify(status="alive")
-
-
-@routes.get("/readyz")
-def readyz() -> Response:
-    """It can take deliveries: the queue's database answers and is writable."""
-    _receiver().inbox.check()
-    return jsonify(status="ready")
-
-
-@routes.get("/metrics")
-def metrics() -> Response | tuple[Response, int]:
-    """What was counted, for Prometheus: numbers alone, nothing of any repository."""
-    counters = _receiver().tally.all()
-    if counters is None:
-        return jsonify(error="the database cannot be read"), 503
-    return Response(exposition(counters), content_type=CONTENT_TYPE)
-
-
 @routes.errorhandler(QueueUnavailable)
 def _unavailable(problem: QueueUnavailable) -> tuple[Response, int]:
     """GitHub shows the failed delivery, and it can be redelivered."""
+    DELIVERIES.labels("failed").inc()
     log.warning("%s: %s", request.path, problem)
     return jsonify(error=str(problem)), 503
 
@@ -134,6 +153,7 @@ def _http_error(problem: HTTPException) -> tuple[Response, int]:
     """Werkzeug's own errors as JSON; what a client sent is not repeated."""
     status = problem.code or 500
     if isinstance(problem, RequestEntityTooLarge):
+        DELIVERIES.labels("refused").inc()
         return jsonify(error="the payload is larger than 25 MB"), status
     return jsonify(error=problem.name), status
 

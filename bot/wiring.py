@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from time import monotonic
 
@@ -27,10 +27,13 @@ from bot.index.embedding import Embedder, choose_embedder
 from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job, ensure_schema
+from bot.jobs.arrivals import has_arrived
 from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import AskAll, Tools
+from bot.metrics import CALLS
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
+from bot.redelivery import RECOVER_EVERY, recover
 from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.scanning.asking import Asker
@@ -39,9 +42,13 @@ from bot.scanning.processes import ask_in_processes
 from bot.scanning.scan import Scan
 from bot.services import Services
 from bot.settings import Settings
+from bot.setup.credentials import Credentials, credentials_file, keep_credentials
+from bot.setup.pages import SetUp
 from bot.store import Store, open_store
 from bot.store.budgets import Budgets
+from bot.store.missed import MissedDeliveries
 from bot.store.tokens import SealedTokens
+from bot.work import current, working_on
 from handlers import ROUTES
 
 log = logging.getLogger(__name__)
@@ -225,6 +232,37 @@ def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
         return github.user(settings.github_token)
     raise SettingsError(
         "APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, or GITHUB_TOKEN: none is set, and GitHub wants to know who asks."
+    )
+
+
+def build_setup(settings: Settings) -> SetUp:
+    """What the set-up page works with; the App's name is asked for once."""
+    stored = credentials_file(settings.home)
+
+    def convert(code: str, api_url: str, proxy_url: str) -> Credentials:
+        with closing(GitHub(api_url=api_url, api_version=settings.github_api_version)) as github:
+            made = github.registration().convert_manifest(code)
+        return Credentials(
+            app_id=made.id,
+            slug=made.slug,
+            private_key=made.private_key,
+            webhook_secret=made.webhook_secret,
+            client_id=made.client_id,
+            client_secret=made.client_secret,
+            api_url=api_url,
+            proxy_url=proxy_url,
+        )
+
+    return SetUp(
+        token=settings.setup_token,
+        github=settings.github_api_url,
+        channel=settings.webhook_proxy_url,
+        permissions=manifest.permissions(ROUTES),
+        events=manifest.events(ROUTES),
+        convert=convert,
+        keep=partial(keep_credentials, settings.home),
+        slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
+        arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import os
+import secrets
 import socket
 import time
 
@@ -19,6 +20,7 @@ from bot.settings import Settings
 from bot.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 
 READY_WITHIN_SECONDS = 30.0
+LOOK_EVERY_SECONDS = 0.5
 
 
 @click.command()
@@ -28,22 +30,30 @@ READY_WITHIN_SECONDS = 30.0
 def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     """Run web and worker together, until SIGTERM or Ctrl-C. What dies is started again.
 
-    With WEBHOOK_PROXY_URL set, deliveries are fetched from that channel as well. Exit code 2: the port is taken, or a
-    setting is missing. 3: one of the processes keeps ending; its last lines say why.
+    Where no GitHub App is set up yet, it prints the address of a page that creates one. With WEBHOOK_PROXY_URL set,
+    deliveries are fetched from that channel as well. Exit code 2: the port is taken, or a setting is missing. 3: one
+    of the processes keeps ending; its last lines say why.
     """
     # Building clients and stores takes a second to import, which `doppel --help` need not pay.
     from bot.wiring import build_github, prepare_databases
 
-    settings = host_settings.load().require_app()
-    settings = dataclasses.replace(settings, host=host or settings.host, port=port or settings.port)
+    settings = _loaded(host, port)
+    if not settings.new:
+        settings.require_app()
     configure_logging(settings.log_level)
     check_address(settings)
     prepare_databases(settings)
     environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
-    commands = {"web": GUNICORN, "worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {})
-    supervisor = Supervisor(commands, environ)
+    if settings.new:
+        environ["DOPPEL_SETUP_TOKEN"] = settings.setup_token or secrets.token_urlsafe(24)
+    supervisor = Supervisor({"web": GUNICORN}, environ)
     supervisor.start()
     try:
+        if settings.new:
+            if not _set_up(supervisor, settings, environ["DOPPEL_SETUP_TOKEN"]):
+                return
+            settings = _loaded(settings.host, settings.port)
+        supervisor.add({"worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {}))
         _wait_until_ready(supervisor, f"{settings.local_url}/readyz")
         receiver = f"{settings.local_url}/webhook"
         click.echo(f"Doppel takes deliveries at {receiver}", err=True)
@@ -53,6 +63,24 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
         supervisor.run()
     finally:
         supervisor.stop()
+
+
+def _loaded(host: str | None, port: int | None) -> Settings:
+    settings = host_settings.load()
+    return dataclasses.replace(settings, host=host or settings.host, port=port or settings.port)
+
+
+def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
+    """Wait until somebody has created the App on the set-up page; False if the process is to end before."""
+    _wait_until_ready(supervisor, f"{settings.local_url}/healthz")
+    click.echo("No GitHub App is set up yet. To create one, open", err=True)
+    click.echo(f"  {settings.local_url}/setup?token={token}", err=True)
+    click.echo("or the same under the address by which you reach this machine.", err=True)
+    if not supervisor.run(until=lambda: not host_settings.load().new, every=LOOK_EVERY_SECONDS):
+        return False
+    supervisor.reload("web")
+    click.echo("The GitHub App is set up.", err=True)
+    return True
 
 
 def check_address(settings: Settings) -> None:

@@ -96,8 +96,10 @@ def authorize() -> Page:
 def access_token() -> Response:
     """Exchange the code of `authorize` for a token. Refusals have status 200, as GitHub's do."""
     said = {**request.args.to_dict(), **request.form.to_dict(), **(request.get_json(silent=True) or {})}
-    names = ("client_id", "client_secret", "code")
-    token = _sim().exchange_sign_in(*(str(said.get(name, "")) for name in names), str(said.get("redirect_uri", "")))
+    client, secret, code, back = (
+        str(said.get(name, "")) for name in ("client_id", "client_secret", "code", "redirect_uri")
+    )
+    token = _sim().exchange_sign_in(client, secret, code, back)
     if token is None:
         return jsonify(error="bad_verification_code", error_description="The code passed is incorrect or expired.")
     return jsonify(access_token=token, token_type="bearer", scope="")  # noqa: S106
