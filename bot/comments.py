@@ -8,6 +8,7 @@ must have finished with it and then looks for the marker, which counts only in c
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,9 +16,11 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
+from bot.metrics import COMMENT_SECONDS, COMMENTS
 from bot.model import Comment, RepoRef
 from bot.store import ADVISORY, Claim, CommentState
 from bot.store.comments import Comments
+from bot.work import current
 
 # A comment that is about to be posted may wait twenty seconds for its turn (the patience of `bot.github`), and GitHub
 # ends every request after ten; after this many an unanswered write has happened or never will.
@@ -88,6 +91,7 @@ class CommentKeeper:
         look = look and (kept is None or kept.state is CommentState.INTENDED)
         if not create and not look and (kept is None or kept.state is CommentState.SILENT):
             self._record(slot, draft, None)
+            COMMENTS.labels("silent").inc()
             return True
         since = self._now()
         claim = self._store.claim(slot.repo_id, slot.number, slot.command_id, now=since, lease=self._lease)
@@ -100,6 +104,7 @@ class CommentKeeper:
             own = self._find(github, slot) if look or claim is Claim.DOUBTFUL else None
         if own is None:
             self._record(slot, draft, self._create(github, slot, draft, since) if create else None)
+            COMMENTS.labels("posted" if create else "silent").inc()
             return True
         # Until the edit has succeeded it counts as an answer to nothing.
         self._record(slot, replace(draft, body_hash="", text_hash=""), own.id)
@@ -111,6 +116,7 @@ class CommentKeeper:
         if kept is not None and kept.state is CommentState.POSTED and kept.comment_id is not None:
             github.delete_comment(slot.repo, kept.comment_id)
             self._store.silence(slot.repo_id, slot.number, slot.command_id)
+            COMMENTS.labels("deleted").inc()
         self._store.record(slot.repo_id, slot.number, slot.command_id, text_hash=text_hash, now=self._now())
 
     def _create(self, github: CommentApi, slot: Slot, draft: Draft, since: float) -> int:
@@ -119,7 +125,11 @@ class CommentKeeper:
         if not self._store.renew(slot.repo_id, slot.number, slot.command_id, since=since, now=now):
             raise Retryable(f"another attempt has begun to comment on {slot.repo}#{slot.number}", after=self._lease)
         with self._claimed(slot, now):
-            return github.create_comment(slot.repo, slot.number, draft.body).id
+            comment = github.create_comment(slot.repo, slot.number, draft.body)
+        if arrived := current().arrived:
+            # By the clock of the queue, which is another than the one that comments show.
+            COMMENT_SECONDS.observe(max(0.0, time.time() - arrived))
+        return comment.id
 
     def _edit(self, github: CommentApi, slot: Slot, draft: Draft, comment_id: int, body_hash: str) -> bool:
         if body_hash != draft.body_hash:
@@ -130,6 +140,7 @@ class CommentKeeper:
                 self._store.mark_deleted(slot.repo_id, slot.number, comment_id, self._now())
                 return False
         self._record(slot, draft, comment_id)
+        COMMENTS.labels("edited" if body_hash != draft.body_hash else "unchanged").inc()
         return True
 
     @contextmanager

@@ -32,3 +32,16 @@ loglevel = _settings.log_level.lower()
 def on_starting(server: Any) -> None:
     """Our own log lines go where gunicorn's go; the workers inherit this."""
     configure_logging(_settings.log_level)
+
+
+def post_worker_init(worker: Any) -> None:
+    """Threads do not survive gunicorn's fork, so the one that writes the counts begins here."""
+    if health := worker.wsgi.extensions.get("doppel.health"):
+        health.tally.start()
+
+
+def worker_exit(server: Any, worker: Any) -> None:
+    """The last counts are written before the process ends."""
+    application = getattr(worker, "wsgi", None)
+    if application is not None and (health := application.extensions.get("doppel.health")):
+        health.tally.stop()

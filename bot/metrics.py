@@ -1,47 +1,130 @@
-"""The counters as Prometheus reads them. Pure.
+"""Everything that is measured: each metric with its name, its meaning and its labels.
 
-https://prometheus.io/docs/instrumenting/exposition_formats/ (text format 0.0.4).
+Code counts where things happen, in the memory of its process; `bot.tally` brings that into the database now and then,
+and `bot.exposition` makes the page of all processes' numbers. Labels are words of this program: never the name of a
+repository, a person or an installation, nor anything that an issue says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+import time
+from collections.abc import Callable
+from threading import Lock
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+REGISTRY = CollectorRegistry()
+
+# From a request that GitHub answers at once to one that used up the patience of `bot.github`.
+_REQUEST = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+# From an idle worker to one that comes back after an outage.
+_COMMENT = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
+
+DELIVERIES = Counter(
+    "doppel_deliveries",
+    "Requests to /webhook: accepted, known (redelivered), ignored, pong, refused, or failed for want of the queue.",
+    ["outcome"],
+    registry=REGISTRY,
+)
+UNKNOWN_EVENTS = Counter(
+    "doppel_unknown_events", "Signed deliveries of events that Doppel does not know.", ["event"], registry=REGISTRY
+)
+JOBS = Counter(
+    "doppel_jobs",
+    "Runs of jobs: done, refused, failed (comes again), dead (given up), waited (for an older one of its issue).",
+    ["outcome"],
+    registry=REGISTRY,
+)
+GITHUB_REQUESTS = Counter(
+    "doppel_github_requests",
+    "Requests to GitHub by kind, and what came back: ok, unchanged (304), refused, limited, failed, unanswered.",
+    ["kind", "result"],
+    registry=REGISTRY,
+)
+GITHUB_SECONDS = Histogram(
+    "doppel_github_request_seconds",
+    "How long GitHub took to answer, by kind of request.",
+    ["kind"],
+    registry=REGISTRY,
+    buckets=_REQUEST,
+)
+FIND_SECONDS = Histogram(
+    "doppel_find_seconds",
+    "How long it took to look for earlier reports of one issue, GitHub's searches included.",
+    registry=REGISTRY,
+    buckets=_REQUEST,
+)
+FINDS = Counter("doppel_finds", "Looks for earlier reports, by outcome.", ["outcome"], registry=REGISTRY)
+COMMENT_SECONDS = Histogram(
+    "doppel_comment_seconds",
+    "From the acceptance of a delivery to the new comment that it caused.",
+    registry=REGISTRY,
+    buckets=_COMMENT,
+)
+COMMENTS = Counter(
+    "doppel_comments",
+    "Advisory comments and replies: posted, edited, deleted, unchanged, or silent (nothing to say).",
+    ["what"],
+    registry=REGISTRY,
+)
+CALLS = Counter(
+    "doppel_remembered_calls",
+    "Reads of GitHub that a thread may remember, by who answered.",
+    ["from"],
+    registry=REGISTRY,
+)
+CACHE = Counter(
+    "doppel_conditional_requests",
+    "Reads of GitHub that can be asked conditionally: hit where what was kept is still true.",
+    ["result"],
+    registry=REGISTRY,
+)
+SHADOW = Counter(
+    "doppel_shadow",
+    "Issues looked at in shadow mode, by whether there was something to say.",
+    ["was"],
+    registry=REGISTRY,
+)
+
+# What is there from the start, at nought, so that a rate can be told from the first event on.
+for _metric, _values in (
+    (DELIVERIES, ("accepted", "known", "ignored", "pong", "refused", "failed")),
+    (JOBS, ("done", "refused", "failed", "dead", "waited")),
+    (FINDS, ("found", "none", "inconclusive", "degraded")),
+    (COMMENTS, ("posted", "edited", "deleted", "unchanged", "silent")),
+    (CALLS, ("memory", "github")),
+    (CACHE, ("hit", "miss")),
+    (SHADOW, ("found", "silent")),
+):
+    for _value in _values:
+        _metric.labels(_value)
 
 
-class Metric(NamedTuple):
-    """A metric, what it counts, and the one label that tells its values apart."""
+class Left:
+    """How many requests GitHub said are left, of each resource, in the installation that has fewest. Thread safe.
 
-    name: str
-    meaning: str
-    label: str
+    What was said counts until GitHub's own period ends.
+    """
 
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._said: dict[tuple[str, int], tuple[int, float]] = {}
+        self._lock = Lock()
 
-CALLS = Metric("doppel_remembered_calls_total", "Reads of GitHub that a thread may remember, by who answered.", "from")
-SHADOW = Metric("doppel_shadow_total", "Issues looked at in shadow mode, by whether there was something to say.", "was")
-UNKNOWN = Metric("doppel_unknown_events_total", "Deliveries of events that Doppel does not know.", "event")
-OTHER = Metric("doppel_counts_total", "Everything else that is counted.", "name")
+    def say(self, resource: str, account: int, remaining: int, seconds: float) -> None:
+        """Note an answer. `account` is any number that tells one budget from another."""
+        with self._lock:
+            self._said[resource, account] = remaining, self._clock() + seconds
 
-# What stands before the label's value in a counter's name, and the words for the values that have a plainer one.
-_FAMILIES = (("calls.", CALLS), ("shadow.", SHADOW), ("unknown event ", UNKNOWN), ("", OTHER))
-_WORDS = {"calls.hits": "memory", "calls.misses": "github"}
-
-
-def exposition(counters: Mapping[str, int]) -> str:
-    """The page for Prometheus. The metrics with known values are there from the start, at 0."""
-    families: dict[Metric, dict[str, int]] = {metric: {} for _, metric in _FAMILIES}
-    known = dict.fromkeys((*_WORDS, "shadow.found", "shadow.silent"), 0)
-    for name, value in (known | dict(counters)).items():
-        prefix, metric = next((prefix, metric) for prefix, metric in _FAMILIES if name.startswith(prefix))
-        families[metric][_WORDS.get(name, name.removeprefix(prefix))] = value
-    lines = []
-    for metric, values in families.items():
-        lines += [f"# HELP {metric.name} {metric.meaning}", f"# TYPE {metric.name} counter"]
-        lines += [f'{metric.name}{{{metric.label}="{_escaped(label)}"}} {values[label]}' for label in sorted(values)]
-    return "\n".join(lines) + "\n"
+    def lowest(self) -> dict[str, int]:
+        """The fewest requests left, by resource; what nobody has heard of is not in it."""
+        with self._lock:
+            now = self._clock()
+            self._said = {key: said for key, said in self._said.items() if said[1] > now}
+            lowest: dict[str, int] = {}
+            for (resource, _), (remaining, _) in self._said.items():
+                lowest[resource] = min(remaining, lowest.get(resource, remaining))
+            return lowest
 
 
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+LEFT = Left()

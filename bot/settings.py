@@ -68,6 +68,12 @@ VARIABLES = (
     ),
     Variable("WEB_CONCURRENCY", "How many web processes gunicorn starts.", "2"),
     Variable("LOG_LEVEL", "`DEBUG`, `INFO`, `WARNING` or `ERROR`.", "INFO"),
+    Variable("DOPPEL_LOG_FORMAT", "`text` for people, `json` for programs: one object a line.", "text"),
+    Variable("DOPPEL_METRICS_TOKEN", "The bearer token that `/metrics` then asks for.", "everybody may read it"),
+    Variable(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "Where traces go, as OpenTelemetry names it, such as `http://localhost:4318`; needs `pip install doppel[otel]`.",
+    ),
     Variable("DOPPEL_HOME", "The data directory.", "the platform's user data directory"),
     Variable("DOPPEL_GITHUB_API_VERSION", "The REST API version that is asked for.", "2026-03-10"),
     Variable("DOPPEL_WORKER_THREADS", "How many issues one worker process looks at at once.", "4"),
@@ -133,6 +139,9 @@ class Settings:
     web_concurrency: int = 2
     worker_threads: int = 4
     log_level: str = "INFO"
+    log_format: str = "text"
+    metrics_token: str = field(default="", repr=False)
+    otlp_endpoint: str = ""
     paused: bool = False
     debounce_seconds: float = 3.0
     sqlite_synchronous: str = "FULL"
@@ -226,6 +235,9 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         web_concurrency=read.integer("WEB_CONCURRENCY", 2, 1, 64),
         worker_threads=read.integer("DOPPEL_WORKER_THREADS", 4, 1, 64),
         log_level=read.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        log_format=read.choice("DOPPEL_LOG_FORMAT", "TEXT", ("TEXT", "JSON")).lower(),
+        metrics_token=read.text("DOPPEL_METRICS_TOKEN"),
+        otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "", "http://localhost:4318"),
         paused=read.flag("DOPPEL_PAUSED"),
         debounce_seconds=read.seconds("DOPPEL_DEBOUNCE", 3.0, 0.0, 300.0),
         sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "FULL", ("NORMAL", "FULL")),

@@ -202,13 +202,15 @@ def wanted() -> Wanted:
 def job_handler(services: Services) -> Callable[[Job], None]:
     """What the worker does with a job: route its event to the feature that handles it."""
     router = Router(ROUTES)
-    counts = CallCounts(services.github.tracker, services.store.counters)
+    counts = CallCounts(services.github.tracker, lambda who, times: CALLS.labels(who).inc(times))
 
     def handle(job: Job) -> None:
-        try:
-            router.dispatch(job.event, replace(services, arrived=job.arrived))
-        finally:
-            counts.flush()
+        name = f"{job.event.name}.{job.event.action}".rstrip(".")
+        with working_on(replace(current(), job=name)):
+            try:
+                router.dispatch(job.event, replace(services, arrived=job.arrived))
+            finally:
+                counts.flush()
 
     return handle
 
@@ -218,6 +220,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
     return (
         Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         Chore("look again", LOOK_EVERY, services.indexing.look_again),
+        Chore("recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine))),
     )
 
 

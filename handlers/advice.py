@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bot.commands import Options
 from bot.comments import Draft, digest
 from bot.config import ConfigError
+from bot.metrics import SHADOW
 from bot.model import Issue
 from bot.render import View, fingerprint, render_comment
 from bot.report import Report
@@ -93,7 +94,7 @@ def _note(visit: Visit, issue: Issue, report: Report) -> None:
     """`mode: shadow`: record what would have been posted."""
     shown = [candidate.number for candidate in report.candidates if candidate.own]
     logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
-    visit.services.store.counters.increment("shadow.found" if shown else "shadow.silent")
+    SHADOW.labels("found" if shown else "silent").inc()
     visit.services.store.comments.record(
         visit.repository.id, visit.number, text_hash=text_hash(issue), shown=shown, now=visit.services.now()
     )

@@ -10,6 +10,7 @@ from bot.commands import Options
 from bot.errors import Unavailable
 from bot.finder import Finder, FinderSettings
 from bot.github.repo import ThreadClient
+from bot.metrics import FIND_SECONDS, FINDS
 from bot.model import Issue, RepoRef
 from bot.ranking.naming import named_issues
 from bot.ranking.text import read
@@ -104,19 +105,21 @@ def find(
     """
     options = options or Options()
     config, verdicts = visit.config, visit.services.store.verdicts
-    report = finder_for(visit, issue, fresh=options.fresh).find(
-        issue,
-        threshold=options.threshold or 0.0,
-        min_confidence=config.min_confidence if options.confidence is None else options.confidence,
-        max_candidates=options.limit or config.max_candidates,
-        state=options.state or ("all" if config.include_closed else "open"),
-        words=" ".join(words),
-        rejected=verdicts.rejected(visit.repository.id, visit.number),
-        earlier_only=True,
-        named=named_issues(f"{issue.title}\n{issue.body}", visit.repo, urlsplit(issue.url).hostname or ""),
-        show_named=show_named,
-        duplicates=verdicts.originals(visit.repository.id),
-    )
+    with FIND_SECONDS.time():
+        report = finder_for(visit, issue, fresh=options.fresh).find(
+            issue,
+            threshold=options.threshold or 0.0,
+            min_confidence=config.min_confidence if options.confidence is None else options.confidence,
+            max_candidates=options.limit or config.max_candidates,
+            state=options.state or ("all" if config.include_closed else "open"),
+            words=" ".join(words),
+            rejected=verdicts.rejected(visit.repository.id, visit.number),
+            earlier_only=True,
+            named=named_issues(f"{issue.title}\n{issue.body}", visit.repo, urlsplit(issue.url).hostname or ""),
+            show_named=show_named,
+            duplicates=verdicts.originals(visit.repository.id),
+        )
+    FINDS.labels(report.outcome.value).inc()
     answered = any(query.source == FULL_TEXT for query in report.queries)
     if not report.candidates and not answered and any(query.later for query in report.queries):
         raise Unavailable(f"not every search about {visit.repo}#{visit.number} was answered")

@@ -44,13 +44,13 @@ def test_files_of_an_open_database_are_private_although_they_were_not(tmp_path: 
     home = tmp_path / "home"
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'doppel.db'}")
     first = open_store(settings)
-    first.counters.increment("one")
+    first.counters.add({"one": 1})
     names = {"doppel.db", "doppel.db-wal", "doppel.db-shm"}
     assert modes(home) == dict.fromkeys(names, "0o600")
     for name in names:
         (home / name).chmod(0o644)
     second = open_store(settings)
-    second.counters.increment("one")
+    second.counters.add({"one": 1})
     assert modes(home) == dict.fromkeys(names, "0o600")
     assert second.counters.all() == {"one": 2}
     first.close()

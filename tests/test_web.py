@@ -17,7 +17,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from bot.errors import SettingsError
-from bot.jobs import DeadLetters, inbox
+from bot.jobs import DeadLetters, executors, inbox
 from bot.jobs.database import partition_of, queue_engine, workflow_table
 from bot.settings import Settings
 from bot.store import open_store
@@ -135,9 +135,9 @@ class TestDeliveries:
         assert ignored.status_code == 202
         assert ignored.json is not None
         assert ignored.json["status"] == "ignored"
-        store = open_store(settings)
-        assert store.counters.all() == {"unknown event star": 2}
-        store.close()
+        page = client.get("/metrics").text
+        assert 'doppel_unknown_events_total{event="star"} 2.0\n' in page
+        assert 'doppel_deliveries_total{outcome="ignored"} 3.0\n' in page
         assert queued(settings) == []
 
 
@@ -197,7 +197,11 @@ class TestUnavailable:
         assert response.json == {"error": "the queue's database failed: OperationalError"}
         assert post(client, event="ping").status_code == 202
         assert client.get("/healthz").status_code == 200
-        assert client.get("/readyz").status_code == 503
+        unready = client.get("/readyz")
+        assert unready.status_code == 503
+        assert unready.json is not None
+        assert unready.json["status"] == "not ready"
+        assert unready.json["parts"]["queue"] == "the queue's database failed: OperationalError"
 
     def test_a_count_that_cannot_be_written_fails_nothing(self, client: FlaskClient, settings: Settings) -> None:
         open_store(settings).close()
@@ -213,9 +217,29 @@ class TestPages:
         assert response.status_code == 200
         assert "GitHub App" in response.text
 
-    def test_e2_healthz_and_readyz(self, client: FlaskClient) -> None:
+    def test_e2_healthz_and_readyz(self, client: FlaskClient, settings: Settings) -> None:
         assert (client.get("/healthz").status_code, client.get("/healthz").json) == (200, {"status": "alive"})
-        assert (client.get("/readyz").status_code, client.get("/readyz").json) == (200, {"status": "ready"})
+        open_store(settings).close()
+        parts = {"queue": "ready", "store": "ready", "worker": "none is running"}
+        assert (client.get("/readyz").status_code, client.get("/readyz").json) == (
+            200,
+            {"status": "ready", "parts": parts},
+        )
+
+    def test_readyz_says_how_the_worker_is_and_does_not_wait_for_it(
+        self, client: FlaskClient, settings: Settings
+    ) -> None:
+        engine = queue_engine(settings)
+        executors.beat(engine, executors.this_process())
+        (answer,) = [client.get("/readyz").json]
+        assert answer is not None
+        assert answer["parts"]["worker"] == "ready, last heard of 0 s ago"
+        with engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE queue_executors SET beat_at = beat_at - 42")
+        response = client.get("/readyz")
+        assert response.status_code == 200
+        assert response.json is not None
+        assert response.json["parts"]["worker"] == "silent, last heard of 42 s ago"
 
 
 def test_logs_hold_no_secret_and_no_private_text(

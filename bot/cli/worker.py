@@ -15,9 +15,15 @@ def worker() -> None:
     use_one_thread()
     # These take a second to import, which `doppel --help` need not pay.
     from bot import worker as process
+    from bot.tally import Tally
     from bot.wiring import build_services, chores, job_handler
 
     settings = host.load()
     configure_logging(settings.log_level)
     services = build_services(settings)
-    process.run(settings, job_handler(services), chores(services))
+    tally = Tally(settings)
+    tally.start()
+    try:
+        process.run(settings, job_handler(services), chores(services))
+    finally:
+        tally.stop()

@@ -14,6 +14,7 @@ from typing import Protocol
 
 import httpx
 
+from bot.metrics import CACHE
 from bot.model import RepoRef
 
 LARGEST_KEPT = 256 * 1024
@@ -75,6 +76,8 @@ class ConditionalTransport(httpx.BaseTransport):
         if known is not None:
             request.headers["If-None-Match"] = known.etag
         response = self._inner.handle_request(request)
+        if question:
+            CACHE.labels("hit" if response.status_code == 304 else "miss").inc()
         if known is not None and response.status_code == 304:
             # What GitHub says of limits and time is new with each answer.
             new = {name: value for name, value in response.headers.items() if name.startswith("x-") or name == "date"}

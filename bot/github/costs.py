@@ -50,6 +50,13 @@ def cost_of(method: str, path: str, query: Mapping[str, str]) -> Cost:
     return Cost(CORE, {CORE: 1, POINTS: _WRITE_POINTS, CONTENT: 1})
 
 
+def kind_of(method: str, cost: Cost) -> str:
+    """What a request is, in a word: the limit that it counts for, and for the great rest reading or writing."""
+    if cost.resource != CORE:
+        return cost.resource
+    return "read" if method in ("GET", "HEAD", "OPTIONS") else "write"
+
+
 def is_repeatable(method: str, path: str) -> bool:
     """Whether doing it twice leaves GitHub as doing it once; only then may it be repeated after a time-out."""
     return method != "POST" or bool(_REPEATABLE_POSTS.fullmatch(path))

@@ -14,10 +14,11 @@ import httpx
 
 from bot.errors import NotFound, RateLimited, Unavailable
 from bot.github.clock import ServerClock
-from bot.github.costs import Cost, cost_of, is_repeatable
+from bot.github.costs import Cost, cost_of, is_repeatable, kind_of
 from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
 from bot.local import is_here
+from bot.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
 
 log = logging.getLogger(__name__)
 
@@ -75,10 +76,12 @@ class PacedTransport(httpx.BaseTransport):
         cost = cost_of(request.method, path, request.url.params)
         request.headers["X-GitHub-Api-Version"] = self._api_version
         deadline = self._monotonic() + self._patience
+        kind = kind_of(request.method, cost)
         attempt = 0
         while True:
             self._wait_for_turn(cost, operation, deadline)
-            response, failure = self._send(request)
+            with GITHUB_SECONDS.labels(kind).time():
+                response, failure = self._send(request)
             repeatable = is_repeatable(request.method, path) or isinstance(failure, _UNSENT)
             verdict = decide(
                 _answer(response),
@@ -91,6 +94,7 @@ class PacedTransport(httpx.BaseTransport):
                 jitter=self._jitter(),
             )
             limit = verdict.limit if isinstance(verdict, Retry | Raise) else None
+            GITHUB_REQUESTS.labels(kind, _result(response, limit)).inc()
             self._learn(cost, response, limit)
             if isinstance(verdict, Retry):
                 log.info("%s: %s; again in %.1f s", operation, _what(response, failure), verdict.after)
@@ -136,13 +140,26 @@ class PacedTransport(httpx.BaseTransport):
             # Enterprise servers of some age name no resource; a token's is the App's, which is not ours to count.
             named = response.headers.get("x-ratelimit-resource", "")
             resource = named if named in cost.amounts else cost.resource
-            self._pacer.learn(resource, int(remaining), int(reset) - self._server_clock.now())
+            seconds = int(reset) - self._server_clock.now()
+            self._pacer.learn(resource, int(remaining), seconds)
+            LEFT.say(resource, id(self), int(remaining), seconds)
 
 
 def _answer(response: httpx.Response | None) -> Answer:
     if response is None:
         return Answer(0)
     return Answer(response.status_code, response.headers, response.content if response.status_code >= 400 else b"")
+
+
+def _result(response: httpx.Response | None, limit: Limit | None) -> str:
+    """What came back, in the words of the metric."""
+    if response is None:
+        return "unanswered"
+    if limit is not None:
+        return "limited"
+    if response.status_code == 304:
+        return "unchanged"
+    return "ok" if response.status_code < 400 else "refused" if response.status_code < 500 else "failed"
 
 
 def _what(response: httpx.Response | None, failure: httpx.RequestError | None) -> str:

@@ -76,6 +76,11 @@ def find_dead(engine: sa.Engine, executor: Executor, *, by_age: bool) -> list[st
     return sorted(holders - living - {None})
 
 
+def ages(engine: sa.Engine, connection: sa.Connection) -> list[float]:
+    """How many seconds ago each worker that has not left wrote its last heartbeat."""
+    return list(connection.execute(sa.select(_now(engine) - executors.c.beat_at)).scalars())
+
+
 def _is_gone(host: str, pid: int, executor: Executor) -> bool:
     """Whether that process has ended, as far as this one can know."""
     if host != executor.host:

@@ -39,6 +39,7 @@ from bot.jobs.database import (
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import LATER_RUN, Job, Message
 from bot.jobs.lanes import LANES, owner_of
+from bot.jobs.measuring import measured
 from bot.jobs.places import Places
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
 from bot.settings import Settings
@@ -147,6 +148,7 @@ class Worker:
         self._engine.dispose()
         return self._running == 0
 
+    @measured
     def _work(self, message: Message) -> str:
         """One run of a delivery; what it returns is kept as the workflow's result."""
         due = time.time() if self._stopping.is_set() else self._older_job_due(message)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from bot.sources.protocol import Answer, Question, Source
+from bot.work import carried
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +18,7 @@ def ask_all(sources: Sequence[Source], question: Question) -> list[Answer]:
     if len(sources) < 2:
         return [_ask(source, question) for source in sources]
     with ThreadPoolExecutor(max_workers=len(sources), thread_name_prefix="source") as threads:
-        return list(threads.map(lambda source: _ask(source, question), sources))
+        return list(threads.map(carried(lambda source: _ask(source, question)), sources))
 
 
 def _ask(source: Source, question: Question) -> Answer:

@@ -1,22 +1,32 @@
-"""Plain counters by name, such as `events.unknown`, shared by all processes."""
+"""Plain counters by name, shared by all processes."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import sqlalchemy as sa
 
 from bot.store.base import Part
+from bot.store.engine import write
 from bot.store.schema import counters
 
 
 class Counters(Part):
     """The `counters` table."""
 
-    def increment(self, name: str, by: int = 1) -> None:
-        """Add to a counter, which begins at 0."""
-        insert = self._insert(counters).values(name=name, value=by)
-        with self._engine.begin() as connection:
+    def add(self, amounts: Mapping[str, int]) -> None:
+        """Add to counters, which begin at 0, in one transaction: all of them or none."""
+        # In one order for everybody, so that two processes never wait for each other's rows.
+        rows = [{"name": name, "value": amounts[name]} for name in sorted(amounts)]
+        if not rows:
+            return
+        insert = self._insert(counters)
+        with write(self._engine) as connection:
             connection.execute(
-                insert.on_conflict_do_update(index_elements=["name"], set_={"value": counters.c.value + by})
+                insert.on_conflict_do_update(
+                    index_elements=["name"], set_={"value": counters.c.value + insert.excluded.value}
+                ),
+                rows,
             )
 
     def all(self) -> dict[str, int]:

@@ -1,23 +1,19 @@
-"""T4 beyond one process: hits and misses are added to shared counters."""
+"""T4 beyond one process: hits and misses are told to the process's metrics."""
 
 from __future__ import annotations
 
 import threading
-
-import pytest
+from collections import Counter
 
 from bot.calls import CallCounts, ToolCallTracker
 
 
-class Counters:
+class Told:
     def __init__(self) -> None:
-        self.values: dict[str, int] = {}
-        self.broken = False
+        self.values: Counter[str] = Counter()
 
-    def increment(self, name: str, by: int = 1) -> None:
-        if self.broken:
-            raise OSError("the disk is full")
-        self.values[name] = self.values.get(name, 0) + by
+    def __call__(self, name: str, times: int) -> None:
+        self.values[name] += times
 
 
 def ask(tracker: ToolCallTracker, *numbers: int) -> None:
@@ -25,39 +21,27 @@ def ask(tracker: ToolCallTracker, *numbers: int) -> None:
         tracker.call("s", "webFetch", {"url": f"u{number}"}, lambda: 1)
 
 
-def test_t4_what_is_new_is_added_once() -> None:
-    tracker, counters = ToolCallTracker(), Counters()
-    counts = CallCounts(tracker, counters)
+def test_t4_what_is_new_is_told_once() -> None:
+    tracker, told = ToolCallTracker(), Told()
+    counts = CallCounts(tracker, told)
     counts.flush()
-    assert counters.values == {}
+    assert told.values == {}
     ask(tracker, 1, 1, 2)
     counts.flush()
     counts.flush()
-    assert counters.values == {"calls.hits": 1, "calls.misses": 2}
+    assert told.values == {"memory": 1, "github": 2}
     ask(tracker, 1)
     counts.flush()
-    assert counters.values == {"calls.hits": 2, "calls.misses": 2}
+    assert told.values == {"memory": 2, "github": 2}
     tracker.clear_all()
     ask(tracker, 1)
     counts.flush()
-    assert counters.values == {"calls.hits": 2, "calls.misses": 3}
+    assert told.values == {"memory": 2, "github": 3}
 
 
-def test_t4_what_cannot_be_written_is_written_later(caplog: pytest.LogCaptureFixture) -> None:
-    tracker, counters = ToolCallTracker(), Counters()
-    counts = CallCounts(tracker, counters)
-    ask(tracker, 1, 1)
-    counters.broken = True
-    counts.flush()
-    assert "could not count" in caplog.text
-    counters.broken = False
-    counts.flush()
-    assert counters.values == {"calls.hits": 1, "calls.misses": 1}
-
-
-def test_t4_threads_count_nothing_twice() -> None:
-    tracker, counters = ToolCallTracker(max_history_per_session=500), Counters()
-    counts = CallCounts(tracker, counters)
+def test_t4_threads_tell_nothing_twice() -> None:
+    tracker, told = ToolCallTracker(max_history_per_session=500), Told()
+    counts = CallCounts(tracker, told)
 
     def work(start: int) -> None:
         for number in range(start, start + 50):
@@ -70,4 +54,4 @@ def test_t4_threads_count_nothing_twice() -> None:
     for thread in threads:
         thread.join()
     counts.flush()
-    assert counters.values == {"calls.hits": 200, "calls.misses": 200}
+    assert told.values == {"memory": 200, "github": 200}

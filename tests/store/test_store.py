@@ -15,6 +15,7 @@ from bot.store import Claim, CommentState, Store, VerdictKind
 from bot.store import words as words_module
 from bot.store.engine import make_engine
 from bot.store.migrate import migrate
+from bot.store.gauges import FRESH, Gauges
 from bot.store.schema import etags, metadata
 
 ACME = RepoRef("acme", "App")
@@ -39,6 +40,9 @@ def store(migrated: Store) -> Store:
     return migrated
 
 
+_DECIDED = ("decisions", "signals", "watched", "calibrations", "digest_issues")
+
+
 def _add(store: Store, repo_id: int, name: str = "app", installation: int | None = 7, now: float = NOW) -> None:
     store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", name), private=False), installation, now)
 
@@ -54,14 +58,15 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.texts.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
         for table in metadata.sorted_tables:
-            if table.info.get("index") or table is etags or table.name.startswith("scan_"):
+            if table.info.get("index") or table is etags or table.name.startswith("scan_") or table.name in _DECIDED:
                 connection.execute(sa.insert(table).values(_row(table, repo_id, number)))
 
 
 def _row(table: sa.Table, repo_id: int, number: int) -> dict[str, Any]:
     """A row with some value in each column."""
     values = {sa.Text: "1", sa.LargeBinary: b"1", sa.Boolean: True}
-    row = {column.name: values.get(type(column.type), 1) for column in table.columns}
+    # What numbers its rows by itself does so.
+    row = {column.name: values.get(type(column.type), 1) for column in table.columns if column is not table.autoincrement_column}
     return row | {"repo_id": repo_id} | ({"number": number} if "number" in table.c else {})
 
 
@@ -293,9 +298,21 @@ class TestUsage:
 
 def test_counters_add_up_from_several_threads(store: Store) -> None:
     with ThreadPoolExecutor(6) as pool:
-        list(pool.map(lambda _: store.counters.increment("events.unknown"), range(30)))
-    store.counters.increment("other", 5)
-    assert store.counters.all() == {"events.unknown": 30, "other": 5}
+        list(pool.map(lambda _: store.counters.add({"events.unknown": 1}), range(30)))
+    store.counters.add({"other": 3})
+    store.counters.add({"another": 1, "other": 2})
+    store.counters.add({})
+    assert store.counters.all() == {"another": 1, "events.unknown": 30, "other": 5}
+
+
+def test_gauges_are_those_of_processes_that_still_speak(store: Store) -> None:
+    gauges = Gauges(store.engine)
+    gauges.say("one", {"left": 40.0, "other": 1.0}, now=1000.0)
+    gauges.say("two", {"left": 30.0}, now=1010.0)
+    assert gauges.lowest(1020.0) == {"left": 30.0, "other": 1.0}
+    gauges.say("two", {}, now=1030.0)
+    assert gauges.lowest(1040.0) == {"left": 40.0, "other": 1.0}
+    assert gauges.lowest(1000.0 + FRESH + 1) == {}
 
 
 class TestWords:

@@ -1,0 +1,155 @@
+"""The page for Prometheus: what all processes have counted, and how queue, index and database stand now.
+
+The text is prometheus_client's, in Prometheus's own format or OpenMetrics, whichever is asked for. Every web process of
+every host gives the same numbers, since they come from the database (`bot.tally`): one address is scraped, not each
+process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import metadata, resources
+
+import sqlalchemy as sa
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics_core import Metric
+from prometheus_client.samples import Sample
+
+from bot.jobs.standing import Standing, standing
+from bot.settings import Settings
+from bot.store.counters import Counters
+from bot.store.gauges import Gauges
+from bot.store.index_tables import index_states
+from bot.store.schema import verdicts
+from bot.tally import Tally, families, in_seconds, key, read_key
+
+_LEFT = "github_left "
+
+
+class Exposition:
+    """Makes the page. Safe to share between threads."""
+
+    def __init__(self, settings: Settings, tally: Tally, queue: sa.Engine) -> None:
+        """Does not connect."""
+        self._settings = settings
+        self._tally = tally
+        self._queue = queue
+
+    def page(self, accept: str) -> tuple[bytes, str]:
+        """The page and its content type, in the format that the `Accept` header wishes.
+
+        Raises QueueUnavailable and SQLAlchemyError where the databases cannot be read.
+        """
+        self._tally.flush()
+        encode, content_type = choose_encoder(accept)
+        return encode(_Collected(self._metrics())), content_type
+
+    def _metrics(self) -> Iterator[Metric]:
+        engine = self._tally.engine
+        yield from counted(Counters(engine).all())
+        yield from of_queue(standing(self._queue))
+        left = GaugeMetricFamily(
+            "doppel_github_remaining",
+            "Requests left until GitHub's next period, in the installation that has fewest.",
+            labels=["resource"],
+        )
+        for name, value in Gauges(engine).lowest(time.time()).items():
+            if name.startswith(_LEFT):
+                left.add_metric([name.removeprefix(_LEFT)], value)
+        yield left
+        yield from _of_store(engine)
+        yield InfoMetricFamily(
+            "doppel_model",
+            "The program, the model of vectors, and the weights that judge.",
+            value={
+                "version": metadata.version("doppel"),
+                "vectors": self._settings.embedding_model,
+                "weights": weights_version(),
+            },
+        )
+
+
+class _Collected:
+    """What prometheus_client takes for a registry."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = list(metrics)
+
+    def collect(self) -> list[Metric]:
+        return self._metrics
+
+
+def counted(stored: dict[str, int]) -> Iterator[Metric]:
+    """The metrics of `bot.metrics` with the stored values; what nobody has counted yet is 0."""
+    for family in families():
+        zero = {key(sample.name, sample.labels): 0 for sample in family.samples}
+        bounds = {sample.labels.get("le") for sample in family.samples} | {None}
+        endings = ("_total",) if family.type == "counter" else ("_bucket", "_count", "_sum")
+        names = {f"{family.name}{ending}" for ending in endings}
+        samples = []
+        for name, value in (zero | stored).items():
+            read = read_key(name)
+            # Another version may have drawn other bounds; half of them would be no histogram.
+            if read is not None and read[0] in names and read[1].get("le") in bounds:
+                samples.append(Sample(*read, in_seconds(read[0], value)))
+        shown = Metric(family.name, family.documentation, family.type)
+        shown.samples = sorted(samples, key=_order)
+        yield shown
+
+
+def _order(sample: Sample) -> tuple[list[tuple[str, str]], str, float]:
+    """All of one set of labels together, and the buckets from the smallest on."""
+    labels = [(name, value) for name, value in sorted(sample.labels.items()) if name != "le"]
+    return labels, sample.name, float(sample.labels.get("le", 0))
+
+
+def of_queue(now: Standing) -> Iterator[Metric]:
+    """How the queue stands."""
+    jobs = GaugeMetricFamily("doppel_queue_jobs", "Jobs in the queue.", labels=["queue", "state"])
+    for (queue, state), count in now.jobs.items():
+        jobs.add_metric([queue, state], count)
+    oldest = GaugeMetricFamily(
+        "doppel_queue_oldest_seconds", "How long ago the longest waiting job arrived.", labels=["queue"]
+    )
+    for queue, age in now.oldest.items():
+        oldest.add_metric([queue], age)
+    yield jobs
+    yield oldest
+    yield GaugeMetricFamily("doppel_dead_letters", "Deliveries that were given up (doppel jobs).", value=now.dead)
+    yield GaugeMetricFamily("doppel_workers", "Worker processes with a fresh heartbeat.", value=now.workers)
+    if now.heartbeat is not None:
+        yield GaugeMetricFamily(
+            "doppel_worker_heartbeat_age_seconds", "How long ago the last worker was heard of.", value=now.heartbeat
+        )
+
+
+def _of_store(engine: sa.Engine) -> Iterator[Metric]:
+    """What people decided, and how far the index is."""
+    decided = sa.select(verdicts.c.kind, sa.func.count()).where(verdicts.c.undone_at.is_(None)).group_by("kind")
+    indexed = sa.select(
+        sa.func.count(),
+        sa.func.coalesce(sa.func.sum(index_states.c.issues), 0),
+        sa.func.coalesce(sa.func.sum(index_states.c.issues - index_states.c.vectors), 0),
+    )
+    with engine.connect() as connection:
+        kinds = dict.fromkeys(("not", "of"), 0) | dict(connection.execute(decided).tuples().all())
+        repositories, issues, without = connection.execute(indexed).one()
+    given = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])
+    for kind, count in kinds.items():
+        given.add_metric([kind], count)
+    yield given
+    yield GaugeMetricFamily("doppel_index_repositories", "Repositories with an index.", value=repositories)
+    yield GaugeMetricFamily("doppel_index_issues", "Issues in the index.", value=int(issues))
+    yield GaugeMetricFamily(
+        "doppel_index_issues_without_vectors", "Issues in the index that have no vectors (yet).", value=int(without)
+    )
+
+
+@cache
+def weights_version() -> str:
+    """What tells one file of weights from another: the start of its SHA-256."""
+    return hashlib.sha256((resources.files("bot") / "matching" / "weights.json").read_bytes()).hexdigest()[:12]

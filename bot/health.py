@@ -1,0 +1,113 @@
+"""How the bot is, for those who run it: `/healthz`, `/readyz` and `/metrics`.
+
+The three are on the public port, since many hosts open no other. They tell numbers and states, nothing of any
+repository. A host who does not want strangers to see how much goes on sets `DOPPEL_METRICS_TOKEN`; it is not required,
+because a page of totals gives nobody a hold and because monitoring that must be set up first is often missing when it
+is needed.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+
+import sqlalchemy as sa
+from flask import Blueprint, Response, current_app, jsonify, request
+
+from bot.exposition import Exposition
+from bot.jobs import executors
+from bot.jobs.database import named_failures, queue_engine
+from bot.jobs.inbox import Inbox
+from bot.jobs.job import QueueUnavailable
+from bot.settings import Settings
+from bot.store.schema import counters
+from bot.tally import Tally
+
+log = logging.getLogger(__name__)
+
+routes = Blueprint("health", __name__)
+
+# How long a look at the databases may take, besides the queue's own check.
+_PATIENCE = 1.0
+_READY = "ready"
+
+
+class Health:
+    """What the three routes ask. Safe to share between threads."""
+
+    def __init__(self, settings: Settings, inbox: Inbox) -> None:
+        """Does not connect."""
+        self.tally = Tally(settings)
+        self.token = settings.metrics_token
+        self._inbox = inbox
+        self._queue = queue_engine(settings, patience=_PATIENCE, pool_size=2)
+        self.exposition = Exposition(settings, self.tally, self._queue)
+
+    def parts(self) -> tuple[bool, dict[str, str]]:
+        """Whether deliveries can be taken, and how each part is.
+
+        That takes the queue alone: while the store or every worker is away, deliveries wait there, and to refuse them
+        would lose what GitHub does not send again.
+        """
+        queue = _READY
+        try:
+            self._inbox.check()
+        except QueueUnavailable as problem:
+            queue = str(problem)
+        return queue == _READY, {"queue": queue, "store": self._store(), "worker": self._worker()}
+
+    def _store(self) -> str:
+        try:
+            with self.tally.engine.connect() as connection:
+                connection.execute(sa.select(counters.c.name).limit(1)).first()
+        except (sa.exc.SQLAlchemyError, OSError) as problem:
+            return f"the database failed: {type(problem).__name__}"
+        return _READY
+
+    def _worker(self) -> str:
+        try:
+            with named_failures(), self._queue.connect() as connection:
+                ages = executors.ages(self._queue, connection)
+        except QueueUnavailable:
+            return "unknown"
+        if not ages:
+            return "none is running"
+        state = _READY if min(ages) <= executors.DEAD_AFTER else "silent"
+        return f"{state}, last heard of {max(0.0, min(ages)):.0f} s ago"
+
+
+@routes.get("/healthz")
+def healthz() -> Response:
+    """The process lives."""
+    return jsonify(status="alive")
+
+
+@routes.get("/readyz")
+def readyz() -> tuple[Response, int]:
+    """It can take deliveries; which part is not ready is said."""
+    ready, parts = _health().parts()
+    if not ready:
+        log.warning("not ready: %s", parts["queue"])
+    return jsonify(status=_READY if ready else "not ready", parts=parts), 200 if ready else 503
+
+
+@routes.get("/metrics")
+def metrics() -> Response | tuple[Response, int]:
+    """What was counted, for Prometheus."""
+    health = _health()
+    given = request.headers.get("Authorization", "").encode("utf-8", "replace")
+    if health.token and not hmac.compare_digest(given, f"Bearer {health.token}".encode()):
+        refusal = jsonify(error="the bearer token of DOPPEL_METRICS_TOKEN is needed")
+        refusal.headers["WWW-Authenticate"] = "Bearer"
+        return refusal, 401
+    try:
+        page, content_type = health.exposition.page(request.headers.get("Accept", ""))
+    except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
+        log.warning("the metrics cannot be read: %s", type(problem).__name__)
+        return jsonify(error="the database cannot be read"), 503
+    return Response(page, content_type=content_type)
+
+
+def _health() -> Health:
+    health: Health = current_app.extensions["doppel.health"]
+    return health

@@ -1,0 +1,34 @@
+"""Counting what becomes of jobs, and saying for log and trace which job is worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TypeVar
+
+from bot.jobs.job import Message
+from bot.metrics import JOBS
+from bot.work import Work, working_on
+
+S = TypeVar("S")
+
+# What a run returns, in the words of the metric.
+_WORDS = {"stepped aside": "waited"}
+
+
+def measured(work: Callable[[S, Message], str]) -> Callable[[S, Message], str]:
+    """For the method that does one run of a job: what it returns says what became of it; if it raises, it is dead."""
+
+    @wraps(work)
+    def run(worker: S, message: Message) -> str:
+        here = Work(message.delivery_id, attempt=message.failures + 1, arrived=message.arrived / 1000)
+        with working_on(here):
+            try:
+                outcome = work(worker, message)
+            except Exception:
+                JOBS.labels("dead").inc()
+                raise
+            JOBS.labels(_WORDS.get(outcome, outcome)).inc()
+            return outcome
+
+    return run

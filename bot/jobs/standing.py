@@ -1,0 +1,67 @@
+"""How the queue stands, for those who watch it: what waits, since when, what was given up, and who works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from bot.jobs import executors
+from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, named_failures, workflow_table
+from bot.jobs.dead_letters import GIVEN_UP
+
+# DBOS's words for where a job is, and ours.
+_WORDS = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """`jobs` are counted by queue and state (`waiting`, `delayed` until a time, `running`), `oldest` is how many
+    seconds ago the longest waiting job of a queue arrived; `dead` are those given up. `workers` are those whose
+    heartbeat is fresh, and `heartbeat` is how many seconds ago the last was, of any worker; None where there is none.
+    """
+
+    jobs: Mapping[tuple[str, str], int]
+    oldest: Mapping[str, float]
+    dead: int
+    workers: int
+    heartbeat: float | None
+
+
+def standing(engine: sa.Engine) -> Standing:
+    """Read it from the queue's database, whose tables are there. Raises QueueUnavailable."""
+    workflows = workflow_table(engine)
+    # Each status is written out, because SQLite uses its partial indexes only for a literal.
+    alive = [_of(workflows, status) for status in _WORDS]
+    dead = sa.select(sa.func.count()).where(
+        sa.text(f"status IN ('{GIVEN_UP[0]}', '{GIVEN_UP[1]}')"),
+    )
+    with named_failures(), engine.connect() as connection:
+        rows = connection.execute(sa.union_all(*alive)).all()
+        given_up = connection.execute(dead.select_from(workflows)).scalar_one()
+        ages = executors.ages(engine, connection)
+    now = time.time() * 1000
+    jobs = {(queue, state): 0 for queue in (QUEUE, BACKGROUND_QUEUE) for state in _WORDS.values()}
+    oldest = dict.fromkeys((QUEUE, BACKGROUND_QUEUE), 0.0)
+    for status, queue, count, since in rows:
+        jobs[queue, _WORDS[status]] = count
+        if status == "ENQUEUED":
+            oldest[queue] = max(0.0, (now - since) / 1000)
+    fresh = [age for age in ages if age <= executors.DEAD_AFTER]
+    return Standing(jobs, oldest, given_up, len(fresh), min(ages, default=None))
+
+
+def _of(workflows: sa.TableClause, status: str) -> sa.Select[tuple[str, str, int, int]]:
+    """Jobs of one status by queue, and when the first of them came."""
+    return (
+        sa.select(
+            sa.literal_column(f"'{status}'"),
+            workflows.c.queue_name,
+            sa.func.count(),
+            sa.func.min(workflows.c.created_at),
+        )
+        .where(sa.text(f"status = '{status}'"), workflows.c.queue_name.in_([QUEUE, BACKGROUND_QUEUE]))
+        .group_by(workflows.c.queue_name)
+    )
