@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -85,11 +85,30 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Considered:
+    """One of the best candidates by numbers alone, named in the end or not: the evidence of a decision.
+
+    `ranks` are the sources that found it, each with the place where it stood (from 1) in the best of its lists; a
+    source that only brought another issue of its group has none. `repo` and `also` are as in `Candidate`.
+    """
+
+    number: int
+    confidence: float
+    similarity: float
+    title_ratio: float
+    sources: tuple[str, ...]
+    ranks: Mapping[str, int]
+    kind: Kind = "issue"
+    repo: str = ""
+    also: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What `find_duplicates` answers. `problems` names each source that failed, with its reason.
 
     `best_confidence` is the highest probability of all issues that were compared, shown or not; None where there were
-    none.
+    none. `considered` are the best of them, with how they were found; the public shape leaves them out.
     """
 
     repo: str
@@ -104,6 +123,7 @@ class Report:
     threshold: float = 0.3
     counts: dict[str, int] = field(default_factory=dict)
     best_confidence: float | None = None
+    considered: tuple[Considered, ...] = ()
 
     def of_sources(self, names: Collection[str]) -> Report:
         """The report with only what one of these sources found (H4)."""

@@ -55,8 +55,11 @@ def _interval(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Inte
     return float(low), float(high)
 
 
-def wilson(share: float, count: int, z: float = 1.96) -> Interval:
-    """The interval of a share of `count` (Wilson 1927), at LEVEL; sound also for few, none and all of them."""
+def wilson(share: float, count: float, z: float = 1.96) -> Interval:
+    """The interval of a share of `count` (Wilson 1927), at LEVEL; sound also for few, none and all of them.
+
+    `count` may be a sum of weights. One more that is right moves neither bound down, one more that is not neither up.
+    """
     if not count:
         return 0.0, 1.0
     middle = share + z * z / (2 * count)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from bot.errors import GitHubError, InvalidArgument, Retryable
 from bot.finder.asking import FinderSettings, Gathered, GitHubReads, gather
+from bot.finder.considering import considered
 from bot.finder.families import LookUp, results
 from bot.finder.reporting import counted, outcome, search_query
 from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh_inside, weigh_outside
@@ -198,9 +199,10 @@ class Finder:
         weighed = replace(target, body=f"{wish.words}\n{target.body}") if wish.words else target
         candidates = together(inside.candidates, weigh_outside(weighed, elsewhere, self._words, self._model))
         ranked = self._ranked(weighed, candidates, wish, look)
+        found = results(target, ranked, wish, self._look_up(target, look))
         shown = [
             (result, one)
-            for result, one in results(target, ranked, wish, self._look_up(target, look))
+            for result, one in found
             if wish.min_confidence is None or result.confidence >= wish.min_confidence
         ][: wish.max_candidates]
         told = [replace(result, reasons=one.reasons()) if wish.explained else result for result, one in shown]
@@ -219,6 +221,9 @@ class Finder:
             threshold=wish.threshold,
             counts=counted(inside.found, gathered, target),
             best_confidence=max((one.confidence for one in candidates), default=None),
+            considered=considered(target, [result for result, _ in found], inside.found, gathered.answers)
+            if wish.explained
+            else (),
         )
 
     def _ranked(

@@ -52,7 +52,7 @@ def present(
             workflow_state_reason=workflow_reason,
             reasons=one.reasons,
             sources=one.sources,
-            kind=_kind(one.issue),
+            kind=kind_of(one.issue),
             repo="" if same_place(one.issue, target) else str(one.issue.repo),
             also=one.also,
             named=one.named,
@@ -71,7 +71,8 @@ def same_place(issue: Issue, target: Issue) -> bool:
     return issue.repo == target.repo or str(issue.repo).lower() == str(target.repo).lower()
 
 
-def _kind(issue: Issue) -> Kind:
+def kind_of(issue: Issue) -> Kind:
+    """What comes in the shape of an issue, by its name."""
     if issue.is_discussion:
         return "discussion"
     return "pull request" if issue.is_pull_request else "issue"

@@ -1,5 +1,6 @@
 """What the bot remembers beyond one webhook, keyed by repository id; SQLite or PostgreSQL."""
 
+import bot.store.decision_tables
 import bot.store.gauges
 import bot.store.index_tables
 import bot.store.scan_tables  # noqa: F401  (the schema is complete only with the tables of all of them)

@@ -14,11 +14,11 @@ import sqlalchemy as sa
 metadata = sa.MetaData()
 
 # SQLite numbers rows by itself only where the primary key's type is exactly INTEGER.
-_ROW_ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-_TIME = sa.Float(53)
+ROW_ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+TIME = sa.Float(53)
 
 
-def _column(name: str, kind: Any, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
+def column(name: str, kind: Any, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
     """A column that refuses NULL unless told otherwise."""
     return sa.Column(name, kind, nullable=nullable, **options)
 
@@ -26,48 +26,48 @@ def _column(name: str, kind: Any, *, nullable: bool = False, **options: Any) -> 
 repositories = sa.Table(
     "repositories",
     metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("owner", sa.Text()),
-    _column("name", sa.Text()),
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("owner", sa.Text()),
+    column("name", sa.Text()),
     # GitHub compares names without case; two rows can share one while a renaming is on its way to us.
-    _column("lookup", sa.Text(), index=True),
-    _column("private", sa.Boolean()),
-    _column("archived", sa.Boolean()),
-    _column("installation", sa.BigInteger(), index=True, nullable=True),
-    _column("suspended", sa.Boolean()),
-    _column("updated_at", _TIME),
+    column("lookup", sa.Text(), index=True),
+    column("private", sa.Boolean()),
+    column("archived", sa.Boolean()),
+    column("installation", sa.BigInteger(), index=True, nullable=True),
+    column("suspended", sa.Boolean()),
+    column("updated_at", TIME),
 )
 
 # A comment of the bot's own: the advisory one of an issue (`command_id` 0), or the reply to a command in that comment.
 comments = sa.Table(
     "comments",
     metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("command_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("state", sa.Text()),
-    _column("comment_id", sa.BigInteger(), nullable=True),
-    _column("text_hash", sa.Text()),
-    _column("body_hash", sa.Text()),
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("command_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("state", sa.Text()),
+    column("comment_id", sa.BigInteger(), nullable=True),
+    column("text_hash", sa.Text()),
+    column("body_hash", sa.Text()),
     # The numbers of the candidates that it last showed, as JSON.
-    _column("shown", sa.Text()),
-    _column("updated_at", _TIME),
+    column("shown", sa.Text()),
+    column("updated_at", TIME),
 )
 
 verdicts = sa.Table(
     "verdicts",
     metadata,
-    _column("id", _ROW_ID, primary_key=True),
-    _column("repo_id", sa.BigInteger()),
-    _column("number", sa.BigInteger()),
-    _column("other", sa.BigInteger()),
-    _column("kind", sa.Text()),
-    _column("actor", sa.Text()),
-    _column("at", _TIME),
-    _column("undone_at", _TIME, nullable=True),
-    _column("undone_by", sa.BigInteger(), nullable=True),
-    _column("command_id", sa.BigInteger()),
-    _column("details", sa.Text()),
+    column("id", ROW_ID, primary_key=True),
+    column("repo_id", sa.BigInteger()),
+    column("number", sa.BigInteger()),
+    column("other", sa.BigInteger()),
+    column("kind", sa.Text()),
+    column("actor", sa.Text()),
+    column("at", TIME),
+    column("undone_at", TIME, nullable=True),
+    column("undone_by", sa.BigInteger(), nullable=True),
+    column("command_id", sa.BigInteger()),
+    column("details", sa.Text()),
     # A command that is delivered twice gives one verdict.
     sa.UniqueConstraint("repo_id", "command_id", "kind", "number", "other", name="uq_verdicts_command"),
     sa.Index("ix_verdicts_number", "repo_id", "number"),
@@ -77,51 +77,51 @@ verdicts = sa.Table(
 muted = sa.Table(
     "muted",
     metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("actor", sa.Text()),
-    _column("at", _TIME),
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("actor", sa.Text()),
+    column("at", TIME),
 )
 
 usage = sa.Table(
     "usage",
     metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("login", sa.Text(), primary_key=True),
-    _column("use", sa.Text(), primary_key=True),
-    _column("at", _TIME),
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("login", sa.Text(), primary_key=True),
+    column("use", sa.Text(), primary_key=True),
+    column("at", TIME),
 )
 
 counters = sa.Table(
     "counters",
     metadata,
-    _column("name", sa.Text(), primary_key=True),
-    _column("value", sa.BigInteger()),
+    column("name", sa.Text(), primary_key=True),
+    column("value", sa.BigInteger()),
 )
 
 words = sa.Table(
     "words",
     metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("word", sa.Text(), primary_key=True),
-    _column("issues", sa.BigInteger()),
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("word", sa.Text(), primary_key=True),
+    column("issues", sa.BigInteger()),
 )
 
 # Which issues are already in `words`, so that a repeated delivery counts none twice.
 counted = sa.Table(
     "counted",
     metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
 )
 
 texts = sa.Table(
     "texts",
     metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("name", sa.Text(), primary_key=True),
-    _column("text", sa.Text(), nullable=True),
-    _column("fetched_at", _TIME),
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("name", sa.Text(), primary_key=True),
+    column("text", sa.Text(), nullable=True),
+    column("fetched_at", TIME),
 )
 
 # Answers of GitHub, with the ETag among the headers (JSON) and the body compressed. `account` is whose token asked,
@@ -129,31 +129,31 @@ texts = sa.Table(
 etags = sa.Table(
     "etags",
     metadata,
-    _column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    _column("account", sa.Text(), primary_key=True),
-    _column("url", sa.Text(), primary_key=True),
-    _column("number", sa.BigInteger()),
-    _column("headers", sa.Text()),
-    _column("body", sa.LargeBinary()),
-    _column("stored_at", _TIME),
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("account", sa.Text(), primary_key=True),
+    column("url", sa.Text(), primary_key=True),
+    column("number", sa.BigInteger()),
+    column("headers", sa.Text()),
+    column("body", sa.LargeBinary()),
+    column("stored_at", TIME),
 )
 
 # Installation tokens, sealed. `scope` is the installation and what its token is narrowed to.
 tokens = sa.Table(
     "tokens",
     metadata,
-    _column("scope", sa.Text(), primary_key=True),
-    _column("sealed", sa.LargeBinary()),
-    _column("expires_at", _TIME),
+    column("scope", sa.Text(), primary_key=True),
+    column("sealed", sa.LargeBinary()),
+    column("expires_at", TIME),
 )
 
 # What was paid of GitHub's budgets, each for as long as it counts; `account` is whose budget it is.
 spent = sa.Table(
     "spent",
     metadata,
-    _column("account", sa.Text()),
-    _column("budget", sa.Text()),
-    _column("at", _TIME),
-    _column("units", sa.BigInteger()),
+    column("account", sa.Text()),
+    column("budget", sa.Text()),
+    column("at", TIME),
+    column("units", sa.BigInteger()),
     sa.Index("spent_account", "account", "budget"),
 )

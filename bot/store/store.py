@@ -12,7 +12,7 @@ from bot.store.etags import Etags
 from bot.store.migrate import migrate
 from bot.store.muted import Muted
 from bot.store.repositories import Repositories
-from bot.store.schema import metadata, verdicts
+from bot.store.schema import metadata
 from bot.store.texts import Texts
 from bot.store.usage import Usage
 from bot.store.verdicts import Verdicts
@@ -52,8 +52,10 @@ class Store:
         with write(self.engine) as connection:
             for table in metadata.sorted_tables:
                 if "repo_id" in table.c and "number" in table.c and not table.info.get("index"):
-                    connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, table.c.number == number))
-            connection.execute(sa.delete(verdicts).where(verdicts.c.repo_id == repo_id, verdicts.c.other == number))
+                    mine = table.c.number == number
+                    # What was said of a pair goes with either of the two.
+                    either = sa.or_(mine, table.c.other == number) if "other" in table.c else mine
+                    connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
     def close(self) -> None:
         """Close the connections."""

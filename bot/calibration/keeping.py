@@ -1,0 +1,63 @@
+"""The `calibrations` table: where a repository's feedback has put its bar."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from bot.calibration.rule import Calibration, Move
+from bot.store.base import Part
+from bot.store.decision_tables import calibrations as table
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCalibration:
+    """The bar that follows from what was said after `since` (None: nothing follows), and when it last moved.
+
+    `right` and `wrong` are the weights that it rests on. Times are seconds since 1970.
+    """
+
+    bar: float | None
+    since: float
+    changed_at: float
+    right: float = 0.0
+    wrong: float = 0.0
+
+
+class Calibrations(Part):
+    """One row a repository, from the first calibration or reset on."""
+
+    def get(self, repo_id: int) -> KeptCalibration | None:
+        """What holds; None where nothing was ever calibrated."""
+        with self._engine.connect() as connection:
+            row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first()
+        if row is None:
+            return None
+        basis = json.loads(row.basis)
+        return KeptCalibration(row.bar, row.since, row.changed_at, basis["right"], basis["wrong"])
+
+    def set(self, repo_id: int, found: Calibration, now: float) -> bool:
+        """Keep what a calibration says; whether that moved the bar."""
+        known = self.get(repo_id)
+        bar = None if found.move is Move.STAYS else found.bar
+        moved = bar != (known.bar if known else None)
+        since, changed_at = (known.since, known.changed_at) if known else (0.0, 0.0)
+        self._put(repo_id, KeptCalibration(bar, since, now if moved else changed_at, found.right, found.wrong))
+        return moved
+
+    def reset(self, repo_id: int, now: float) -> None:
+        """Put the bar back; what was said until `now` counts no more."""
+        self._put(repo_id, KeptCalibration(None, now, now))
+
+    def _put(self, repo_id: int, kept: KeptCalibration) -> None:
+        values = {
+            "bar": kept.bar,
+            "since": kept.since,
+            "changed_at": kept.changed_at,
+            "basis": json.dumps({"right": kept.right, "wrong": kept.wrong}),
+        }
+        insert = self._insert(table).values(repo_id=repo_id, **values)
+        with self._engine.begin() as connection:
+            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))

@@ -1,0 +1,68 @@
+"""Labelled pairs as what they say of the bar: how likely a comment was, and whether it was right. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bot.decisions import Decision, Evidence
+from bot.feedback.examples import by_issue
+from bot.feedback.model import Example
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One issue's comment (or what would have been one): `right` or wrong from a bar of `probability` downwards.
+
+    `weight` is in (0, 1]. `said` is False for a wrong one that only follows from how the issue was closed.
+    """
+
+    probability: float
+    right: bool
+    weight: float
+    said: bool = True
+
+
+def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point]:
+    """What the examples say of each issue's last decision that had candidates: for it, against it, or both.
+
+    A comment is right where it names an issue that somebody says is the same, up to the bar at which that one is named;
+    it is wrong where each issue that it names is said to be another one. Several who say the same count as the one of
+    them who counts most, so that nobody gains by repetition.
+    """
+    latest = {one.number: one for one in sorted(decisions, key=lambda one: one.at) if any(c.own for c in one.evidence)}
+    found: list[Point] = []
+    for number, said in by_issue(made).items():
+        if decision := latest.get(number):
+            found += _for(decision, said)
+            found += _against(decision, said)
+    return found
+
+
+def _for(decision: Decision, made: Sequence[Example]) -> Iterator[Point]:
+    """The weight of what is right from each bar downwards: a lower one can only add to it."""
+    agreed = [(known.probability, one.weight) for one in made if one.same and (known := decision.about(one.other))]
+    counted = 0.0
+    for probability, weight in sorted(agreed, reverse=True):
+        if weight > counted:
+            yield Point(probability, right=True, weight=weight - counted)
+            counted = weight
+
+
+def _against(decision: Decision, made: Sequence[Example]) -> Iterator[Point]:
+    """What was said, and what only follows as far as that says more."""
+    named = decision.shown or tuple(one for one in decision.evidence if one.own)
+    probability = named[0].probability
+    said = _rejected(named, [one for one in made if one.said])
+    if said:
+        yield Point(probability, right=False, weight=said)
+    if (implied := _rejected(named, made)) > said:
+        yield Point(probability, right=False, weight=implied - said, said=False)
+
+
+def _rejected(named: Sequence[Evidence], made: Sequence[Example]) -> float:
+    """By how much weight all that is named is said to be something else; 0 where something is not."""
+    return min(
+        max((one.weight for one in made if not one.same and candidate.is_about(one.other)), default=0.0)
+        for candidate in named
+    )

@@ -1,0 +1,73 @@
+"""C7: what people said moves the bar within bounds, one way for each word, and not at all without enough of it."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.calibration.points import Point
+from bot.calibration.rule import ENOUGH, HIGHEST, LOWEST, Calibration, Move, calibrate
+
+USUAL = 0.2
+
+probabilities = st.sampled_from([step / 50 for step in range(51)])
+weights = st.sampled_from([0.25, 0.5, 1.0])
+some_points = st.lists(st.builds(Point, probabilities, st.booleans(), weights, st.booleans()), max_size=60)
+# As in practice: many on one side of the usual bar, of which most say the same.
+one_sided = st.builds(
+    lambda low, count, right, others: [Point(low, right, 1.0)] * count + others,
+    probabilities,
+    st.integers(0, 30),
+    st.booleans(),
+    some_points,
+)
+
+
+@given(one_sided, probabilities, weights)
+def test_c7_one_more_word_against_never_lowers_the_bar(points: list[Point], at: float, weight: float) -> None:
+    for said in (True, False):
+        more = [*points, Point(at, right=False, weight=weight, said=said)]
+        assert calibrate(more, USUAL).bar >= calibrate(points, USUAL).bar
+
+
+@given(one_sided, probabilities, weights)
+def test_c7_one_more_word_for_it_never_raises_the_bar(points: list[Point], at: float, weight: float) -> None:
+    more = [*points, Point(at, right=True, weight=weight)]
+    assert calibrate(more, USUAL).bar <= calibrate(points, USUAL).bar
+
+
+@given(one_sided, st.sampled_from([0.0, 0.1, 0.2, 0.45, 0.6, 0.9, 1.0]))
+def test_c7_the_bar_stays_within_its_bounds(points: list[Point], usual: float) -> None:
+    bar = calibrate(points, usual).bar
+    assert min(usual, LOWEST) <= bar <= max(usual, HIGHEST)
+
+
+@given(st.lists(st.builds(Point, probabilities, st.booleans(), st.just(0.5)), max_size=int(2 * ENOUGH) - 1), st.data())
+def test_c7_without_enough_that_was_said_nothing_changes(points: list[Point], data: st.DataObject) -> None:
+    usual = data.draw(probabilities)
+    assert calibrate(points, usual).bar == usual
+    assert calibrate(points, usual).move is Move.STAYS
+
+
+def test_c7_wrong_comments_raise_the_bar_above_them_and_no_further_than_is_said() -> None:
+    wrong = [Point(0.27, right=False, weight=1.0)] * 6
+    assert calibrate(wrong[:5], USUAL).bar == USUAL
+    assert calibrate(wrong, USUAL) == Calibration(0.3, Move.RISES, 0, 6)
+    further = [*wrong, Point(0.47, right=False, weight=1.0)]
+    assert calibrate(further, USUAL).bar == 0.3, "one alone says too little of what is that probable"
+    assert calibrate([*further, further[-1]], USUAL) == Calibration(0.5, Move.RISES, 0, 8)
+    right = [Point(0.42, right=True, weight=1.0)] * 6
+    assert calibrate([*further, further[-1], *right], USUAL) == Calibration(0.3, Move.RISES, 0, 6)
+
+
+def test_c7_six_that_would_have_been_right_lower_it_where_few_would_have_been_wrong() -> None:
+    missed = [Point(0.13, right=True, weight=1.0)] * 6
+    assert calibrate(missed, USUAL) == Calibration(0.1, Move.FALLS, 6, 0)
+    others = [Point(0.12, right=False, weight=1.0, said=False)] * 4
+    assert calibrate([*missed, *others], USUAL).bar == USUAL
+
+
+def test_c7_how_an_issue_was_closed_alone_raises_nothing() -> None:
+    """Many who close a duplicate do not say that it is one."""
+    closed = [Point(0.3, right=False, weight=1.0, said=False)] * 50
+    assert calibrate(closed, USUAL).bar == USUAL
