@@ -33,7 +33,6 @@ from bot.mcp.tools import AskAll, Tools
 from bot.metrics import CALLS
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
-from bot.redelivery import RECOVER_EVERY, recover
 from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.scanning.asking import Asker
@@ -46,7 +45,6 @@ from bot.setup.credentials import Credentials, credentials_file, keep_credential
 from bot.setup.pages import SetUp
 from bot.store import Store, open_store
 from bot.store.budgets import Budgets
-from bot.store.missed import MissedDeliveries
 from bot.store.tokens import SealedTokens
 from bot.work import current, working_on
 from handlers import ROUTES
@@ -220,7 +218,6 @@ def chores(services: Services) -> tuple[Chore, ...]:
     return (
         Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         Chore("look again", LOOK_EVERY, services.indexing.look_again),
-        Chore("recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine))),
     )
 
 
