@@ -1,4 +1,4 @@
-"""`make bench`: every benchmark here, one after the other; each prints ratios against a baseline of the same run.
+"""`make bench`: every benchmark that takes a minute or less, one after the other; each prints ratios against a baseline of the same run.
 
 Made-up data by default; `--data FILE` gives those that can use it a file of real issues.
 """
@@ -12,6 +12,11 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 
+# These take minutes, or install what others wrote: each is run by its own command, `python -m bench.NAME`.
+BY_COMMAND = {"fairness", "load", "drain", "large_host"}
+# Measures nothing by itself.
+SHARED = {"hosting"}
+
 
 def main() -> int:
     """Run each benchmark in a process of its own; the exit code is 1 if one of them failed."""
@@ -20,7 +25,7 @@ def main() -> int:
     data = parser.parse_args().data
     failed = 0
     for script in sorted(HERE.glob("*.py")):
-        if script.name.startswith("__"):
+        if script.name.startswith("__") or script.stem in BY_COMMAND | SHARED:
             continue
         takes_data = data is not None and '"--data"' in script.read_text(encoding="utf-8")
         print(f"\n== {script.stem} ==", flush=True)
