@@ -1,4 +1,4 @@
-"""`make bench`: every benchmark that takes a minute or less, one after the other; each prints ratios against a baseline of the same run.
+"""`make bench`: every benchmark that takes a minute or less; each prints ratios against a baseline of the same run.
 
 Made-up data by default; `--data FILE` gives those that can use it a file of real issues.
 """
