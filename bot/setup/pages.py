@@ -149,13 +149,18 @@ class _Pages:
 
     def status(self) -> Response:
         """For the page's script: whether the receiver has the credentials, and whether GitHub has delivered."""
-        ready = self._setup.slug_of_app is not None
-        return jsonify(ready=ready, arrived=ready and self._setup.arrived())
+        return jsonify(ready=self._setup.slug_of_app is not None, arrived=self._arrived())
+
+    def _arrived(self) -> bool:
+        """Whether GitHub delivers; while the queue does not answer, nothing is known to have come."""
+        try:
+            return self._setup.slug_of_app is not None and self._setup.arrived()
+        except DoppelError:
+            return False
 
     def _done(self, place: Place, slug: str) -> str:
-        arrived = self._setup.slug_of_app is not None and self._setup.arrived()
         install = f"{place.web}/apps/{slug}/installations/new"
-        return render_template("setup/done.html", install=install, slug=slug, arrived=arrived)
+        return render_template("setup/done.html", install=install, slug=slug, arrived=self._arrived())
 
     @staticmethod
     def _failed(problem: str, status: int) -> tuple[str, int]:

@@ -1,0 +1,70 @@
+"""What the set-up page has got is kept for its owner alone, and is what every process then reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.errors import SettingsError
+from bot.settings import Settings, load
+from bot.setup.credentials import Credentials, credentials_file, keep_credentials
+from bot.simulator.keys import shared_pair
+
+MADE = Credentials(
+    app_id=77,
+    slug="doppel-for-acme",
+    private_key=shared_pair().private,
+    webhook_secret="it's a \\secret\\ with 'signs' and $HOME",
+    client_id="Iv1.abc",
+    client_secret="quiet",
+    api_url="https://git.example.org/api/v3",
+    proxy_url="https://smee.io/abc",
+)
+
+
+def read(home: Path, **environ: str) -> Settings:
+    return load({"DOPPEL_HOME": str(home), **environ}, home / "no.env")
+
+
+def test_the_settings_are_those_that_were_kept(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    assert read(home).new
+    keep_credentials(home, MADE)
+    settings = read(home).require_app()
+    assert not settings.new
+    assert (settings.app_id, settings.private_key.strip()) == (77, MADE.private_key.strip())
+    assert settings.webhook_secrets == (MADE.webhook_secret,)
+    assert (settings.client_id, settings.client_secret) == ("Iv1.abc", "quiet")
+    assert (settings.github_api_url, settings.webhook_proxy_url) == (MADE.api_url, MADE.proxy_url)
+
+
+def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    keep_credentials(home, MADE)
+    assert credentials_file(home).stat().st_mode & 0o777 == 0o600
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in home.iterdir()] == ["app.env"]
+
+
+def test_an_app_in_the_environment_is_not_mixed_with_the_one_that_was_kept(tmp_path: Path) -> None:
+    keep_credentials(tmp_path, MADE)
+    settings = read(tmp_path, APP_ID="5")
+    assert (settings.app_id, settings.private_key, settings.webhook_secrets) == (5, "", ())
+    # What is no part of the App can be put right by the environment.
+    assert read(tmp_path, WEBHOOK_PROXY_URL="https://smee.io/other").webhook_proxy_url == "https://smee.io/other"
+
+
+def test_a_second_app_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
+    keep_credentials(tmp_path, MADE)
+    with pytest.raises(SettingsError, match=r"app\.env: an App has been set up already"):
+        keep_credentials(tmp_path, replace(MADE, app_id=78))
+    assert read(tmp_path).app_id == 77
+    assert [path.name for path in tmp_path.iterdir()] == ["app.env"]
+
+
+def test_no_secret_is_in_what_is_printed_of_it() -> None:
+    text = repr(MADE)
+    assert "doppel-for-acme" in text
+    assert not any(secret in text for secret in ("BEGIN", "quiet", "secret\\", "smee.io"))

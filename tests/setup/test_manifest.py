@@ -1,0 +1,89 @@
+"""What the set-up page sends to GitHub, and where: pure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from bot import manifest
+from bot.errors import InvalidArgument
+from bot.setup.manifest import Place, make_manifest, place_of, wanted
+from handlers import ROUTES
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("entered", "web", "api"),
+    [
+        ("https://github.com", "https://github.com", "https://api.github.com"),
+        ("https://api.github.com/", "https://github.com", "https://api.github.com"),
+        ("https://git.example.org", "https://git.example.org", "https://git.example.org/api/v3"),
+        ("https://git.example.org/api/v3", "https://git.example.org", "https://git.example.org/api/v3"),
+        ("https://octo.ghe.com", "https://octo.ghe.com", "https://api.octo.ghe.com"),
+        ("https://api.octo.ghe.com", "https://octo.ghe.com", "https://api.octo.ghe.com"),
+        ("http://127.0.0.1:4000", "http://127.0.0.1:4000", "http://127.0.0.1:4000"),
+    ],
+)
+def test_a_github_is_known_by_its_pages_or_its_api(entered: str, web: str, api: str) -> None:
+    assert place_of(entered) == Place(web, api)
+
+
+@pytest.mark.parametrize("entered", ["", "github.com", "ftp://github.com", "https://me:pw@github.com", "https://[::1"])
+def test_what_is_no_address_of_a_github_is_refused(entered: str) -> None:
+    with pytest.raises(InvalidArgument, match="GitHub: this is no address"):
+        place_of(entered)
+
+
+def test_the_manifest_is_that_of_app_yml_with_this_hosts_addresses() -> None:
+    choice = wanted("Doppel for acme", "acme", "https://doppel.acme.org/", "")
+    made = make_manifest(choice, "https://doppel.acme.org", manifest.permissions(ROUTES), manifest.events(ROUTES))
+    file = YAML(typ="safe").load(ROOT / "app.yml")
+    assert made == {
+        "name": "Doppel for acme",
+        "url": file["url"],
+        "description": file["description"],
+        "public": file["public"],
+        "hook_attributes": {"url": "https://doppel.acme.org/webhook", "active": True},
+        "redirect_url": "https://doppel.acme.org/setup/callback",
+        "callback_urls": ["https://doppel.acme.org/login/callback"],
+        "default_permissions": file["default_permissions"],
+        "default_events": sorted(file["default_events"]),
+    }
+    place = place_of("https://github.com")
+    assert choice.form_action(place, "a b") == "https://github.com/organizations/acme/settings/apps/new?state=a%20b"
+    own = wanted("Doppel", "", "https://doppel.acme.org", "")
+    assert own.form_action(place, "s") == "https://github.com/settings/apps/new?state=s"
+
+
+def test_github_delivers_to_a_channel_where_there_is_no_public_address() -> None:
+    choice = wanted("Doppel", "", "", "https://smee.io/abc")
+    assert (choice.hook, choice.proxy) == ("https://smee.io/abc", "https://smee.io/abc")
+    made = make_manifest(choice, "http://127.0.0.1:3000", {}, ())
+    # The browser of who sets it up reaches this machine, whatever GitHub does.
+    assert made["redirect_url"] == "http://127.0.0.1:3000/setup/callback"
+    assert made["callback_urls"] == ["http://127.0.0.1:3000/login/callback"]
+
+
+@pytest.mark.parametrize(
+    ("name", "organization", "address", "channel", "problem"),
+    [
+        ("", "", "https://a.org", "", "Name: must have 1 to 34"),
+        ("x" * 35, "", "https://a.org", "", "Name: must have 1 to 34"),
+        ("Doppel", "a/../b", "https://a.org", "", "Organization: this is no login"),
+        ("Doppel", "", "", "", "Address: this is no address"),
+        ("Doppel", "", "javascript:alert(1)", "", "Address: this is no address"),
+        ("Doppel", "", "https://me:pw@a.org", "", "Address: this is no address"),
+        ("Doppel", "", "http://127.0.0.1:3000", "", "Address: GitHub cannot reach this machine"),
+        ("Doppel", "", "http://localhost:3000", "", "Address: GitHub cannot reach this machine"),
+        ("Doppel", "", "http://192.168.1.4", "", "Address: GitHub cannot reach this machine"),
+        ("Doppel", "", "", "https://smee.io", "Channel: this is no address such as https://smee.io/CHANNEL"),
+    ],
+)
+def test_what_cannot_work_is_told_before_anything_goes_to_github(
+    name: str, organization: str, address: str, channel: str, problem: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=problem):
+        wanted(name, organization, address, channel)
