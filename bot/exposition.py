@@ -129,14 +129,15 @@ def of_queue(now: Standing) -> Iterator[Metric]:
 
 def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     """What people decided, and how far the index is."""
-    decided = sa.select(verdicts.c.kind, sa.func.count().label("times")).where(verdicts.c.undone_at.is_(None)).group_by("kind")
+    decided = sa.select(verdicts.c.kind, sa.func.count().label("times")).group_by(verdicts.c.kind)
     indexed = sa.select(
         sa.func.count(),
         sa.func.coalesce(sa.func.sum(index_states.c.issues), 0),
         sa.func.coalesce(sa.func.sum(index_states.c.issues - index_states.c.vectors), 0),
     )
     with engine.connect() as connection:
-        kinds = dict.fromkeys(("not", "of"), 0) | {row.kind: row.times for row in connection.execute(decided)}
+        rows = connection.execute(decided.where(verdicts.c.undone_at.is_(None)))
+        kinds = dict.fromkeys(("not", "of"), 0) | {row.kind: row.times for row in rows}
         repositories, issues, without = connection.execute(indexed).one()
     given = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])
     for kind, count in kinds.items():

@@ -6,6 +6,8 @@ processor to the others, and because only this worker class keeps connections al
 
 from typing import Any
 
+from gunicorn.glogging import Logger
+
 from bot.logs import configure_logging
 from bot.settings import load
 
@@ -29,9 +31,18 @@ control_socket_disable = True
 loglevel = _settings.log_level.lower()
 
 
-def on_starting(server: Any) -> None:
-    """Our own log lines go where gunicorn's go; the workers inherit this."""
-    configure_logging(_settings.log_level)
+class Log(Logger):
+    """Gunicorn's lines go where ours go, in the same form; the workers inherit this."""
+
+    def setup(self, cfg: Any) -> None:
+        """At the start, and again when the configuration is reloaded."""
+        super().setup(cfg)
+        configure_logging(_settings.log_level, _settings.log_format)
+        self.error_log.handlers.clear()
+        self.error_log.propagate = True
+
+
+logger_class = Log
 
 
 def post_worker_init(worker: Any) -> None:

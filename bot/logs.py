@@ -1,15 +1,112 @@
-"""What a process writes to stderr: one line an event, nothing private, no secrets."""
+"""What a process writes to stderr: one line an event, nothing private, no secrets.
+
+As text for people, or as one JSON object a line for programs (`DOPPEL_LOG_FORMAT`). Each line says which delivery and
+job it belongs to. Texts of exceptions are left out, whoever logs them: they can quote an issue, a query or a key. Of
+other libraries only warnings are written, since at lower levels they tell of requests, with addresses and parameters.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
+import threading
+import traceback
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
 
-# These tell of each request at INFO, with addresses; what matters of it is logged where it matters.
-_CHATTY = ("httpx", "httpcore", "githubkit", "urllib3", "alembic", "dbos", "werkzeug")
+from bot.work import Work, current
+
+log = logging.getLogger(__name__)
+
+# The loggers of this program; gunicorn's tell that the web process starts and ends.
+_OURS = ("bot", "handlers", "gunicorn")
+
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
-def configure_logging(level: str) -> None:
-    """Set up logging for a process of our own; `level` is a name such as INFO."""
-    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    for name in _CHATTY:
-        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))
+def configure_logging(level: str, style: str = "text") -> None:
+    """Set up logging for a process of our own; `level` is a name such as INFO, `style` is `text` or `json`."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(max(logging.WARNING, logging.getLevelNamesMapping()[level]))
+    for name in _OURS:
+        logging.getLogger(name).setLevel(level)
+    threading.excepthook = _thread_ended
+
+
+class _Formatter(logging.Formatter):
+    """What both forms have in common."""
+
+    def formatException(self, ei: _ExcInfo) -> str:
+        """The kinds of the exceptions and where they came from, the first cause last; their texts are left out."""
+        lines = []
+        error, seen = ei[1], set[int]()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            lines.append(f"{type(error).__module__}.{type(error).__qualname__}")
+            lines += [
+                f"  {frame.filename}:{frame.lineno} in {frame.name}"
+                for frame in traceback.extract_tb(error.__traceback__)
+            ]
+            error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        return "\n".join(lines)
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        """In UTC, to the millisecond, as RFC 3339 writes it."""
+        return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class TextFormatter(_Formatter):
+    """A line for people: time, level, logger, message, and at its end what it belongs to."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """What a message holds cannot look like another line: its further lines are indented."""
+        text = _plain(record.getMessage())
+        if record.exc_info:
+            text = f"{text}\n{self.formatException(record.exc_info)}"
+        first, _, rest = text.partition("\n")
+        work = " ".join(f"{name}={value}" for name, value in _fields(current()).items())
+        first = f"{self.formatTime(record)} {record.levelname} {record.name}: {first}{f' [{work}]' if work else ''}"
+        return "\n    ".join([first, *(rest.split("\n") if rest else ())])
+
+
+class JsonFormatter(_Formatter):
+    """One JSON object a line: `time`, `level`, `logger`, `message`, `process`, and what of these there is: `delivery`,
+    `job`, `attempt`, `exception`.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """In ASCII, so that nothing in a message ends a line for any reader."""
+        line: dict[str, Any] = {
+            "time": self.formatTime(record),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process,
+            **_fields(current()),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def _thread_ended(what: threading.ExceptHookArgs) -> None:
+    """Python's own way would print the exception's text."""
+    if what.exc_value is not None and not issubclass(what.exc_type, SystemExit):
+        error = (what.exc_type, what.exc_value, what.exc_traceback)
+        log.error("a thread has ended with an error", exc_info=error)
+
+
+def _fields(work: Work) -> Mapping[str, str | int]:
+    """What is known of the work."""
+    fields = {"delivery": work.delivery, "job": work.job, "attempt": work.attempt}
+    return {name: value for name, value in fields.items() if value}
+
+
+def _plain(text: str) -> str:
+    """The text without control characters, which terminals obey; line ends stay."""
+    return "".join(one if one == "\n" or one.isprintable() else repr(one)[1:-1] for one in text)

@@ -37,7 +37,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
     from bot.wiring import agent_tools
 
     # To stderr: stdout belongs to the protocol.
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     server = build_server(agent_tools(settings), allow_writes=allow_writes, version=version("doppel"))
     if not http:
         server.run("stdio")

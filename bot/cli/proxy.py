@@ -26,7 +26,7 @@ def proxy() -> None:
         )
     if not settings.webhook_secrets:
         raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     try:
         channel.forward(
             settings.webhook_proxy_url, f"{settings.local_url}/webhook", settings.webhook_secrets, time.sleep

@@ -40,7 +40,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     settings = _loaded(host, port)
     if not settings.new:
         settings.require_app()
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     check_address(settings)
     prepare_databases(settings)
     environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}

@@ -19,7 +19,7 @@ def worker() -> None:
     from bot.wiring import build_services, chores, job_handler
 
     settings = host.load()
-    configure_logging(settings.log_level)
+    configure_logging(settings.log_level, settings.log_format)
     services = build_services(settings)
     tally = Tally(settings)
     tally.start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -45,22 +46,22 @@ def standing(engine: sa.Engine) -> Standing:
     now = time.time() * 1000
     jobs = {(queue, state): 0 for queue in (QUEUE, BACKGROUND_QUEUE) for state in _WORDS.values()}
     oldest = dict.fromkeys((QUEUE, BACKGROUND_QUEUE), 0.0)
-    for status, queue, count, since in rows:
-        jobs[queue, _WORDS[status]] = count
-        if status == "ENQUEUED":
-            oldest[queue] = max(0.0, (now - since) / 1000)
+    for row in rows:
+        jobs[row.queue, _WORDS[row.status]] = row.jobs
+        if row.status == "ENQUEUED":
+            oldest[row.queue] = max(0.0, (now - row.since) / 1000)
     fresh = [age for age in ages if age <= executors.DEAD_AFTER]
     return Standing(jobs, oldest, given_up, len(fresh), min(ages, default=None))
 
 
-def _of(workflows: sa.TableClause, status: str) -> sa.Select[tuple[str, str, int, int]]:
+def _of(workflows: sa.TableClause, status: str) -> sa.Select[Any]:
     """Jobs of one status by queue, and when the first of them came."""
     return (
         sa.select(
-            sa.literal_column(f"'{status}'"),
-            workflows.c.queue_name,
-            sa.func.count(),
-            sa.func.min(workflows.c.created_at),
+            sa.literal_column(f"'{status}'").label("status"),
+            workflows.c.queue_name.label("queue"),
+            sa.func.count().label("jobs"),
+            sa.func.min(workflows.c.created_at).label("since"),
         )
         .where(sa.text(f"status = '{status}'"), workflows.c.queue_name.in_([QUEUE, BACKGROUND_QUEUE]))
         .group_by(workflows.c.queue_name)

@@ -1,0 +1,130 @@
+"""Log lines: in two forms, each saying what it belongs to, without the texts of exceptions."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from bot.logs import JsonFormatter, TextFormatter, configure_logging
+from bot.work import Work, carried, current, working_on
+
+WORK = Work(delivery="d-1", job="issues.opened", attempt=2)
+SECRET = "hunter2"
+
+
+def record(message: str, *arguments: object, error: BaseException | None = None) -> logging.LogRecord:
+    info = (type(error), error, error.__traceback__) if error else None
+    made = logging.LogRecord("bot.test", logging.WARNING, __file__, 1, message, arguments, info)
+    made.created = 1_700_000_000.25
+    return made
+
+
+def failure() -> BaseException:
+    try:
+        try:
+            raise ValueError(SECRET)
+        except ValueError as cause:
+            raise RuntimeError(SECRET) from cause
+    except RuntimeError as error:
+        return error
+
+
+def test_text_says_what_a_line_belongs_to() -> None:
+    line = TextFormatter().format(record("took %d s", 3))
+    assert line == "2023-11-14T22:13:20.250Z WARNING bot.test: took 3 s"
+    with working_on(WORK):
+        line = TextFormatter().format(record("took %d s", 3))
+    assert line.endswith("bot.test: took 3 s [delivery=d-1 job=issues.opened attempt=2]")
+
+
+def test_json_is_one_object_a_line() -> None:
+    with working_on(WORK):
+        line = JsonFormatter().format(record("one\ntwo\u2028three %s", "é"))
+    assert line.isascii()
+    assert "\n" not in line
+    read = json.loads(line)
+    process = read.pop("process")
+    assert process > 0
+    assert read == {
+        "time": "2023-11-14T22:13:20.250Z",
+        "level": "WARNING",
+        "logger": "bot.test",
+        "message": "one\ntwo\u2028three é",
+        "delivery": "d-1",
+        "job": "issues.opened",
+        "attempt": 2,
+    }
+
+
+@pytest.mark.parametrize("formatter", [TextFormatter(), JsonFormatter()])
+def test_texts_of_exceptions_are_left_out(formatter: logging.Formatter) -> None:
+    line = formatter.format(record("it failed", error=failure()))
+    assert SECRET not in line
+    assert "RuntimeError" in line
+    assert "ValueError" in line
+    assert "test_logs.py" in line
+
+
+def test_a_message_cannot_look_like_another_line_or_command_a_terminal() -> None:
+    line = TextFormatter().format(record("a\n2023-11-14T22:13:20.250Z ERROR bot: forged\r\x1b[2J\u202eb"))
+    first, second = line.split("\n")
+    assert first.endswith(": a")
+    assert second == "    2023-11-14T22:13:20.250Z ERROR bot: forged\\r\\x1b[2J\\u202eb"
+
+
+def test_other_threads_know_the_work_only_where_it_is_carried() -> None:
+    def who() -> str:
+        return current().delivery
+
+    with working_on(WORK), ThreadPoolExecutor(2) as threads:
+        assert threads.submit(who).result() == ""
+        carry = carried(who)
+        assert [threads.submit(carry).result() for _ in range(8)] == ["d-1"] * 8
+    assert current() == Work()
+
+
+@pytest.fixture
+def configured() -> Iterator[Callable[..., None]]:
+    """`configure_logging`, undone at the end."""
+    root = logging.getLogger()
+    names = ("", "bot", "handlers", "gunicorn")
+    levels = {name: logging.getLogger(name).level for name in names}
+    handlers, hook = list(root.handlers), threading.excepthook
+    yield configure_logging
+    root.handlers[:], threading.excepthook = handlers, hook
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+
+
+def test_other_libraries_are_heard_of_warnings_alone(
+    configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured("DEBUG", "json")
+    logging.getLogger("httpx").info("GET https://api.github.com/search?q=%s", SECRET)
+    logging.getLogger("sqlalchemy.engine").debug(SECRET)
+    logging.getLogger("bot.one").debug("ours")
+    logging.getLogger("urllib3").warning("theirs")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(line["logger"], line["message"]) for line in lines] == [("bot.one", "ours"), ("urllib3", "theirs")]
+
+
+def test_a_thread_that_dies_does_so_without_its_text(
+    configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured("INFO")
+
+    def die() -> None:
+        raise OSError(SECRET)
+
+    thread = threading.Thread(target=die)
+    thread.start()
+    thread.join()
+    said = capsys.readouterr().err
+    assert "a thread has ended with an error" in said
+    assert "OSError" in said
+    assert SECRET not in said
