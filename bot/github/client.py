@@ -25,6 +25,7 @@ from bot.github.pacing import LocalPacer, Pacer
 from bot.github.registration import RegistrationClient
 from bot.github.repo import RepoClient
 from bot.github.transport import PacedTransport, open_connections
+from bot.github.visitor import VisitorClient
 
 API_VERSION = "2026-03-10"
 """https://docs.github.com/rest/about-the-rest-api/api-versions; an Enterprise server may know older ones only."""
@@ -100,6 +101,11 @@ class GitHub:
         account = f"user {hashlib.sha256(token.encode()).hexdigest()[:16]}"
         with self._lock:
             return RepoClient(Api(self._client(TokenAuthStrategy(token), account, None)), self._tracker)
+
+    def visitor(self, token: str) -> VisitorClient:
+        """A person who signs in. They are counted as one account, since each asks but a few things and is forgotten."""
+        with self._lock:
+            return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None)))
 
     def registration(self) -> RegistrationClient:
         """Nobody in particular, for an App that is only being created."""

@@ -77,10 +77,11 @@ class InstallationCaller:
 
 @dataclass(frozen=True, slots=True)
 class UserCaller:
-    """A person with a personal access token, classic or fine-grained (`github_pat_…`)."""
+    """A person with a personal access token, classic or fine-grained (`github_pat_…`), or through an App (`ghu_…`)."""
 
     user: Account
     fine_grained: bool = False
+    app: App | None = None
 
     @property
     def key(self) -> str:
@@ -110,6 +111,9 @@ def authenticate(world: World, authorization: str) -> Caller:
     user = world.user_tokens.get(token)
     if user is not None:
         return UserCaller(user, token.startswith("github_pat_"))
+    if token in world.user_access_tokens:
+        person, app = world.user_access_tokens[token]
+        return UserCaller(person, app=app)
     record = world.installation_tokens.get(token)
     if record is None or record.expires_at <= world.clock.now():
         raise unauthorized()
@@ -175,7 +179,10 @@ def can_see(world: World, caller: Caller, repository: Repository) -> bool:
         return True
     if isinstance(caller, InstallationCaller):
         return caller.reaches(world, repository)
-    return isinstance(caller, UserCaller) and world.role(repository, caller.user) != "none"
+    if not isinstance(caller, UserCaller) or world.role(repository, caller.user) == "none":
+        return False
+    # What an App does for a person is what both may do.
+    return caller.app is None or world.installation_for(caller.app, repository) is not None
 
 
 def role_of(world: World, caller: Caller, repository: Repository) -> Role:

@@ -83,5 +83,5 @@ class AppOperations(Operations):
         if found.expires_at <= self.clock.now() or (redirect_url and redirect_url != found.redirect_url):
             return None
         token = f"ghu_{secrets.token_hex(18)}"
-        self.user_tokens[token] = found.user
+        self.user_access_tokens[token] = (found.user, found.app)
         return token

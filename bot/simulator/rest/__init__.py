@@ -21,6 +21,7 @@ _FILES = (
     "suggestions",
     "timeline",
     "users",
+    "visitors",
 )
 
 

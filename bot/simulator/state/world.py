@@ -42,6 +42,8 @@ class World:
         self.installations: dict[int, Installation] = {}
         self.installation_tokens: dict[str, InstallationToken] = {}
         self.user_tokens: dict[str, Account] = {}
+        # Tokens with which an App acts for a person who has signed in to it.
+        self.user_access_tokens: dict[str, tuple[Account, App]] = {}
         self.manifest_codes: dict[str, ManifestCode] = {}
         self.sign_in_codes: dict[str, SignInCode] = {}
         self.repositories: dict[int, Repository] = {}

@@ -1,0 +1,52 @@
+"""What an App asks for a person who has signed in to it (https://docs.github.com/rest/apps/installations)."""
+
+from __future__ import annotations
+
+from bot.simulator.auth import UserCaller
+from bot.simulator.errors import ApiError, not_found
+from bot.simulator.http.context import Context
+from bot.simulator.http.routing import Reply, route
+from bot.simulator.payloads import apps
+from bot.simulator.payloads.repositories import repository
+from bot.simulator.state.accounts import Account, App, Installation
+from bot.simulator.state.repositories import Repository
+
+
+@route("GET", "/user/installations", auth="user", model="UserInstallationsGetResponse200")
+def list_installations(ctx: Context) -> Reply:
+    """The App's installations with repositories that the person can see."""
+    person, app = _visitor(ctx)
+    mine = [one for one in ctx.sim.installations.values() if one.app is app and _reached(ctx, one, person)]
+    page = ctx.page(mine, lambda one: apps.installation(ctx.sim, one))
+    return Reply({"total_count": len(mine), "installations": page.body}, headers=page.headers)
+
+
+@route(
+    "GET",
+    "/user/installations/<int:installation_id>/repositories",
+    auth="user",
+    model="UserInstallationsInstallationIdRepositoriesGetResponse200",
+)
+def list_repositories(ctx: Context) -> Reply:
+    """The repositories of an installation that the person can see, with what they may do there."""
+    person, app = _visitor(ctx)
+    found = ctx.sim.installations.get(ctx.params["installation_id"])
+    mine = _reached(ctx, found, person) if found is not None and found.app is app else []
+    if not mine:
+        raise not_found()
+    page = ctx.page(mine, lambda repo: repository(ctx.sim, repo, ctx.sim.role(repo, person)))
+    return Reply({"total_count": len(mine), "repositories": page.body}, headers=page.headers)
+
+
+def _visitor(ctx: Context) -> tuple[Account, App]:
+    caller = ctx.caller
+    if not isinstance(caller, UserCaller) or caller.app is None:
+        raise ApiError(
+            403,
+            "You must authenticate with an access token authorized to a GitHub App in order to list installations",
+        )
+    return caller.user, caller.app
+
+
+def _reached(ctx: Context, installation: Installation, person: Account) -> list[Repository]:
+    return [repo for repo in ctx.sim.repositories_of(installation) if ctx.sim.role(repo, person) != "none"]
