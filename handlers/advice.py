@@ -8,21 +8,24 @@ from collections.abc import Sequence
 from bot.commands import Options
 from bot.comments import Draft, digest
 from bot.config import ConfigError
+from bot.decisions import Outcome
 from bot.metrics import SHADOW
 from bot.model import Issue
 from bot.render import View, fingerprint, render_comment
 from bot.report import Report
-from bot.store import CommentState
+from bot.store import CommentState, KeptComment
+from handlers.deciding import COMMAND, VERDICT, note, why_nothing
 from handlers.finding import find
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
 
 
-def advise(visit: Visit, issue: Issue) -> None:
+def advise(visit: Visit, issue: Issue, cause: str) -> None:
     """Look for earlier reports of an issue that appeared or changed by itself, and speak if there are any.
 
-    Where there are none, nothing is said on a new issue; a comment that stands there already says so.
+    `cause` is the action of `issues` that made us look. Where there are none, nothing is said on a new issue; a comment
+    that stands there already says so.
     """
     kept = visit.services.store.comments.get(visit.repository.id, visit.number)
     if kept is not None and (kept.state is CommentState.DELETED or kept.text_hash == text_hash(issue)):
@@ -33,16 +36,16 @@ def advise(visit: Visit, issue: Issue) -> None:
     if not report.candidates:
         _log_silence(visit, report)
     if visit.config.mode == "shadow":
-        _note(visit, issue, report)
+        _note(visit, issue, report, cause)
     else:
-        post(visit, issue, report, create=bool(report.candidates))
+        post(visit, issue, report, cause=cause, create=bool(report.candidates))
 
 
 def refresh(visit: Visit, issue: Issue) -> None:
     """Bring the comment up to date with what people decided, if there is one."""
     kept = visit.services.store.comments.get(visit.repository.id, issue.number)
     if kept is not None and kept.state is CommentState.POSTED:
-        post(visit, issue, find(visit, issue), create=False)
+        post(visit, issue, find(visit, issue), cause=VERDICT, create=False)
 
 
 def post(
@@ -50,6 +53,7 @@ def post(
     issue: Issue,
     report: Report,
     *,
+    cause: str = COMMAND,
     create: bool = True,
     options: Options | None = None,
     words: tuple[str, ...] = (),
@@ -72,10 +76,25 @@ def post(
         settings_private=visit.settings.private,
     )
     body = render_comment(report, view)
-    shown = [candidate.number for candidate in report.candidates if candidate.own]
+    named = report.candidates[: view.max_candidates]
+    shown = [candidate.number for candidate in named if candidate.own]
     draft = Draft(body, fingerprint(body), text_hash(issue), shown)
     # A comment of ours can be there without our knowing only where anything is there at all.
-    return services.comments.keep(visit.github, visit.slot, draft, look=issue.comments > 0, create=create)
+    stands = services.comments.keep(visit.github, visit.slot, draft, look=issue.comments > 0, create=create)
+    bar = visit.bar.value if options.confidence is None else options.confidence
+    outcome = _outcome(kept, services.store.comments.get(visit.repository.id, visit.number))
+    reason = "" if outcome.speaks else why_nothing(report, bar) if stands else "its comment was deleted"
+    note(visit, report, named, outcome, cause=cause, bar=bar, reason=reason)
+    return stands
+
+
+def _outcome(before: KeptComment | None, now: KeptComment | None) -> Outcome:
+    """What became of the comment, from its rows before and now."""
+    if now is None or now.state is not CommentState.POSTED:
+        return Outcome.SILENT
+    if before is None or before.comment_id is None:
+        return Outcome.POSTED
+    return Outcome.UNCHANGED if before.body_hash == now.body_hash else Outcome.EDITED
 
 
 def text_hash(issue: Issue) -> str:
@@ -86,15 +105,18 @@ def text_hash(issue: Issue) -> str:
 def _log_silence(visit: Visit, report: Report) -> None:
     """For hosts who wonder why the bot said nothing: how near the nearest came. No word of the issue is logged."""
     best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
-    bar = visit.config.min_confidence
+    bar = visit.bar.value
     logger.info("%s#%d: silent (%s); %s, the bar %.2f", visit.repo, visit.number, report.outcome.value, best, bar)
 
 
-def _note(visit: Visit, issue: Issue, report: Report) -> None:
+def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
     """`mode: shadow`: record what would have been posted."""
-    shown = [candidate.number for candidate in report.candidates if candidate.own]
+    named, bar = report.candidates[: visit.config.max_candidates], visit.bar.value
+    shown = [candidate.number for candidate in named if candidate.own]
     logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
     visit.services.store.comments.record(
         visit.repository.id, visit.number, text_hash=text_hash(issue), shown=shown, now=visit.services.now()
     )
+    outcome = Outcome.SHADOW if named else Outcome.SILENT
+    note(visit, report, named, outcome, cause=cause, bar=bar, reason="" if named else why_nothing(report, bar))

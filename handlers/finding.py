@@ -109,7 +109,7 @@ def find(
         report = finder_for(visit, issue, fresh=options.fresh).find(
             issue,
             threshold=options.threshold or 0.0,
-            min_confidence=config.min_confidence if options.confidence is None else options.confidence,
+            min_confidence=visit.bar.value if options.confidence is None else options.confidence,
             max_candidates=options.limit or config.max_candidates,
             state=options.state or ("all" if config.include_closed else "open"),
             words=" ".join(words),

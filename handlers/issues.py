@@ -10,6 +10,7 @@ from bot.model import Issue
 from bot.scanning.model import is_scan_issue
 from bot.services import Services
 from handlers.advice import advise
+from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
 from handlers.visit import Visit, visiting, why_silent
 
@@ -64,8 +65,9 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     reason = why_silent(issue, visit.config, sender_is_bot=event.sender.is_bot, muted=muted)
     if reason:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
+        note_left_alone(visit, event.action, reason)
     else:
-        advise(visit, issue)
+        advise(visit, issue, event.action)
     if not issue.is_pull_request:
         # What is not answered counts too, when it comes to which words are rare here.
         finder_for(visit, issue).notice(issue)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from bot.calibration.bar import Bar, bar_in_force
+from bot.calibration.keeping import Calibrations
 from bot.comments import Slot
 from bot.config import RepoConfig
 from bot.events import CommentEvent, IssueEvent, RepositorySummary
@@ -38,6 +40,11 @@ class Visit:
     def config(self) -> RepoConfig:
         """The settings in force."""
         return self.settings.config
+
+    @property
+    def bar(self) -> Bar:
+        """How sure the bot must be here to speak of its own accord."""
+        return bar_in_force(self.config, Calibrations(self.services.store.engine).get(self.repository.id))
 
     @property
     def place(self) -> Place:

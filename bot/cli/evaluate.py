@@ -18,7 +18,7 @@ from rich.table import Table
 from bot import settings as host
 from bot.cli.asking_options import asking_options, read_weights
 from bot.cli.progress import progress_bar
-from bot.config.model import RepoConfig
+from bot.config.model import MIN_CONFIDENCE
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
 
@@ -35,7 +35,7 @@ _WIDTH = 80
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
-    default=RepoConfig().min_confidence,
+    default=MIN_CONFIDENCE,
     show_default=True,
     help="The threshold that is looked at first, as in .github/doppel.yml.",
 )

@@ -13,7 +13,7 @@ import click
 from bot import settings as host
 from bot.cli import UNREACHABLE
 from bot.config.keys import SOURCES
-from bot.config.model import RepoConfig
+from bot.config.model import MIN_CONFIDENCE, RepoConfig
 from bot.errors import NotFound, SettingsError, UserError
 from bot.model import IssueRef
 from bot.ranking.naming import named_issues
@@ -29,7 +29,7 @@ _SAYS = {
 }
 # How the bot looks and when it speaks of its own accord, where a repository's settings say nothing else.
 _BOT = RepoConfig()
-BAR = _BOT.min_confidence
+BAR = MIN_CONFIDENCE
 
 
 @click.command()

@@ -33,7 +33,7 @@ def settings_table() -> str:
     rows = ["| setting | takes | default | what it does |", "|---|---|---|---|"]
     for path, key, default in _settings(KEYS, RepoConfig()):
         later = " *Read and checked already, used by a later version.*" if key.later else ""
-        rows.append(f"| `{path}` | {key.kind.words} | {_shown(default)} | {key.says}{later} |")
+        rows.append(f"| `{path}` | {key.kind.words} | {key.default or _shown(default)} | {key.says}{later} |")
     return "\n".join(rows)
 
 

@@ -23,7 +23,7 @@ from bot.config.kinds import (
     Whole,
     nearest,
 )
-from bot.config.model import ConfigError, IgnoreConfig, RepoConfig, SearchConfig, SourceConfig
+from bot.config.model import MIN_CONFIDENCE, ConfigError, IgnoreConfig, RepoConfig, SearchConfig, SourceConfig
 from bot.config.tree import Mapping, Node, Scalar, printable
 
 ISSUE_NUMBER_MAX = 2**31 - 1
@@ -36,13 +36,15 @@ LANGUAGES = ("auto", "en", "zh", "ja", "es", "de", "fr")
 class Key:
     """One setting: its name, what it takes, and what it does in a sentence.
 
-    `later` marks what is read and checked already although no part of the bot acts on it yet.
+    `later` marks what is read and checked already although no part of the bot acts on it yet. `default` is said of what
+    holds without it, where the dataclass alone does not tell.
     """
 
     name: str
     kind: Kind
     says: str
     later: bool = False
+    default: str = ""
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,19 @@ KEYS = (
     Key(
         "min_confidence",
         Number(0, 1),
-        "How sure the bot must be before it speaks of its own accord, where it can tell how likely a candidate is.",
+        "How sure the bot must be before it speaks of its own accord, where it can tell how likely a candidate is. "
+        "What stands here is never moved.",
+        default=f"`{MIN_CONFIDENCE}`, moved by feedback",
+    ),
+    Key(
+        "calibrate",
+        Switch(),
+        "Whether feedback moves `min_confidence` where the settings do not name one.",
+    ),
+    Key(
+        "digest",
+        Choice(("issue", "off")),
+        "`issue` keeps one issue with what the bot did in the last week, for maintainers to judge.",
     ),
     Key("max_candidates", Whole(1, 10), "How many earlier issues a comment shows at most."),
     Key("include_closed", Switch(), "Whether closed issues are shown; most originals are closed sooner or later."),

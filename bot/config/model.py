@@ -10,6 +10,10 @@ from bot.config.globs import glob_matches
 
 Mode = Literal["comment", "shadow", "off"]
 LabelUse = Literal["suggest", "add", "off"]
+DigestUse = Literal["issue", "off"]
+
+MIN_CONFIDENCE = 0.2
+"""How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +66,15 @@ class IgnoreConfig:
 
 @dataclass(frozen=True, slots=True)
 class RepoConfig:
-    """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file."""
+    """Everything that `.github/doppel.yml` can say. `RepoConfig()` is what holds without a file.
+
+    Where `min_confidence` is None, `bot.calibration.bar` says which bar is in force.
+    """
 
     mode: Mode = "comment"
-    min_confidence: float = 0.2
+    min_confidence: float | None = None
+    calibrate: bool = True
+    digest: DigestUse = "off"
     max_candidates: int = 5
     include_closed: bool = True
     search: SearchConfig = SearchConfig()

@@ -1,0 +1,94 @@
+"""C7: what the bot decided is kept with its evidence, from the signed webhook to what a maintainer is shown."""
+
+from __future__ import annotations
+
+import json
+
+from bot.decisions import Decision, Decisions, Outcome
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+
+
+def decisions(doppel: Doppel, number: int) -> list[Decision]:
+    return Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, number)
+
+
+def told(doppel: Doppel, number: int) -> list[tuple[str, str, str, str]]:
+    return [(one.cause, one.mode, one.outcome.value, one.reason) for one in decisions(doppel, number)]
+
+
+def test_c7_each_look_is_kept_with_its_evidence_and_without_any_text(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open("Dark mode for the settings page", "Please add it.")
+    doppel.open(*AGAIN)
+    doppel.said(3)
+    assert told(doppel, 1) == [("opened", "comment", "silent", "nothing was found")]
+    assert told(doppel, 2)[0][:3] == ("opened", "comment", "silent")
+    (decision,) = decisions(doppel, 3)
+    assert decision.outcome is Outcome.POSTED
+    assert decision.bar == 0.2
+    best = decision.evidence[0]
+    assert (best.number, best.rank, best.shown) == (1, 1, True)
+    assert best.probability >= decision.bar
+    assert best.sources["full-text"] == 1
+    assert set(best.sources) <= {"full-text", "vectors", "github-hybrid"}
+    assert best.reasons
+    stored = json.dumps(decision.to_json())
+    assert not [word for word in ("Crash", "PDF", "PdfRenderError", "exporting") if word.lower() in stored.lower()]
+
+
+def test_c7_an_edit_a_recheck_and_a_verdict_are_looks_of_their_own(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    doppel.write(2, "/duplicates fresh")
+    doppel.write(2, "/duplicates not #1", "triage-person")
+    doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode", body="Please add it.")
+    doppel.settle()
+    doppel.said(2)
+    assert told(doppel, 2) == [
+        ("opened", "comment", "posted", ""),
+        ("command", "comment", "unchanged", ""),
+        ("verdict", "comment", "edited", ""),
+        ("edited", "comment", "edited", ""),
+    ]
+    assert [bool(one.shown) for one in decisions(doppel, 2)] == [True, True, False, False]
+
+
+def test_c7_silence_says_why(doppel: Doppel) -> None:
+    doppel.configure("min_confidence: 1\nignore: {labels: [question]}\n")
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    doppel.open(*AGAIN, labels=["question"])
+    assert doppel.said(2) == doppel.said(3) == []
+    assert told(doppel, 2) == [("opened", "comment", "silent", "the best was below the bar")]
+    (silent,) = decisions(doppel, 2)
+    assert silent.bar == 1
+    assert [(one.number, one.shown) for one in silent.evidence] == [(1, False)]
+    assert told(doppel, 3)[0] == ("opened", "comment", "left alone", "ignore.labels: question")
+
+
+def test_c7_shadow_keeps_what_it_would_have_posted(doppel: Doppel) -> None:
+    doppel.configure("mode: shadow\n")
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    assert [told(doppel, number) for number in (1, 2)] == [
+        [("opened", "shadow", "silent", "nothing was found")],
+        [("opened", "shadow", "shadow", "")],
+    ]
+    assert [one.number for one in decisions(doppel, 2)[0].shown] == [1]
+
+
+def test_c6a_decisions_go_with_the_issue_and_with_access(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    doppel.said(2)
+    assert decisions(doppel, 2)
+    doppel.sim.delete_issue(doppel.repo, 2, "admin-person")
+    doppel.settle()
+    assert decisions(doppel, 2) == []
+    doppel.sim.remove_from_installation(doppel.repo)
+    doppel.settle()
+    assert decisions(doppel, 1) == []
