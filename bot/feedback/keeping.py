@@ -37,6 +37,12 @@ class Signals(Part):
         with self._engine.begin() as connection:
             connection.execute(sa.delete(table).where(*mine))
 
+    def drop_own(self, repo_id: int, number: int, kind: Kind, login: str, other: int) -> None:
+        """Forget what one person said in this way about one pair."""
+        mine = (*_of(repo_id, number, kind), table.c.login == login.lower(), table.c.other == other)
+        with self._engine.begin() as connection:
+            connection.execute(sa.delete(table).where(*mine))
+
     def of_issue(self, repo_id: int, number: int, kind: Kind) -> list[Signal]:
         """What is said in this way about one issue."""
         return self._read(*_of(repo_id, number, kind))

@@ -10,13 +10,14 @@ from enum import StrEnum
 class Kind(StrEnum):
     """How somebody said it.
 
-    `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `CLOSED`: the issue was closed, as a
+    `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `VOTE`: on the dashboard. `CLOSED`: the issue was closed, as a
     duplicate or otherwise. `RETITLED`: a new title after which a candidate is shown no more. `NOT` and `OF` are the
     commands.
     """
 
     REACTION = "reaction"
     BOX = "box"
+    VOTE = "vote"
     CLOSED = "closed"
     RETITLED = "retitled"
     NOT = "not"
@@ -38,6 +39,7 @@ strangers nobody knows how many accounts they have."""
 WORTH: Mapping[Kind, float] = {
     Kind.REACTION: 1.0,
     Kind.BOX: 1.0,
+    Kind.VOTE: 1.0,
     Kind.CLOSED: 1.0,
     Kind.RETITLED: 0.5,
     Kind.NOT: 1.0,
