@@ -10,9 +10,9 @@ from enum import StrEnum
 class Kind(StrEnum):
     """How somebody said it.
 
-    `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `VOTE`: on the dashboard. `CLOSED`: the issue was closed, as a
-    duplicate or otherwise. `RETITLED`: a new title after which a candidate is shown no more. `NOT` and `OF` are the
-    commands.
+    `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `VOTE`: a button of the dashboard. `CLOSED`:
+    the issue was closed, as a duplicate or otherwise. `RETITLED`: a new title after which a candidate is shown no more.
+    `NOT` and `OF` are the commands.
     """
 
     REACTION = "reaction"
