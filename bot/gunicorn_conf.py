@@ -8,8 +8,11 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
+# Workers are forks of the process that reads this: they begin with it loaded, and share its memory.
+from bot import web as web
 from bot.logs import configure_logging
 from bot.settings import load
+from bot.tracing import configure_tracing
 
 _settings = load()
 
@@ -46,7 +49,8 @@ logger_class = Log
 
 
 def post_worker_init(worker: Any) -> None:
-    """Threads do not survive gunicorn's fork, so the one that writes the counts begins here."""
+    """Threads do not survive gunicorn's fork, so those that write counts and traces begin here."""
+    configure_tracing(_settings, "web")
     if health := worker.wsgi.extensions.get("doppel.health"):
         health.tally.start()
 

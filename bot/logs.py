@@ -103,7 +103,7 @@ def _thread_ended(what: threading.ExceptHookArgs) -> None:
 
 def _fields(work: Work) -> Mapping[str, str | int]:
     """What is known of the work."""
-    fields = {"delivery": work.delivery, "job": work.job, "attempt": work.attempt}
+    fields: dict[str, str | int] = {"delivery": work.delivery, "job": work.job, "attempt": work.attempt}
     return {name: value for name, value in fields.items() if value}
 
 

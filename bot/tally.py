@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import secrets
 import socket
 import threading
 import time
@@ -43,7 +44,7 @@ class Tally:
         self.engine = make_engine(
             settings.database_url, patience=_PATIENCE, pool_size=2, connect_timeout=1, synchronous="NORMAL"
         )
-        self._process = f"{socket.gethostname()}/{os.getpid()}/{id(self)}"
+        self._process = f"{socket.gethostname()}/{os.getpid()}/{secrets.token_hex(4)}"
         self._told = totals()
         self._prepared = False
         self._lock = threading.Lock()

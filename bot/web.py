@@ -19,6 +19,7 @@ from bot.metrics import DELIVERIES, UNKNOWN_EVENTS
 from bot.pages import make_pages
 from bot.settings import Settings, load
 from bot.setup.pages import make_setup
+from bot.tracing import delivery_span
 from bot.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
 from bot.work import Work, working_on
 
@@ -128,8 +129,10 @@ def webhook() -> tuple[Response, int]:
             log.info("refused a delivery: %d %s", status, reason)
             return jsonify(error=reason), status
         case delivery:
-            with working_on(Work(delivery.delivery_id)):
+            with working_on(Work(delivery.delivery_id)), delivery_span(delivery.delivery_id) as span:
                 outcome = receiver.take(delivery)
+                span.set_attribute("event", delivery.name)
+                span.set_attribute("outcome", outcome["status"])
                 DELIVERIES.labels(_OUTCOMES.get(outcome["status"], outcome["status"])).inc()
                 log.info("delivery %s (%s): %s", delivery.delivery_id, delivery.name, outcome["status"])
             return jsonify(delivery=delivery.delivery_id, **outcome), 202

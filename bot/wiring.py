@@ -46,6 +46,7 @@ from bot.setup.pages import SetUp
 from bot.store import Store, open_store
 from bot.store.budgets import Budgets
 from bot.store.tokens import SealedTokens
+from bot.tracing import span
 from bot.work import current, working_on
 from handlers import ROUTES
 
@@ -204,7 +205,7 @@ def job_handler(services: Services) -> Callable[[Job], None]:
 
     def handle(job: Job) -> None:
         name = f"{job.event.name}.{job.event.action}".rstrip(".")
-        with working_on(replace(current(), job=name)):
+        with working_on(replace(current(), job=name)), span(name):
             try:
                 router.dispatch(job.event, replace(services, arrived=job.arrived))
             finally:

@@ -17,6 +17,7 @@ from bot.ranking.text import read
 from bot.report import Report
 from bot.sources import FULL_TEXT, Discussions, Siblings, Source
 from bot.store.words import Words
+from bot.tracing import span
 from handlers.visit import Visit
 
 
@@ -105,7 +106,7 @@ def find(
     """
     options = options or Options()
     config, verdicts = visit.config, visit.services.store.verdicts
-    with FIND_SECONDS.time():
+    with FIND_SECONDS.time(), span("find") as traced:
         report = finder_for(visit, issue, fresh=options.fresh).find(
             issue,
             threshold=options.threshold or 0.0,
@@ -119,6 +120,8 @@ def find(
             show_named=show_named,
             duplicates=verdicts.originals(visit.repository.id),
         )
+        traced.set_attribute("outcome", report.outcome.value)
+        traced.set_attribute("candidates", len(report.candidates))
     FINDS.labels(report.outcome.value).inc()
     answered = any(query.source == FULL_TEXT for query in report.queries)
     if not report.candidates and not answered and any(query.later for query in report.queries):

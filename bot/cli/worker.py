@@ -16,10 +16,12 @@ def worker() -> None:
     # These take a second to import, which `doppel --help` need not pay.
     from bot import worker as process
     from bot.tally import Tally
+    from bot.tracing import configure_tracing
     from bot.wiring import build_services, chores, job_handler
 
     settings = host.load()
     configure_logging(settings.log_level, settings.log_format)
+    configure_tracing(settings, "worker")
     services = build_services(settings)
     tally = Tally(settings)
     tally.start()

@@ -19,6 +19,7 @@ from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
 from bot.local import is_here
 from bot.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
+from bot.tracing import span
 
 log = logging.getLogger(__name__)
 
@@ -80,8 +81,9 @@ class PacedTransport(httpx.BaseTransport):
         attempt = 0
         while True:
             self._wait_for_turn(cost, operation, deadline)
-            with GITHUB_SECONDS.labels(kind).time():
+            with GITHUB_SECONDS.labels(kind).time(), span("github", kind=kind, attempt=attempt + 1) as traced:
                 response, failure = self._send(request)
+                traced.set_attribute("status", response.status_code if response else 0)
             repeatable = is_repeatable(request.method, path) or isinstance(failure, _UNSENT)
             verdict = decide(
                 _answer(response),

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from bot.jobs.job import Message
 from bot.metrics import JOBS
+from bot.tracing import job_span
 from bot.work import Work, working_on
 
 S = TypeVar("S")
@@ -22,13 +23,15 @@ def measured(work: Callable[[S, Message], str]) -> Callable[[S, Message], str]:
     @wraps(work)
     def run(worker: S, message: Message) -> str:
         here = Work(message.delivery_id, attempt=message.failures + 1, arrived=message.arrived / 1000)
-        with working_on(here):
+        with working_on(here), job_span(message.delivery_id, attempt=here.attempt) as span:
             try:
                 outcome = work(worker, message)
             except Exception:
                 JOBS.labels("dead").inc()
                 raise
-            JOBS.labels(_WORDS.get(outcome, outcome)).inc()
+            word = _WORDS.get(outcome, outcome)
+            JOBS.labels(word).inc()
+            span.set_attribute("outcome", word)
             return outcome
 
     return run

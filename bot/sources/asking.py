@@ -6,8 +6,10 @@ import logging
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 from bot.sources.protocol import Answer, Question, Source
+from bot.tracing import span
 from bot.work import carried
 
 log = logging.getLogger(__name__)
@@ -18,12 +20,13 @@ def ask_all(sources: Sequence[Source], question: Question) -> list[Answer]:
     if len(sources) < 2:
         return [_ask(source, question) for source in sources]
     with ThreadPoolExecutor(max_workers=len(sources), thread_name_prefix="source") as threads:
-        return list(threads.map(carried(lambda source: _ask(source, question)), sources))
+        return list(threads.map(carried(_ask), sources, repeat(question)))
 
 
 def _ask(source: Source, question: Question) -> Answer:
     try:
-        return source.ask(question)
+        with span("source", source=source.name):
+            return source.ask(question)
     except Exception as fault:
         # A fault of ours in one source must not cost the reader what the others found. Its message is left out of the
         # log, as it may quote an issue.
