@@ -13,8 +13,9 @@ import click
 
 from bot.cli import COMMANDS, EXIT_CODES, cli
 from bot.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
-from bot.render.replies import commands_list
+from bot.render.help import commands_list
 from bot.settings import VARIABLES
+from bot.words import english
 from docs import example
 
 DOCS = Path(__file__).parent
@@ -66,7 +67,7 @@ def pages() -> dict[Path, str]:
     tables = {
         "config.md": config_table(),
         "repository-settings.md": f"{settings_table()}\n\n## Sources\n\n{sources_table()}",
-        "commands.md": commands_list(),
+        "commands.md": commands_list(english()),
     }
     return {
         DOCS / "cli.md": cli_page(),

@@ -74,6 +74,7 @@ def post(
         options=options,
         settings_problems=tuple(problems),
         settings_private=visit.settings.private,
+        say=visit.words(issue),
     )
     body = render_comment(report, view)
     named = report.candidates[: view.max_candidates]

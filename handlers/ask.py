@@ -8,6 +8,7 @@ from functools import cached_property
 from bot.commands import Requirement, allowed
 from bot.events import CommentEvent
 from bot.model import Issue, Permission
+from bot.render import Replies
 from handlers.visit import Visit
 
 
@@ -33,6 +34,11 @@ class Ask:
     def permission(self) -> Permission:
         """What they may do in the repository; read once, and only where it matters."""
         return self.visit.github.permission(self.visit.repo, self.login)
+
+    @cached_property
+    def replies(self) -> Replies:
+        """The answers in the issue's language and the repository's own words."""
+        return Replies(self.visit.words(self.issue), self.visit.place)
 
     def may(self, who: Requirement) -> bool:
         """Whether they meet a requirement (C5)."""

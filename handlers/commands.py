@@ -26,7 +26,7 @@ from bot.commands import (
 from bot.comments import Draft, Slot, digest
 from bot.errors import GitHubError, NotFound
 from bot.events import CommentEvent
-from bot.render import is_reply_to, render_reply, replies
+from bot.render import is_reply_to, render_reply
 from bot.services import Services
 from handlers import duplicate, looking, muting, scanning, verdicts
 from handlers.ask import Answer, Ask
@@ -79,7 +79,7 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
         return
     if not _within_limit(ask, commands, hashed):
         if _first_refusal(ask, hashed):
-            _reply(ask, [("", Answer(False, replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)))], hashed)
+            _reply(ask, [("", Answer(False, ask.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)))], hashed)
         return
     try:
         visit.github.react(visit.repo, event.comment_id, "eyes")
@@ -136,19 +136,19 @@ def _answer(ask: Ask, parsed: Parsed, *, again: bool) -> Answer:
     `again` is whether another command of the comment went before: this one acts on what that has left behind.
     """
     if isinstance(parsed, Misspelt):
-        return Answer(False, replies.misspelt(parsed))
+        return Answer(False, ask.replies.misspelt(parsed))
     if isinstance(parsed, Invalid):
-        return Answer(False, replies.invalid(parsed))
+        return Answer(False, ask.replies.invalid(parsed))
     try:
         if again:
             ask.issue = ask.visit.github.issue(ask.visit.repo, ask.visit.number)
         if not ask.may(parsed.row.who):
-            return Answer(False, replies.forbidden(parsed.row))
+            return Answer(False, ask.replies.forbidden(parsed.row))
         return _CARRY_OUT[parsed.name](ask, parsed)
     except GitHubError as refusal:
         # The answers to the commands before it must not get lost.
         logger.warning("%s refused in %s: %s", parsed.name or "re-check", ask.visit.repo, refusal)
-        return Answer(False, replies.github_refused(refusal.detail))
+        return Answer(False, ask.replies.github_refused(refusal.detail))
 
 
 def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str, *, partial: bool = False) -> None:
@@ -173,7 +173,7 @@ def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str, *, part
     if visit.settings.problems:
         line, text = texts[-1]
         settings = visit.settings
-        problems = replies.settings_problems(settings.problems, settings.source, settings.private)
+        problems = ask.replies.settings_problems(settings.problems, settings.source, settings.private)
         texts[-1] = (line, f"{text}\n\n{problems}")
     body = render_reply(ask.command_id, texts, partial=partial)
     visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed))

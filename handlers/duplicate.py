@@ -11,7 +11,6 @@ from bot.commands import Command
 from bot.errors import GitHubError, NotFound
 from bot.github.reads import same_repository
 from bot.model import Issue
-from bot.render import replies
 from bot.store import Verdict, VerdictKind
 from handlers.ask import Answer, Ask
 from handlers.verdicts import other_issue
@@ -34,16 +33,16 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
     chain = _chain(ask, named)
     root = chain[-1]
     if any(issue.number == visit.number for issue in chain):
-        return Answer(False, replies.refused_circle(visit.place, named.number))
+        return Answer(False, ask.replies.refused_circle(named.number))
     if (root.created_at, root.number) > (ask.issue.created_at, ask.issue.number):
-        return Answer(False, replies.refused_newer(visit.place, root.number))
+        return Answer(False, ask.replies.refused_newer(root.number))
     verdict = _decided(ask, root)
     if verdict is None:
         if _is_closed_for(ask, root):
-            return Answer(True, replies.closed_already(visit.place, root.number))
+            return Answer(True, ask.replies.closed_already(root.number))
         if root.state == "closed":
-            refused = replies.refused_unseen if root.state_reason == "duplicate" else replies.refused_closed
-            return Answer(False, refused(visit.place, root.number))
+            refused = ask.replies.refused_unseen if root.state_reason == "duplicate" else ask.replies.refused_closed
+            return Answer(False, refused(root.number))
         verdict = _decide(ask, root)
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, root.id)
@@ -56,7 +55,7 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
         except GitHubError as refusal:
             # The issue is closed and tied to the other one, which is what was asked for.
             logger.warning("no label on %s#%d: %s", visit.repo, visit.number, refusal)
-    return Answer(True, replies.closed_for(visit.place, named.number, root.number))
+    return Answer(True, ask.replies.closed_for(named.number, root.number))
 
 
 def _chain(ask: Ask, named: Issue) -> list[Issue]:

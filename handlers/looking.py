@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bot.commands import Command
 from bot.render import explain as render_explanation
-from bot.render import replies
 from handlers.advice import post
 from handlers.ask import Answer, Ask
 from handlers.finding import find, finder_for
@@ -27,9 +26,9 @@ def recheck(ask: Ask, command: Command) -> Answer:
         problems=visit.settings.problems,
     )
     if not posted:
-        return Answer(False, replies.comment_was_deleted())
+        return Answer(False, ask.replies.comment_was_deleted())
     muted = visit.services.store.muted.is_muted(visit.repository.id, visit.number)
-    return Answer(True, replies.muted_recheck() if muted else "")
+    return Answer(True, ask.replies.muted_recheck() if muted else "")
 
 
 def explain(ask: Ask, command: Command) -> Answer:
@@ -40,9 +39,10 @@ def explain(ask: Ask, command: Command) -> Answer:
     finder = finder_for(ask.visit, ask.issue)
     report = finder.find(ask.issue, threshold=0.0, max_candidates=_LOOKED_THROUGH, state="all")
     found = next((one for one in report.candidates if one.own and one.number == other.number), None)
-    return Answer(True, render_explanation(report, found or finder.compare(ask.issue, other), ask.visit.place))
+    compared = found or finder.compare(ask.issue, other)
+    return Answer(True, render_explanation(report, compared, ask.visit.place, ask.replies.say))
 
 
 def show_help(ask: Ask, command: Command) -> Answer:
     """`help`: everything there is."""
-    return Answer(True, replies.help_text())
+    return Answer(True, ask.replies.help())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.commands import Command
-from bot.render import replies
 from handlers.ask import Answer, Ask
 
 
@@ -12,7 +11,7 @@ def mute(ask: Ask, command: Command) -> Answer:
     visit, muted = ask.visit, ask.visit.services.store.muted
     already = muted.is_muted(visit.repository.id, visit.number)
     muted.set(visit.repository.id, visit.number, ask.login, visit.services.now())
-    return Answer(True, replies.muted(already))
+    return Answer(True, ask.replies.muted(already))
 
 
 def unmute(ask: Ask, command: Command) -> Answer:
@@ -20,4 +19,4 @@ def unmute(ask: Ask, command: Command) -> Answer:
     visit, muted = ask.visit, ask.visit.services.store.muted
     already = not muted.is_muted(visit.repository.id, visit.number)
     muted.clear(visit.repository.id, visit.number)
-    return Answer(True, replies.unmuted(already))
+    return Answer(True, ask.replies.unmuted(already))

@@ -9,18 +9,20 @@ from __future__ import annotations
 import logging
 
 from bot.commands import Command
+from bot.config import RepoConfig
 from bot.errors import Forbidden, NotFound
 from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.index.backfill import Backfills
 from bot.matching import shipped_model
-from bot.render import Place, replies
-from bot.render.scan import TITLE, render_scan
+from bot.render import Place
+from bot.render.scan import render_scan
 from bot.scanning.asking import Asker
 from bot.scanning.keeping import ScanIssues, keep_issue
 from bot.scanning.scan import Scan
 from bot.services import Services
 from bot.store import StoredRepository
+from bot.words import Words, speak
 from handlers.ask import Answer, Ask
 
 logger = logging.getLogger(__name__)
@@ -38,7 +40,7 @@ def begin(ask: Ask, command: Command) -> Answer:
     if not services.indexing.ready(repo_id):
         progress = Backfills(services.store.engine).get(repo_id)
         seen, expected = (progress.seen, progress.expected) if progress else (None, None)
-        return Answer(False, replies.scan_not_ready(seen, expected))
+        return Answer(False, ask.replies.scan_not_ready(seen, expected))
     scan = _scan(services, repo_id)
     # A delivery that is handled twice queues the same step.
     chain = f"{ask.command_id}-{services.arrived or services.now():.3f}"
@@ -47,7 +49,7 @@ def begin(ask: Ask, command: Command) -> Answer:
     kept = ScanIssues(services.store.engine).get(repo_id)
     steps = 1 + len(scan.missing()) // AT_ONCE
     known = kept.number if kept else None
-    return Answer(True, replies.scan_begun(visit.place, scan.count(), steps * _STEP, TITLE, known))
+    return Answer(True, ask.replies.scan_begun(scan.count(), steps * _STEP, _words(visit.config).scan_title(), known))
 
 
 def go_on(event: ScanEvent, services: Services) -> None:
@@ -80,20 +82,27 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     def client(repo_id: int) -> RepoClient:
         return services.github.installation(installation, repository_ids=(repo_id,))
 
-    if services.repository_settings.read(client, known.summary).config.mode == "off":
+    config = services.repository_settings.read(client, known.summary).config
+    if config.mode == "off":
         return
     result = scan.result()
-    checked = services.clock().strftime("%Y-%m-%d %H:%M %Z").strip()
+    say = _words(config)
     number = keep_issue(
         client(known.id),
         ScanIssues(services.store.engine),
         known.id,
         known.ref,
         services.github.app().get_app().bot_login,
-        render_scan(result, Place(str(known.ref), services.settings.enterprise), checked),
+        say.scan_title(),
+        render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say),
         services.now(),
     )
     logger.info("%s: %d groups among %d issues are shown in #%d", known.ref, len(result.groups), result.issues, number)
+
+
+def _words(config: RepoConfig) -> Words:
+    """The result is about issues in any language, so that `auto` is English here."""
+    return speak("en", {})
 
 
 def _scan(services: Services, repo_id: int) -> Scan:

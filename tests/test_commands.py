@@ -260,7 +260,7 @@ def test_c4_the_table_is_what_the_parser_reads(row: object) -> None:
     assert found.row is row
 
 
-@pytest.mark.parametrize("option", [option for option, _ in OPTIONS])
+@pytest.mark.parametrize("option", OPTIONS)
 def test_c4_the_options_of_the_help_work(option: str) -> None:
     assert one(f"{COMMAND} {option}") != one(COMMAND)
     assert isinstance(one(f"{COMMAND} {option}"), Command)

@@ -214,9 +214,10 @@ def _write_page(path: Path, found: Result, there: _There) -> None:
 def _markdown(found: Result, there: _There) -> str:
     from bot.render import Place
     from bot.render.scan import FromFile, scan_markdown
+    from bot.words import english
 
     place = FromFile(there.names) if there.names else Place(there.name, there.settings.enterprise)
-    return scan_markdown(found, place).text
+    return scan_markdown(found, place, english()).text
 
 
 def _json(found: Result, names: Mapping[int, str] | None) -> dict[str, Any]:
@@ -246,18 +247,20 @@ def show(found: Result, limit: int, names: Mapping[int, str] | None = None) -> N
     from bot.render.candidates import confidence_words
     from bot.render.escape import clean
     from bot.render.scan import age, facts, heading
+    from bot.words import english
 
     def title(entry: Entry) -> str:
         return clean(f"{names[entry.number] if names else f'#{entry.number}'} {entry.title}")
 
-    console = Console(highlight=False)
-    console.print(Text(heading(found).replace("**", ""), style="bold"))
+    console, say = Console(highlight=False), english()
+    console.print(Text(heading(found, say).replace("**", ""), style="bold"))
     for rank, group in enumerate(found.groups[:limit], 1):
         console.print(Text(f"\n{rank}. {title(group.original)}", style="bold"))
-        console.print(Text(f"   {age(group.original)} · {facts(group)}", style="dim"))
+        console.print(Text(f"   {age(group.original, say)} · {facts(group, say)}", style="dim"))
         for member in group.members:
             console.print(Text(f"   {title(member.entry)}"))
-            console.print(Text(f"      {confidence_words(member.confidence)} · {age(member.entry)}", style="cyan"))
+            said = f"{confidence_words(member.confidence, say)} · {age(member.entry, say)}"
+            console.print(Text(f"      {said}", style="cyan"))
             for reason in member.reasons:
                 console.print(Text(f"      {clean(reason)}", style="dim"))
     if len(found.groups) > limit:

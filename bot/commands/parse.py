@@ -143,4 +143,4 @@ def _short(text: str) -> str:
 
 _NAMES = {row.name.value for row in COMMANDS if row.name}
 _SUGGESTIBLE = {row.name.value: row.name.value for row in COMMANDS if row.name}
-_SUGGESTIBLE |= {option.partition("=")[0]: option for option, _ in OPTIONS}
+_SUGGESTIBLE |= {option.partition("=")[0]: option for option in OPTIONS}

@@ -45,7 +45,7 @@ class Takes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A command: what it takes, how it is written, what it does in a sentence, and who may use it.
+    """A command: what it takes, how it is written, and who may use it. What it does is said by `bot/render/help.py`.
 
     `recheck` tells the commands that look again and edit the advisory comment from those that get a short reply of
     their own (C2).
@@ -54,7 +54,6 @@ class Row:
     name: Name
     takes: Takes
     syntax: str
-    says: str
     who: Requirement
     recheck: bool = False
 
@@ -64,69 +63,20 @@ COMMANDS_LIMIT = 20
 
 LIMIT_SECONDS = 600.0
 
-OPTIONS: tuple[tuple[str, str], ...] = (
-    ("open", "only open issues"),
-    ("closed", "only closed issues"),
-    ("all", "open and closed issues"),
-    ("confidence=0.7", "only issues that are this likely the same"),
-    ("threshold=0.4", "only issues whose title is this similar"),
-    ("limit=3", "at most this many issues"),
-    ("fresh", "ask GitHub again instead of using what was found minutes ago"),
-)
+OPTIONS = ("open", "closed", "all", "confidence=0.7", "threshold=0.4", "limit=3", "fresh")
 """What can be added to a re-check and, after the words, to a search."""
 
 COMMANDS: tuple[Row, ...] = (
-    Row(
-        Name.RECHECK, Takes.OPTIONS, COMMAND, "Look again, and bring the comment up to date.", Requirement.ANYONE, True
-    ),
-    Row(
-        Name.SEARCH,
-        Takes.WORDS,
-        f"{COMMAND} search WORDS…",
-        "Look again with words of your own. Quote words that belong together.",
-        Requirement.ANYONE,
-        True,
-    ),
-    Row(
-        Name.EXPLAIN,
-        Takes.NUMBER,
-        f"{COMMAND} explain #N",
-        "Say how that issue compares with this one.",
-        Requirement.ANYONE,
-    ),
-    Row(
-        Name.NOT,
-        Takes.NUMBER,
-        f"{COMMAND} not #N",
-        "These two are different; neither is shown for the other again.",
-        Requirement.AUTHOR_OR_TRIAGE,
-    ),
-    Row(
-        Name.OF,
-        Takes.NUMBER,
-        f"{COMMAND} of #N",
-        "Close this issue as a duplicate; the oldest open issue that it repeats is named.",
-        Requirement.TRIAGE,
-    ),
-    Row(
-        Name.UNDO,
-        Takes.NOTHING,
-        f"{COMMAND} undo",
-        "Take back the last `not` or `of` here: your own, or anybody's with triage access.",
-        Requirement.ANYONE,
-    ),
-    Row(
-        Name.MUTE, Takes.NOTHING, f"{COMMAND} mute", "Leave this issue alone from now on.", Requirement.AUTHOR_OR_TRIAGE
-    ),
-    Row(Name.UNMUTE, Takes.NOTHING, f"{COMMAND} unmute", "Look at this issue again.", Requirement.AUTHOR_OR_TRIAGE),
-    Row(
-        Name.SCAN,
-        Takes.NOTHING,
-        f"{COMMAND} scan",
-        "Look through all open issues for groups that report the same thing.",
-        Requirement.MAINTAIN,
-    ),
-    Row(Name.HELP, Takes.NOTHING, f"{COMMAND} help", "Show this list.", Requirement.ANYONE),
+    Row(Name.RECHECK, Takes.OPTIONS, COMMAND, Requirement.ANYONE, True),
+    Row(Name.SEARCH, Takes.WORDS, f"{COMMAND} search WORDS…", Requirement.ANYONE, True),
+    Row(Name.EXPLAIN, Takes.NUMBER, f"{COMMAND} explain #N", Requirement.ANYONE),
+    Row(Name.NOT, Takes.NUMBER, f"{COMMAND} not #N", Requirement.AUTHOR_OR_TRIAGE),
+    Row(Name.OF, Takes.NUMBER, f"{COMMAND} of #N", Requirement.TRIAGE),
+    Row(Name.UNDO, Takes.NOTHING, f"{COMMAND} undo", Requirement.ANYONE),
+    Row(Name.MUTE, Takes.NOTHING, f"{COMMAND} mute", Requirement.AUTHOR_OR_TRIAGE),
+    Row(Name.UNMUTE, Takes.NOTHING, f"{COMMAND} unmute", Requirement.AUTHOR_OR_TRIAGE),
+    Row(Name.SCAN, Takes.NOTHING, f"{COMMAND} scan", Requirement.MAINTAIN),
+    Row(Name.HELP, Takes.NOTHING, f"{COMMAND} help", Requirement.ANYONE),
 )
 """All commands, in the order of the help."""
 

@@ -6,6 +6,7 @@ The sentences quote issues as they are, hostile text included: whoever shows the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import StrEnum
 
 from bot.ranking.codes import runs
 from bot.ranking.messages import error_messages, in_common
@@ -31,6 +32,15 @@ _EMPTY = frozenset(_COMMON.split())
 
 Spellings = Mapping[str, Mapping[str, str]]
 """Term → the ways in which it is written, without regard to case → the first of each as it stands there."""
+
+
+class Shared(StrEnum):
+    """What two issues can have in common, as the sentences that say so in English."""
+
+    MESSAGE = "Same error text: “{}”"
+    IDENTIFIERS = "Same identifiers: {}"
+    TITLES = "Same words in both titles: {}"
+    WORDS = "Same words: {}"
 
 
 class Written:
@@ -98,16 +108,25 @@ def sentences(
     """What two issues share, in words, strongest first: a quoted error message, names from code, words of both titles
     and other words, each list with the rarest first. Empty ones say nothing, and words of the message are not repeated.
     """
-    said = [f"Same error text: “{_shortened(message)}”"] if message else []
+    said = [Shared.MESSAGE.format(_shortened(message))] if message else []
     quoted = {word.casefold() for word in raw_words(message)}
     for sentence, named in (
-        ("Same identifiers: {}", identifiers),
-        ("Same words in both titles: {}", title_words),
-        ("Same words: {}", [word for word in words if word.casefold() not in quoted]),
+        (Shared.IDENTIFIERS, identifiers),
+        (Shared.TITLES, title_words),
+        (Shared.WORDS, [word for word in words if word.casefold() not in quoted]),
     ):
         if named:
             said.append(sentence.format(", ".join(_shortened(word) for word in named[:MOST_NAMED])))
     return tuple(said)
+
+
+def recognise(sentence: str) -> tuple[Shared | None, str]:
+    """Which of our sentences this is, and what it quotes; None and the whole of it where it is another one."""
+    for shared in Shared:
+        before, _, after = shared.partition("{}")
+        if sentence.startswith(before) and sentence.endswith(after):
+            return shared, sentence[len(before) : len(sentence) - len(after)]
+    return None, sentence
 
 
 def is_identifier(word: str) -> bool:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from bot.render import replies
 from bot.render.comment import COMMENT_MAX, View, render_comment
 from bot.render.escape import code, escape
 from bot.render.explain import explain
 from bot.render.links import Place
 from bot.render.marker import MARKER, fingerprint, has_marker, is_reply_to, reply_marker
-from bot.render.replies import render_reply
+from bot.render.replies import Replies, render_reply
 
 __all__ = [
     "COMMENT_MAX",
     "MARKER",
     "Place",
+    "Replies",
     "View",
     "code",
     "escape",
@@ -23,6 +23,5 @@ __all__ = [
     "is_reply_to",
     "render_comment",
     "render_reply",
-    "replies",
     "reply_marker",
 ]

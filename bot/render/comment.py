@@ -12,8 +12,8 @@ from bot.render.details import causes, correction_block, fold, problems_block, q
 from bot.render.escape import break_phrase, code
 from bot.render.links import Place
 from bot.render.marker import advice_marker
-from bot.render.phrases import ENGLISH as SAY
 from bot.report import Candidate, Outcome, Report
+from bot.words import Words, english
 
 COMMENT_MAX = 65_536
 """Characters in a comment, GitHub's own limit."""
@@ -26,6 +26,7 @@ class View:
     `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
     showed any. `words` and `options` are those of the command that asked, and `settings_problems` are given where a
     command did: on a new issue nobody is bothered with them (C6). With `settings_private` only their number is told.
+    `say` are the words in which it is written.
     """
 
     checked_at: datetime
@@ -36,6 +37,7 @@ class View:
     options: Options = field(default_factory=Options)
     settings_problems: tuple[ConfigError, ...] = ()
     settings_private: bool = False
+    say: Words = field(default_factory=english)
 
 
 def render_comment(report: Report, view: View) -> str:
@@ -53,51 +55,52 @@ def render_comment(report: Report, view: View) -> str:
 
 
 def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
-    place = Place(report.repo, view.enterprise)
+    place, say = Place(report.repo, view.enterprise), view.say
     blocks = [_heading(report, view, shown), *_asked(view)]
     if shown:
-        blocks += [_list(shown, place), *_caution(report), SAY.people_decide]
+        blocks += [_list(shown, place, say), *_caution(report, say), say.people_decide()]
     inside = [
-        queries_block(report),
-        problems_block(report.problems),
-        settings_block(view.settings_problems, view.settings_private),
-        correction_block(next((one for one in shown if one.own), None)),
+        queries_block(report, say),
+        problems_block(report.problems, say),
+        settings_block(view.settings_problems, view.settings_private, say),
+        correction_block(next((one for one in shown if one.own), None), say),
     ]
-    checked = SAY.checked.format(time=view.checked_at.strftime("%Y-%m-%d %H:%M %Z").strip())
+    checked = say.checked(time=view.checked_at)
     # The time does not count for the fingerprint: a comment that says the same need not be edited.
     said = "\n\n".join([*blocks, *inside])
-    content = "\n\n".join([*blocks, fold(SAY.summary, [*inside, checked])])
+    content = "\n\n".join([*blocks, fold(say.summary(), [*inside, checked])])
     return f"{advice_marker(said)}\n{break_phrase(content)}\n"
 
 
 def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
+    say = view.say
     if shown:
-        return SAY.found_one if len(shown) == 1 else SAY.found_many
+        return say.found(count=len(shown))
     if report.outcome is Outcome.DEGRADED:
-        return SAY.degraded_nothing.format(causes=causes(report.problems))
+        return say.degraded_nothing(causes=causes(report.problems, say))
     if report.outcome is Outcome.INCONCLUSIVE:
-        return SAY.inconclusive
-    return SAY.nothing_left if view.had_candidates else SAY.nothing
+        return say.inconclusive()
+    return say.nothing_left() if view.had_candidates else say.nothing()
 
 
 def _asked(view: View) -> list[str]:
     """What a command asked differently, so that a reader knows why the list is as it is."""
     said = []
     if view.words:
-        said.append(SAY.searched_for.format(words=" ".join(code(word) for word in view.words)))
+        said.append(view.say.searched_for(words=" ".join(code(word) for word in view.words)))
     if view.options.state in ("open", "closed"):
-        said.append(SAY.only_state.format(state=view.options.state))
+        said.append(view.say.only_open() if view.options.state == "open" else view.say.only_closed())
     return [" ".join(said)] if said else []
 
 
-def _list(shown: tuple[Candidate, ...], place: Place) -> str:
+def _list(shown: tuple[Candidate, ...], place: Place, say: Words) -> str:
     lines = []
     for rank, candidate in enumerate(shown, start=1):
-        title, *facts = candidate_lines(candidate, place)
+        title, *facts = candidate_lines(candidate, place, say)
         mark = f"{rank}. "
         lines += [mark + title, *(f"{' ' * len(mark)}- {fact}" for fact in facts)]
     return "\n".join(lines)
 
 
-def _caution(report: Report) -> list[str]:
-    return [SAY.degraded_found.format(causes=causes(report.problems))] if report.outcome is Outcome.DEGRADED else []
+def _caution(report: Report, say: Words) -> list[str]:
+    return [say.degraded_found(causes=causes(report.problems, say))] if report.outcome is Outcome.DEGRADED else []

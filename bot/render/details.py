@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bot.commands.table import BY_NAME, Name
 from bot.config import ConfigError
 from bot.render.escape import code, escape
-from bot.render.phrases import ENGLISH as SAY
-from bot.render.phrases import SOURCE_NAMES
+from bot.render.help import command_words
 from bot.report import Candidate, QueryRun, Report
+from bot.words import Words
 
 QUERIES_MAX = 12
 PROBLEMS_MAX = 10
 _CAUSES_MAX, _CAUSE_LENGTH = 2, 80
+
+SOURCE_NAMES: Mapping[str, Callable[[Words], str]] = {
+    "github-search": Words.source_github_search,
+    "github-hybrid": Words.source_github_hybrid,
+    "full-text": Words.source_full_text,
+    "vectors": Words.source_vectors,
+    "pull-requests": Words.source_pull_requests,
+    "discussions": Words.source_discussions,
+    "siblings": Words.source_siblings,
+    "known-issues": Words.source_known_issues,
+}
+"""What the sources of H6 are called in comments."""
 
 
 def fold(summary: str, blocks: Iterable[str]) -> str:
@@ -32,97 +44,92 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def source_name(source: str) -> str:
+def source_name(source: str, say: Words) -> str:
     """What a source is called in a sentence."""
-    return SOURCE_NAMES.get(source) or escape(source, 60)
+    named = SOURCE_NAMES.get(source)
+    return named(say) if named else escape(source, 60)
 
 
-def queries_block(report: Report) -> str:
+def queries_block(report: Report, say: Words) -> str:
     """Every query with its source and hit count (F8), and what of it came from the cache (T5)."""
     if not report.queries:
         return ""
-    lines = [SAY.queries, "", bullets(map(query_line, report.queries[:QUERIES_MAX]))]
+    shown = [query_line(query, say) for query in report.queries[:QUERIES_MAX]]
+    lines = [say.queries(), "", bullets(shown)]
     counts = dict(report.counts)
     if "total" in counts and "unique" in counts:
         total, unique, duplicates = counts.pop("total"), counts.pop("unique"), counts.pop("duplicates", 0)
-        by = [SAY.by_source.format(count=count, source=source_name(source)) for source, count in counts.items()]
+        by = [say.by_source(count=count, source=source_name(source, say)) for source, count in counts.items()]
         lines += [
             "",
-            SAY.totals.format(
-                results=counted(total, SAY.hits_one, SAY.hits_many),
-                unique=counted(unique, SAY.unique_one, SAY.unique_many),
-                repeats=counted(duplicates, SAY.repeats_one, SAY.repeats_many),
-                sources=", ".join(by[:QUERIES_MAX]),
+            say.totals(
+                results=say.results(count=total),
+                unique=say.unique(count=unique),
+                repeats=say.repeats(count=duplicates),
+                sources=say.comma().join(by[:QUERIES_MAX]),
             ),
         ]
     if any(query.cached for query in report.queries):
-        lines += ["", SAY.cached_hint]
+        lines += ["", say.cached_hint()]
     return "\n".join(lines)
 
 
-def query_line(query: QueryRun) -> str:
+def query_line(query: QueryRun, say: Words) -> str:
     """`QUERY` – 12 results (GitHub's search)."""
-    notes = [SAY.hits_none if query.hits is None else counted(query.hits, SAY.hits_one, SAY.hits_many)]
+    notes = [say.no_answer() if query.hits is None else say.results(count=query.hits)]
     if query.incomplete:
-        notes.append(SAY.incomplete)
+        notes.append(say.incomplete())
     if query.problem:
         notes.append(escape(query.problem))
     if query.cached:
         # Square brackets are part of the note; without a definition of that name they are no link.
-        notes.append(SAY.cached.format(time=escape(query.cached, 20)))
-    return f"{code(query.query)} – {', '.join(notes)} ({source_name(query.source)})"
+        notes.append(say.cached(time=escape(query.cached, 20)))
+    return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
 
 
-def counted(count: int, one: str, many: str) -> str:
-    """A number of things, in the singular where it is one."""
-    return one if count == 1 else many.format(count=count)
-
-
-def causes(problems: Sequence[str]) -> str:
+def causes(problems: Sequence[str], say: Words) -> str:
     """Which sources failed and why, in short, as the end of a sentence; empty if none is known (F9)."""
     first = {source: reason for source, _, reason in (one.partition(": ") for one in reversed(problems))}
     named = [
-        SAY.cause.format(source=source_name(source), reason=escape(first[source], _CAUSE_LENGTH))
+        say.cause(source=source_name(source, say), reason=escape(first[source], _CAUSE_LENGTH))
         for source in reversed(first)
     ]
     shown = named[:_CAUSES_MAX]
     if len(named) > _CAUSES_MAX:
-        shown.append(SAY.causes_more.format(count=len(named) - _CAUSES_MAX))
-    return f": {', '.join(shown)}" if shown else ""
+        shown.append(say.causes_more(count=len(named) - _CAUSES_MAX))
+    return say.because(causes=say.comma().join(shown)) if shown else ""
 
 
-def problems_block(problems: Sequence[str]) -> str:
+def problems_block(problems: Sequence[str], say: Words) -> str:
     """The sources that failed, each with its reason (F9)."""
     lines = [problem for problem in map(escape, problems[:PROBLEMS_MAX]) if problem]
-    return f"{SAY.problems}\n\n{bullets(lines)}" if lines else ""
+    return f"{say.problems()}\n\n{bullets(lines)}" if lines else ""
 
 
-def settings_block(problems: Sequence[ConfigError], private: bool = False) -> str:
+def settings_block(problems: Sequence[ConfigError], private: bool, say: Words) -> str:
     """What is wrong with the settings file, by line and column (C6); see `private_settings` for a `private` one."""
     if private:
-        return private_settings(problems)
-    return f"{SAY.settings_problems}\n\n{settings_list(problems)}" if problems else ""
+        return private_settings(problems, say)
+    return f"{say.settings_problems()}\n\n{settings_list(problems, say)}" if problems else ""
 
 
-def private_settings(problems: Sequence[ConfigError]) -> str:
+def private_settings(problems: Sequence[ConfigError], say: Words) -> str:
     """That the file has problems, and no word of it: it lies where those who read this may not look."""
-    if len(problems) > 1:
-        return SAY.settings_private_many.format(count=len(problems))
-    return SAY.settings_private_one if problems else ""
+    return say.settings_private(count=len(problems)) if problems else ""
 
 
-def settings_list(problems: Sequence[ConfigError]) -> str:
+def settings_list(problems: Sequence[ConfigError], say: Words) -> str:
     """The problems of a settings file as a list."""
     lines = []
     for problem in problems[:PROBLEMS_MAX]:
-        line = SAY.settings_line.format(line=problem.line, column=problem.column, message=escape(problem.message))
-        lines.append(f"{line}; {SAY.settings_hint.format(hint=code(problem.hint, 80))}" if problem.hint else line)
+        line = say.settings_line(line=problem.line, column=problem.column, message=escape(problem.message))
+        lines.append(f"{line}; {say.settings_hint(hint=code(problem.hint, 80))}" if problem.hint else line)
     if len(problems) > PROBLEMS_MAX:
-        lines.append(SAY.settings_more.format(count=len(problems) - PROBLEMS_MAX))
+        lines.append(say.settings_more(count=len(problems) - PROBLEMS_MAX))
     return bullets(lines)
 
 
-def correction_block(first: Candidate | None) -> str:
+def correction_block(first: Candidate | None, say: Words) -> str:
     """The commands that people want next about the first issue of this repository, None where none is shown.
 
     `of` is left out where it would be refused, since the discussion cannot continue in a closed issue.
@@ -136,5 +143,5 @@ def correction_block(first: Candidate | None) -> str:
     lines = []
     for row in (BY_NAME[name] for name in (*names, Name.HELP)):
         command = row.syntax if first is None else row.syntax.replace("#N", f"#{first.number}")
-        lines.append(SAY.correct_line.format(command=code(command), says=row.says))
-    return f"{SAY.correct}\n\n{bullets(lines)}"
+        lines.append(say.command(command=code(command), says=command_words(row.name, say)))
+    return f"{say.correct()}\n\n{bullets(lines)}"

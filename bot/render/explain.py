@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from bot.render.candidates import confidence_words, reason_words, similarity_words, state_words
+from bot.render.candidates import confidence_words, similarity_words, state_words
 from bot.render.details import bullets, problems_block, query_line, sentence, source_name
 from bot.render.escape import escape
 from bot.render.links import Place
-from bot.render.phrases import ENGLISH as SAY
+from bot.render.reasons import reason_words
 from bot.report import Candidate, Report
+from bot.words import Words
 
 
-def explain(report: Report, candidate: Candidate, place: Place) -> str:
+def explain(report: Report, candidate: Candidate, place: Place, say: Words) -> str:
     """What speaks for `candidate` being the same as the report's issue, and which searches found it.
 
     It need not be one of the report's candidates: one without sources is said to have been found by none of them.
     """
-    facts = [state_words(candidate), similarity_words(candidate)]
+    facts = [state_words(candidate, say), similarity_words(candidate, say)]
     if candidate.confidence is None:
-        facts.append(SAY.explain_no_confidence)
+        facts.append(say.explain_no_confidence())
     else:
-        facts.append(SAY.explain_confidence.format(confidence=confidence_words(candidate.confidence)))
-    facts += reason_words(candidate) or [SAY.explain_no_reason]
-    sources = ", ".join(map(source_name, candidate.sources))
-    facts.append(SAY.explain_found_by.format(sources=sources) if sources else SAY.explain_not_found)
+        facts.append(say.explain_confidence(confidence=confidence_words(candidate.confidence, say)))
+    facts += reason_words(candidate, say) or [say.explain_no_reason()]
+    sources = say.comma().join(source_name(source, say) for source in candidate.sources)
+    facts.append(say.explain_found_by(sources=sources) if sources else say.explain_not_found())
     blocks = [
-        SAY.explain_heading.format(issue=place.issue(candidate.number), title=escape(candidate.title)),
+        say.explain_heading(issue=place.issue(candidate.number), title=escape(candidate.title)),
         bullets(map(sentence, facts)),
     ]
-    asked = [query_line(query) for query in report.queries if query.source in candidate.sources]
+    asked = [query_line(query, say) for query in report.queries if query.source in candidate.sources]
     if asked:
-        blocks += [SAY.explain_queries, bullets(asked)]
+        blocks += [say.explain_queries(), bullets(asked)]
     # Where a source failed, that no search found the issue says little (F9).
-    blocks.append(problems_block(report.problems))
+    blocks.append(problems_block(report.problems, say))
     return "\n\n".join(filter(None, blocks))

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape as quoted
 
-from bot.render.candidates import REASONS_MAX, confidence_words
+from bot.render.candidates import confidence_words
 from bot.render.details import sentence
 from bot.render.escape import clean
-from bot.render.scan import TITLE, age, facts, heading
+from bot.render.reasons import REASONS_MAX
+from bot.render.scan import age, facts, heading
 from bot.scanning.model import Entry, Group, Member, Result
+from bot.words import english
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --dim: #59636e; --line: #d1d9e0; --paper: #fff; --link: #0969da; }
@@ -42,8 +44,8 @@ def scan_page(result: Result, name: str, checked: str, home: str = "", names: Ma
     page. Issues of a file have `names` instead.
     """
     place = _Named(home, names or {})
-    title = _text(f"{TITLE}: {name}")
-    summary = _text(heading(result).replace("**", ""))
+    title = _text(f"{english().scan_title()}: {name}")
+    summary = _text(heading(result, english()).replace("**", ""))
     groups = "\n".join(_group(group, place) for group in result.groups)
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -58,13 +60,13 @@ def _group(group: Group, place: _Named) -> str:
     members = "\n".join(_member(member, place) for member in group.members)
     return (
         f"<section>\n<h2>{place.link(original)} {_text(original.title)}</h2>\n"
-        f'<p class="dim">{_text(sentence(age(original)))} · {_text(facts(group))}</p>\n'
+        f'<p class="dim">{_text(sentence(age(original, english())))} · {_text(facts(group, english()))}</p>\n'
         f"<ul>\n{members}\n</ul>\n</section>"
     )
 
 
 def _member(member: Member, place: _Named) -> str:
-    said = f"{sentence(confidence_words(member.confidence))} · {age(member.entry)}"
+    said = f"{sentence(confidence_words(member.confidence, english()))} · {age(member.entry, english())}"
     reasons = "".join(f'<p class="dim">{_text(reason)}</p>' for reason in member.reasons[:REASONS_MAX])
     entry = member.entry
     return f'<li>{place.link(entry)} {_text(entry.title)}<p class="dim">{_text(said)}</p>{reasons}</li>'

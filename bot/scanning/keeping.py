@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
 from bot.model import Issue, RepoRef
 from bot.render.marker import fingerprint
-from bot.render.scan import TITLE
 from bot.scanning.model import is_scan_issue
 from bot.store.base import Part
 from bot.store.scan_tables import scan_issues as table
@@ -69,9 +68,16 @@ class ScanIssues(Part):
 
 
 def keep_issue(
-    github: IssueApi, store: ScanIssues, repo_id: int, repo: RepoRef, login: str, body: str, now: float
+    github: IssueApi,
+    store: ScanIssues,
+    repo_id: int,
+    repo: RepoRef,
+    login: str,
+    title: str,
+    body: str,
+    now: float,
 ) -> int:
-    """Have the one issue say `body`; its number. `login` is the App's own.
+    """Have the one issue say `body`; its number. `login` is the App's own; one that is opened gets the title.
 
     One that was closed is opened again, since a maintainer has just asked for it; one that was deleted is opened anew.
     Raises Retryable while nobody can know whether an earlier attempt succeeded, and what GitHub raises.
@@ -91,7 +97,7 @@ def keep_issue(
     else:
         store.set(repo_id, None, now)
         try:
-            number = github.create_issue(repo, TITLE, body).number
+            number = github.create_issue(repo, title, body).number
         except (GitHubError, RateLimited):
             store.drop(repo_id)
             raise

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from bot.render.marker import is_scan
-from bot.render.scan import TITLE
 from bot.scanning.keeping import ScanIssues
 from bot.simulator.state.issues import Issue
+from bot.words import english
 from tests.e2e.harness import BOT, Doppel
 
 CRASH = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7 is broken` in `export_pages`.")
@@ -34,11 +34,11 @@ def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppe
     comment = backlog.write(3, "/duplicates scan", "maintain-person")
     assert backlog.said(3)[-1].partition("\n")[2] == (
         "Looking through 3 open issues in the background, which takes about 4 seconds. What is found will stand in an "
-        f"issue of its own, “{TITLE}”.\n"
+        f"issue of its own, “{english().scan_title()}”.\n"
     )
     assert backlog.reactions(comment) == ["eyes", "+1"]
     (shown,) = scans(backlog)
-    assert shown.title == TITLE
+    assert shown.title == english().scan_title()
     assert is_scan(shown.body)
     # Which words are rare enough to be named is for the tests of matching to say.
     said = re.sub(r"     - Same words.*\n", "", backlog.plain(shown.body))
@@ -81,7 +81,7 @@ def test_d8_the_issue_is_found_again_by_its_marker_and_opened_again(backlog: Dop
     ScanIssues(backlog.services.store.engine).drop(backlog.repository.id)
     backlog.sim.close_issue(backlog.repo, shown.number, "maintain-person")
     # Anybody can write the marker.
-    backlog.sim.open_issue(backlog.repo, "mallory", TITLE, shown.body)
+    backlog.sim.open_issue(backlog.repo, "mallory", english().scan_title(), shown.body)
     backlog.write(3, "/duplicates scan", "maintain-person")
     (again,) = scans(backlog)
     assert (again.number, again.state) == (shown.number, "open")

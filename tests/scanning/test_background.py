@@ -9,10 +9,10 @@ from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.index.backfill import Progress
 from bot.model import Issue, RepoRef
-from bot.render.scan import TITLE
 from bot.scanning.asking import Asker
 from bot.scanning.keeping import ScanIssues
 from bot.scanning.scan import Scan
+from bot.words import english
 from handlers import scanning
 from tests.indexing.conftest import REPO, Host, host
 
@@ -41,7 +41,9 @@ def ask(host: Host) -> None:
 
 
 def shown(host: Host) -> list[str]:
-    return [issue.body for issue in host.sim.issues_of(host.sim.repository(REPO)) if issue.title == TITLE]
+    return [
+        issue.body for issue in host.sim.issues_of(host.sim.repository(REPO)) if issue.title == english().scan_title()
+    ]
 
 
 def answer(host: Host) -> str:

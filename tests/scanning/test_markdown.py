@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from bot.render import COMMENT_MAX, Place
 from bot.render.marker import fingerprint, is_scan
 from bot.render.scan import render_scan
 from bot.scanning.model import Entry, Group, Member, Result
+from bot.words import english
 
 PLACE = Place("acme/app")
 AT = datetime(2024, 5, 6, tzinfo=UTC)
+DAY = AT + timedelta(days=1)
 # Every character of it has to be written in another way.
 WORST = "$<>`*@#1" * 40
 
@@ -33,25 +35,25 @@ def result(*groups: Group, closed: bool = False) -> Result:
 
 
 def test_d8_a_group_shows_its_sums_and_each_member_its_confidence() -> None:
-    body = render_scan(result(group(5, 2), closed=True), PLACE, "2024-05-07")
+    body = render_scan(result(group(5, 2), closed=True), PLACE, DAY, english())
     assert is_scan(body)
     assert "**1 group of issues that may report the same thing**, among 1,200 open and closed issues: 2 issues" in body
     assert "   - Open · reported 2024-05-06 · 3 issues, together 👍 3, 👎 1, 1 comment\n" in body
     assert "     - Likely the same (70%) · open · reported 2024-05-06\n     - Crash\n" in body
     assert "left out" not in body.lower()
-    assert body.endswith("\n\nChecked on 2024-05-07.\n")
+    assert body.endswith("\n\nChecked on 2024-05-07 00:00 UTC.\n")
 
 
 def test_d8_it_fits_into_an_issue_whatever_is_in_it() -> None:
     for groups in ([group(1, 1_000, WORST)], [group(100 * place, 3, WORST) for place in range(1, 400)]):
-        body = render_scan(result(*groups), PLACE, "2024-05-07")
+        body = render_scan(result(*groups), PLACE, DAY, english())
         assert len(body) <= COMMENT_MAX
         assert "1. [#" in body, "the group that gains most is always there"
 
 
 def test_d8_what_is_left_out_is_counted() -> None:
     groups = [group(10 * place, 2, "A crash " * 12) for place in range(1, 1_001)]
-    body = render_scan(result(*groups), PLACE, "2024-05-07")
+    body = render_scan(result(*groups), PLACE, DAY, english())
     shown = len(re.findall(r"^\d+\. \[#", body, re.MULTILINE))
     assert 5 < shown < 1_000
     assert (
@@ -60,15 +62,15 @@ def test_d8_what_is_left_out_is_counted() -> None:
 
 
 def test_d8_members_that_are_left_out_are_counted() -> None:
-    body = render_scan(result(group(1, 30)), PLACE, "2024-05-07")
+    body = render_scan(result(group(1, 30)), PLACE, DAY, english())
     assert "\n   - and 10 more\n" in body
 
 
 def test_d8_the_time_alone_is_no_reason_to_edit() -> None:
-    one, other = (render_scan(result(group(5, 2)), PLACE, day) for day in ("2024-05-07", "2024-05-08"))
+    one, other = (render_scan(result(group(5, 2)), PLACE, day, english()) for day in (DAY, DAY + timedelta(days=1)))
     assert fingerprint(one) == fingerprint(other) != ""
-    assert fingerprint(one) != fingerprint(render_scan(result(group(6, 2)), PLACE, "2024-05-07"))
+    assert fingerprint(one) != fingerprint(render_scan(result(group(6, 2)), PLACE, DAY, english()))
 
 
 def test_c3_on_enterprise_numbers_stand_in_code() -> None:
-    assert "1. `#5` Crash" in render_scan(result(group(5, 1)), Place("acme/app", True), "2024-05-07")
+    assert "1. `#5` Crash" in render_scan(result(group(5, 1)), Place("acme/app", True), DAY, english())

@@ -1,0 +1,40 @@
+"""Why a candidate was picked, in the language of the comment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.ranking.reasons import Shared, recognise
+from bot.render.escape import escape
+from bot.report import Candidate
+from bot.words import Words
+
+REASONS_MAX = 4
+_VECTORS = "vectors"
+
+
+def reason_words(candidate: Candidate, say: Words) -> list[str]:
+    """The strongest reasons; where there are no words to name, that the index of meanings found it, if it did."""
+    return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
+
+
+def reasons_in(reasons: Sequence[str], say: Words) -> list[str]:
+    """Reports keep reasons as English sentences, of which only the quotes are strangers' text; any others stay."""
+    said = []
+    for reason in reasons[:REASONS_MAX]:
+        shared, quote = recognise(reason)
+        quote = escape(quote)
+        if not quote:
+            continue
+        match shared:
+            case Shared.MESSAGE:
+                said.append(say.reason_message(message=quote))
+            case Shared.IDENTIFIERS:
+                said.append(say.reason_identifiers(names=quote))
+            case Shared.TITLES:
+                said.append(say.reason_titles(words=quote))
+            case Shared.WORDS:
+                said.append(say.reason_words(words=quote))
+            case None:
+                said.append(quote)
+    return said

@@ -1,0 +1,75 @@
+"""The texts of each language, read from the files beside this module and held to be exactly those that are declared."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from bot.words.manner import Manner
+from bot.words.template import Template
+from bot.words.texts import COUNT, Forms, declared
+from bot.words.words import Words
+
+LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
+"""The languages that the bot speaks; zh is written in simplified characters."""
+
+PLAIN = frozenset(("scan_title", "label_rationale"))
+"""Texts that GitHub shows as they are, without looking for Markdown or names in them."""
+
+_CATEGORIES = frozenset(("zero", "one", "two", "few", "many", "other"))
+
+
+class Unsound(Exception):
+    """A catalogue lacks a text, or has one too many, or a variable that its text has not: the program is wrong."""
+
+
+@cache
+def words(language: str) -> Words:
+    """The bot's texts in one of its languages. Raises Unsound where the catalogue is not as declared."""
+    data = tomllib.loads(resources.files("bot.words").joinpath(f"{language}.toml").read_text(encoding="utf-8"))
+    manner = Manner(language, data.pop("days"))
+    return Words(manner, read(language, data))
+
+
+def english() -> Words:
+    """The texts that hold where nothing else is wanted: the command line, and what no other language is known for."""
+    return words("en")
+
+
+def speak(language: str, own: Mapping[str, str]) -> Words:
+    """The texts in a language with a repository's `own` templates in place of some, whatever these hold."""
+    spoken = words(language)
+    return spoken.with_own({name: _own(name, text) for name, text in own.items()}) if own else spoken
+
+
+def _own(name: str, text: str) -> Template:
+    template = Template.parse(" ".join(text.split()))
+    return template if name in PLAIN else template.harmless()
+
+
+def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
+    """The texts of a catalogue; Unsound says what is wrong with it."""
+    texts = declared(Words)
+    if wrong := set(texts) ^ set(data):
+        raise Unsound(f"{language}: declared or written, and not both: {', '.join(sorted(wrong))}")
+    found: dict[str, Forms] = {}
+    for name, written in data.items():
+        forms = {"other": written} if isinstance(written, str) else written
+        counted = COUNT in texts[name].variables
+        if "other" not in forms or not set(forms) <= (_CATEGORIES if counted else {"other"}):
+            raise Unsound(f"{language}: {name} has the forms {', '.join(forms)}")
+        found[name] = {form: Template.parse(text) for form, text in forms.items()}
+        _check(language, name, found[name], texts[name].variables)
+    return found
+
+
+def _check(language: str, name: str, forms: Forms, variables: tuple[str, ...]) -> None:
+    for form, template in forms.items():
+        has = set(template.variables)
+        # "One" can be said without a number.
+        may_lack = {COUNT} if len(forms) > 1 else set()
+        if not has <= set(variables) or set(variables) - has - may_lack:
+            raise Unsound(f"{language}: {name} ({form}) has the variables {sorted(has)}, not {sorted(variables)}")

@@ -1,0 +1,271 @@
+"""The texts of the advisory comment."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from bot.words.texts import Texts, text
+
+
+class CommentTexts(Texts):
+    """The advisory comment."""
+
+    @text
+    def found(self, count: int) -> None:
+        """The heading over so many candidates."""
+
+    @text
+    def nothing(self) -> None:
+        """A command asked, and there is nothing to show."""
+
+    @text
+    def nothing_left(self) -> None:
+        """The comment showed candidates before, and there are none any more."""
+
+    @text
+    def inconclusive(self) -> None:
+        """The issue holds nothing to search for."""
+
+    @text
+    def degraded_nothing(self, causes: str) -> None:
+        """Nothing was found, and a search failed; `causes` is `because` or nothing."""
+
+    @text
+    def degraded_found(self, causes: str) -> None:
+        """A search failed, so that candidates may be missing; `causes` is `because` or nothing."""
+
+    @text
+    def because(self, causes: str) -> None:
+        """What failed, at the end of the two sentences before, with the punctuation that leads to it."""
+
+    @text
+    def cause(self, source: str, reason: str) -> None:
+        """One of the searches that failed."""
+
+    @text
+    def causes_more(self, count: int) -> None:
+        """That many further searches failed."""
+
+    @text
+    def comma(self) -> None:
+        """What stands between the members of a list within a sentence."""
+
+    @text
+    def searched_for(self, words: str) -> None:
+        """A command brought words of its own."""
+
+    @text
+    def only_open(self) -> None:
+        """A command asked for open issues."""
+
+    @text
+    def only_closed(self) -> None:
+        """A command asked for closed issues."""
+
+    @text
+    def people_decide(self) -> None:
+        """Below the candidates: that this is a suggestion."""
+
+    @text
+    def summary(self) -> None:
+        """What the folded part is called."""
+
+    @text
+    def checked(self, time: datetime) -> None:
+        """When it was looked, the last line."""
+
+
+class CandidateTexts(Texts):
+    """One candidate."""
+
+    @text
+    def state_open(self) -> None:
+        """It is open."""
+
+    @text
+    def state_closed(self) -> None:
+        """It is closed, nobody said why."""
+
+    @text
+    def state_completed(self) -> None:
+        """It was closed as completed."""
+
+    @text
+    def state_regression(self) -> None:
+        """It was closed as completed, and is probably the same: it may be back."""
+
+    @text
+    def state_not_planned(self) -> None:
+        """It was closed as not planned."""
+
+    @text
+    def state_duplicate(self) -> None:
+        """It was closed in favour of another issue."""
+
+    @text
+    def reported(self, day: date) -> None:
+        """When it was opened."""
+
+    @text
+    def workflow(self, status: str) -> None:
+        """Its status in the project's board."""
+
+    @text
+    def pull_open(self) -> None:
+        """It is an open pull request."""
+
+    @text
+    def pull_merged(self) -> None:
+        """It is a pull request that was merged."""
+
+    @text
+    def pull_closed(self) -> None:
+        """It is a pull request that was closed without merging."""
+
+    @text
+    def discussion_open(self) -> None:
+        """It is a discussion without an accepted answer."""
+
+    @text
+    def discussion_answered(self) -> None:
+        """It is a discussion with an accepted answer."""
+
+    @text
+    def discussion_closed(self) -> None:
+        """It is a closed discussion."""
+
+    @text
+    def also(self, issues: str) -> None:
+        """Further issues that report the same as this candidate."""
+
+    @text
+    def also_more(self, count: int) -> None:
+        """That many further ones are not listed."""
+
+    @text
+    def named(self) -> None:
+        """The issue's own text names this candidate."""
+
+    @text
+    def very_likely(self, percent: float) -> None:
+        """A probability of 85 % or more that it is the same."""
+
+    @text
+    def likely(self, percent: float) -> None:
+        """A probability of 60 % or more."""
+
+    @text
+    def possibly(self, percent: float) -> None:
+        """A probability of 30 % or more."""
+
+    @text
+    def perhaps(self, percent: float) -> None:
+        """A lower probability."""
+
+    @text
+    def titles_alike(self, letters: float, words: float) -> None:
+        """How alike the titles are, measured in two ways."""
+
+    @text
+    def reason_message(self, message: str) -> None:
+        """Both quote the same error message."""
+
+    @text
+    def reason_identifiers(self, names: str) -> None:
+        """Both hold the same names from code."""
+
+    @text
+    def reason_titles(self, words: str) -> None:
+        """Both titles hold the same words."""
+
+    @text
+    def reason_words(self, words: str) -> None:
+        """Both texts hold the same words."""
+
+    @text
+    def by_meaning(self) -> None:
+        """Found by the index of meanings alone; there are no words to name."""
+
+
+class SearchTexts(Texts):
+    """The searches, folded below the comment."""
+
+    @text
+    def queries(self) -> None:
+        """The heading over the queries."""
+
+    @text
+    def query(self, query: str, notes: str, source: str) -> None:
+        """One query, what came of it, and what was asked."""
+
+    @text
+    def no_answer(self) -> None:
+        """A query was not answered."""
+
+    @text
+    def results(self, count: int) -> None:
+        """So many results."""
+
+    @text
+    def incomplete(self) -> None:
+        """GitHub gave up early, so that results may be missing."""
+
+    @text
+    def cached(self, time: str) -> None:
+        """The answer is that of an earlier time of day."""
+
+    @text
+    def cached_hint(self) -> None:
+        """How to ask again, where an answer was an earlier one."""
+
+    @text
+    def totals(self, results: str, unique: str, repeats: str, sources: str) -> None:
+        """All results together."""
+
+    @text
+    def unique(self, count: int) -> None:
+        """So many different results."""
+
+    @text
+    def repeats(self, count: int) -> None:
+        """So many results that another query had found, too."""
+
+    @text
+    def by_source(self, count: int, source: str) -> None:
+        """How many results are one source's."""
+
+    @text
+    def problems(self) -> None:
+        """The heading over what failed."""
+
+    @text
+    def source_github_search(self) -> None:
+        """What the source `github-search` is called."""
+
+    @text
+    def source_github_hybrid(self) -> None:
+        """What the source `github-hybrid` is called."""
+
+    @text
+    def source_full_text(self) -> None:
+        """What the source `full-text` is called."""
+
+    @text
+    def source_vectors(self) -> None:
+        """What the source `vectors` is called."""
+
+    @text
+    def source_pull_requests(self) -> None:
+        """What the source `pull-requests` is called."""
+
+    @text
+    def source_discussions(self) -> None:
+        """What the source `discussions` is called."""
+
+    @text
+    def source_siblings(self) -> None:
+        """What the source `siblings` is called."""
+
+    @text
+    def source_known_issues(self) -> None:
+        """What the source `known-issues` is called."""

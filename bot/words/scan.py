@@ -1,0 +1,95 @@
+"""The texts of the backlog scan, and of what the bot does by itself with labels and old duplicates."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from bot.words.texts import Texts, text
+
+
+class ScanTexts(Texts):
+    """The backlog scan."""
+
+    @text
+    def scan_title(self) -> None:
+        """The title of the one issue that shows the result."""
+
+    @text
+    def scan_begun(self, count: int, wait: str, title: str) -> None:
+        """`scan` was begun; there is no issue of an earlier one."""
+
+    @text
+    def scan_begun_known(self, count: int, wait: str, issue: str) -> None:
+        """`scan` was begun; its issue is there already."""
+
+    @text
+    def scan_not_ready(self, seen: int, expected: str) -> None:
+        """`scan` before all issues were read."""
+
+    @text
+    def scan_not_begun(self) -> None:
+        """`scan` before any issue was read."""
+
+    @text
+    def scan_found(self, groups: str, among: str, issues: str) -> None:
+        """How much there is to gain."""
+
+    @text
+    def scan_nothing(self, among: str) -> None:
+        """There is nothing to gain."""
+
+    @text
+    def among_open(self, count: int) -> None:
+        """What was looked through: open issues. It follows "among"."""
+
+    @text
+    def among_all(self, count: int) -> None:
+        """What was looked through: open and closed issues. It follows "among"."""
+
+    @text
+    def scan_how(self) -> None:
+        """How to read the list."""
+
+    @text
+    def scan_sums(self, issues: str, up: int, down: int, comments: str) -> None:
+        """What people gave the issues of a group together."""
+
+    @text
+    def comments(self, count: int) -> None:
+        """So many comments."""
+
+    @text
+    def groups(self, count: int) -> None:
+        """So many groups."""
+
+    @text
+    def issues(self, count: int) -> None:
+        """So many issues."""
+
+    @text
+    def scan_left_out(self, groups: str, issues: str) -> None:
+        """What did not fit into an issue."""
+
+
+class LabelTexts(Texts):
+    """The suggested label."""
+
+    @text
+    def label_rationale(self, percent: float, number: str) -> None:
+        """Why the label is suggested; shown by GitHub as plain text, and without a link."""
+
+
+class ClosingTexts(Texts):
+    """Closing after some time, where the settings say `close_after`."""
+
+    @text
+    def days_of_waiting(self, count: int) -> None:
+        """A number of days."""
+
+    @text
+    def closing_offered(self, issue: str, days: str) -> None:
+        """In the comment: what must happen for this issue to be closed, and how that is prevented."""
+
+    @text
+    def closed_after(self, issue: str, day: date) -> None:
+        """In the comment: that this issue was closed, and how to take that back."""

@@ -1,0 +1,197 @@
+"""The texts about a settings file that has problems."""
+
+from __future__ import annotations
+
+from bot.words.texts import Texts, text
+
+
+class SettingsTexts(Texts):
+    """What is wrong with the settings file."""
+
+    @text
+    def settings_problems(self) -> None:
+        """The heading over the problems, in the comment."""
+
+    @text
+    def settings_intro(self, source: str) -> None:
+        """The sentence over the problems, in a reply."""
+
+    @text
+    def settings_private(self, count: int) -> None:
+        """That there are problems, where the file itself is private."""
+
+    @text
+    def settings_line(self, line: int, column: int, message: str) -> None:
+        """One problem."""
+
+    @text
+    def settings_hint(self, hint: str) -> None:
+        """What was probably meant; it follows the problem and a semicolon."""
+
+    @text
+    def settings_more(self, count: int) -> None:
+        """That many further problems are not listed."""
+
+    @text
+    def wrong_value(self, value: str, wanted: str) -> None:
+        """A setting has a value that it does not take."""
+
+    @text
+    def unknown_setting(self, name: str) -> None:
+        """There is no such setting."""
+
+    @text
+    def unknown_text(self, name: str) -> None:
+        """`templates` names a text that there is not."""
+
+    @text
+    def unknown_variable(self, name: str, variable: str) -> None:
+        """A template has a variable that its text has not."""
+
+    @text
+    def template_malformed(self, piece: str) -> None:
+        """A template has braces that are no variable."""
+
+    @text
+    def template_forbidden(self, piece: str) -> None:
+        """A template holds what would call people or link to an issue."""
+
+    @text
+    def template_variables(self, most: int) -> None:
+        """A template has too many variables."""
+
+    @text
+    def list_too_long(self, count: int, most: int) -> None:
+        """A list is longer than is read."""
+
+    @text
+    def key_twice(self, line: int) -> None:
+        """A key stands there twice."""
+
+    @text
+    def no_yaml(self, problem: str) -> None:
+        """The file is not YAML; `problem` is the parser's own English."""
+
+    @text
+    def no_yaml_character(self) -> None:
+        """A character that YAML does not allow."""
+
+    @text
+    def several_documents(self) -> None:
+        """The file holds more than one YAML document."""
+
+    @text
+    def no_mapping(self) -> None:
+        """The file is not a list of keys with values."""
+
+    @text
+    def too_deep(self) -> None:
+        """Something is nested too deeply."""
+
+    @text
+    def key_no_word(self) -> None:
+        """A key is more than a word."""
+
+    @text
+    def anchors(self) -> None:
+        """The file uses anchors or aliases."""
+
+    @text
+    def tags(self) -> None:
+        """The file uses tags."""
+
+    @text
+    def file_too_long(self, most: int) -> None:
+        """The file has too many characters."""
+
+    @text
+    def file_too_large(self) -> None:
+        """The file is so large that GitHub does not show it."""
+
+    @text
+    def a_mapping(self) -> None:
+        """What stands there: a mapping."""
+
+    @text
+    def a_list(self) -> None:
+        """What stands there: a list."""
+
+    @text
+    def no_value(self) -> None:
+        """What stands there: nothing."""
+
+    @text
+    def quoted(self, value: str) -> None:
+        """A text of the file, in quotation marks."""
+
+    @text
+    def either(self, first: str, last: str) -> None:
+        """What a setting takes: one of several; `first` is a list."""
+
+    @text
+    def wants_number(self, least: str, most: str) -> None:
+        """A number between two."""
+
+    @text
+    def wants_whole(self, least: str, most: str) -> None:
+        """A whole number between two."""
+
+    @text
+    def wants_text(self, what: str, most: int) -> None:
+        """A text that is not too long."""
+
+    @text
+    def wants_list(self, most: int, what: str) -> None:
+        """A list that is not too long."""
+
+    @text
+    def wants_days(self, most: str) -> None:
+        """`off` or a number of days."""
+
+    @text
+    def wants_mapping(self, keys: str) -> None:
+        """A mapping with these keys."""
+
+    @text
+    def wants_texts(self) -> None:
+        """A mapping of names to texts."""
+
+    @text
+    def a_login(self) -> None:
+        """A person's or App's login."""
+
+    @text
+    def logins(self) -> None:
+        """Logins, in “a list of at most 100 …”."""
+
+    @text
+    def a_label(self) -> None:
+        """A label."""
+
+    @text
+    def labels(self) -> None:
+        """Labels, likewise."""
+
+    @text
+    def a_glob(self) -> None:
+        """A glob."""
+
+    @text
+    def globs(self) -> None:
+        """Globs, likewise."""
+
+    @text
+    def a_repository(self) -> None:
+        """A repository as it has to be written."""
+
+    @text
+    def repositories(self) -> None:
+        """Repositories, likewise."""
+
+    @text
+    def issue_numbers(self) -> None:
+        """Numbers of issues, likewise."""
+
+    @text
+    def a_text(self) -> None:
+        """A text."""

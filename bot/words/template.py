@@ -1,0 +1,119 @@
+"""`"{count} results"`: a text with gaps, and how a repository's own one is kept from doing any harm.
+
+Between its gaps, a repository's own text may be emphasised and hold code spans. Everything else that Markdown, HTML or
+GitHub would act on stays text, also where a value completes it: "https:" before a value, or "@".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Formatter
+
+LONGEST = 600
+"""Characters of a repository's own text."""
+
+GAPS_MAX = 10
+"""Gaps in a repository's own text: each can hold a title."""
+
+_ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
+_NAME = re.compile("[a-z][a-z0-9_]*")
+
+
+class Malformed(ValueError):
+    """A template with a lone brace, or with more between two braces than a name; its text is what stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """Pairs of a piece of text and the variable that follows; after the last piece none does, and its name is empty."""
+
+    parts: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Template:
+        """Read a template. `{name}` is a gap, `{{` and `}}` are braces; Malformed for anything else in braces."""
+        parts: list[tuple[str, str]] = []
+        before = ""
+        try:
+            for literal, name, wanted, conversion in Formatter().parse(text):
+                before += literal
+                if wanted or conversion or (name is not None and not _NAME.fullmatch(name)):
+                    raise Malformed(f"{{{name}{'!' if conversion else ''}{conversion or ''}{wanted or ''}}}")
+                if name:
+                    parts.append((before, name))
+                    before = ""
+        except ValueError as problem:
+            raise problem if isinstance(problem, Malformed) else Malformed("{" if "{" in text else "}") from problem
+        return cls((*parts, (before, "")))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the gaps, in their order."""
+        return tuple(name for _, name in self.parts if name)
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """The text with its gaps filled."""
+        return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
+
+    def harmless(self) -> Template:
+        """The same for strangers' templates: nothing between the gaps does anything, whatever fills them."""
+        pieces = [_harmless(literal) for literal, _ in self.parts]
+        for at in range(len(pieces) - 1):
+            if _JOINS_BEFORE.search(pieces[at]) or (at and not pieces[at]):
+                pieces[at] += _ZERO_WIDTH_SPACE
+            if _JOINS_AFTER.match(pieces[at + 1]):
+                pieces[at + 1] = _ZERO_WIDTH_SPACE + pieces[at + 1]
+        if _BLOCK.match(pieces[0]):
+            pieces[0] = _ZERO_WIDTH_SPACE + pieces[0].lstrip()
+        return Template(tuple((piece, name) for piece, (_, name) in zip(pieces, self.parts, strict=True)))
+
+
+# What could make one thing of the piece and the value beside it. A no-break space keeps words apart as a space does.
+_JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~(\[]\Z")
+_JOINS_AFTER = re.compile(r"[0-9A-Za-z`@#:/.\-_&=*+~(\[]")
+# A list, a line, a heading or an underline would begin here.
+_BLOCK = re.compile(r"\s*(?:[-+=]|[*_](?=[\s*_]*\Z|\s)|[0-9]{1,9}[.)])")
+_CODE = re.compile(r"(`+[^`]+`+)")
+_BALANCED = re.compile(r"(`+)[^`]+\1")
+_SPECIAL = re.compile(r"[\\`\[\]|~]")
+_ACTIVE = re.compile(r"[@#]|:(?=//)|\b(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)", re.IGNORECASE)
+_HEX = re.compile(r"[0-9a-fA-F]{7,}")
+
+
+def _harmless(piece: str) -> str:
+    line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in piece))
+    spans = _CODE.split(line)
+    return "".join(
+        # Nothing but the bot's own first line may look like its marker, not even in code.
+        span.replace("<!--", f"<{_ZERO_WIDTH_SPACE}!--") if _BALANCED.fullmatch(span) else _plain(span)
+        for span in spans
+    )
+
+
+def _visible(char: str) -> bool:
+    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def _plain(text: str) -> str:
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _SPECIAL.sub(r"\\\g<0>", text).replace("$", "<span>$</span>")
+    text = _ACTIVE.sub(lambda found: found[0] + _ZERO_WIDTH_SPACE, text)
+    return _HEX.sub(lambda found: _ZERO_WIDTH_SPACE.join(re.findall(".{1,6}", found[0])), text)
+
+
+_FORBIDDEN = re.compile(
+    r"(?<![\w/])@[\w-]+(?:/[\w-]+)?|#[0-9]+|\bGH-[0-9]+|<!--|duplicate\s+of|\S+/(?:issues|pull|discussions)/[0-9]+",
+    re.IGNORECASE,
+)
+
+
+def forbidden(text: str) -> str:
+    """What of a repository's own text would call people, link to an issue, or look like the bot's marker; or nothing.
+
+    It would do so no more, since `harmless` sees to that, but its author is told.
+    """
+    found = _FORBIDDEN.search(text)
+    return found[0] if found else ""

@@ -1,0 +1,32 @@
+"""All texts together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+from bot.words.commands import AnswerTexts, HelpTexts, MistakeTexts
+from bot.words.comment import CandidateTexts, CommentTexts, SearchTexts
+from bot.words.scan import ClosingTexts, LabelTexts, ScanTexts
+from bot.words.settings import SettingsTexts
+from bot.words.template import Template
+
+
+class Words(
+    SettingsTexts,
+    ClosingTexts,
+    LabelTexts,
+    ScanTexts,
+    AnswerTexts,
+    MistakeTexts,
+    HelpTexts,
+    SearchTexts,
+    CandidateTexts,
+    CommentTexts,
+):
+    """Everything that the bot says, in one language."""
+
+    def with_own(self, own: Mapping[str, Template]) -> Self:
+        """The same with other templates for some texts; each holds for every number. Unknown names mean nothing."""
+        forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
+        return type(self)(self.manner, {**self._forms, **forms})

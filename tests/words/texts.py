@@ -1,0 +1,172 @@
+"""Made-up issues as people write them, each with the language in which the bot should answer."""
+
+from __future__ import annotations
+
+TRACE = """
+```
+Traceback (most recent call last):
+  File "/srv/app/store.py", line 88, in open
+    raise StoreError("could not open the database: it is locked by another process")
+StoreError: could not open the database: it is locked by another process
+```
+"""
+
+LOG = "    ERROR the upload of the file has failed and will not be tried again because the server is not there\n" * 4
+
+ISSUES: list[tuple[str, str, str]] = [
+    (
+        "en",
+        "Crash when pasting an image",
+        "The editor crashes as soon as I paste an image. It does not happen with text.",
+    ),
+    (
+        "en",
+        "Sync never finishes",
+        "When I start the sync behind a proxy it never finishes, and there is no message at all.",
+    ),
+    ("en", "Add dark mode", ""),
+    ("en", "NullPointerException in FooBar.baz", TRACE),
+    (
+        "en",
+        "Café menu shows résumé twice",
+        "I open the café menu and the résumé entry is shown two times. This is new in 3.2.",
+    ),
+    (
+        "en",
+        "El Capitan: window does not open",
+        "On El Capitan the window of the app does not open. It was fine with the last version.",
+    ),
+    (
+        "en",
+        "Die roll animation is wrong",
+        "The die roll animation is wrong when the die is in the corner of the table.",
+    ),
+    (
+        "en",
+        "Translate “Einstellungen” to English",
+        "The menu entry “Einstellungen” is shown in the English version. It should be “Settings”.",
+    ),
+    (
+        "en",
+        "日本語 text is cut off",
+        "When a file name has 日本語 in it, the name is cut off after the first letter of the word.",
+    ),
+    ("en", "", ""),
+    ("en", "404", "https://example.org/de/die/der/das/und/nicht"),
+    (
+        "de",
+        "Absturz beim Einfügen eines Bildes",
+        "Der Editor stürzt ab, sobald ich ein Bild einfüge. Mit Text passiert das nicht.",
+    ),
+    (
+        "de",
+        "Synchronisation wird nie fertig",
+        "Wenn ich die Synchronisation hinter einem Proxy starte, wird sie nie fertig, und es kommt keine Meldung.",
+    ),
+    (
+        "de",
+        "Datei lässt sich nicht öffnen",
+        f"Seit dem letzten Update lässt sich die Datei nicht mehr öffnen. Im Log steht:\n{TRACE}",
+    ),
+    (
+        "de",
+        "Fehler beim Hochladen",
+        f"Das Hochladen bricht nach einer Minute ab und ich sehe nur das hier:\n\n{LOG}\nKann man das abschalten?",
+    ),
+    (
+        "fr",
+        "Plantage lors du collage d'une image",
+        "L'éditeur plante dès que je colle une image. Avec du texte, cela ne se produit pas.",
+    ),
+    (
+        "fr",
+        "La synchronisation ne se termine jamais",
+        "Quand je lance la synchronisation derrière un proxy, elle ne se termine jamais et il n'y a aucun message.",
+    ),
+    (
+        "fr",
+        "Impossible d'ouvrir le fichier",
+        f"Depuis la dernière mise à jour, je ne peux plus ouvrir le fichier. Voici ce que dit le journal :\n{TRACE}",
+    ),
+    (
+        "fr",
+        "Le bouton est trop petit",
+        "Sur mon téléphone le bouton est trop petit pour le doigt, et le texte n'est pas lisible.",
+    ),
+    ("es", "Se cierra al pegar una imagen", "El editor se cierra en cuanto pego una imagen. Con texto no pasa nada."),
+    (
+        "es",
+        "La sincronización no termina nunca",
+        "Cuando inicio la sincronización detrás de un proxy, no termina nunca y no hay ningún mensaje.",
+    ),
+    (
+        "es",
+        "No se puede abrir el archivo",
+        f"Desde la última actualización ya no puedo abrir el archivo. En el registro aparece lo siguiente:\n{TRACE}",
+    ),
+    (
+        "es",
+        "El botón es muy pequeño",
+        "En mi teléfono el botón es demasiado pequeño para el dedo y el texto no se puede leer.",
+    ),
+    ("zh", "粘贴图片时崩溃", "只要粘贴图片，编辑器就会崩溃。粘贴文本时没有这个问题。"),
+    ("zh", "同步一直无法完成", f"在代理后面启动同步时，同步一直无法完成，也没有任何提示。日志如下：\n{TRACE}"),
+    ("zh", "无法打开文件", "更新到 3.2 之后，Windows 11 上无法打开 config.yaml 文件，请问怎么解决？"),
+    ("zh", "支持暗色模式", ""),
+    ("zh", "無法開啟檔案", "更新之後無法開啟檔案，請問該怎麼處理？之前的版本沒有這個問題。"),
+    (
+        "ja",
+        "画像を貼り付けるとクラッシュする",
+        "画像を貼り付けるとエディタがクラッシュします。テキストでは発生しません。",
+    ),
+    (
+        "ja",
+        "同期が終わらない",
+        f"プロキシ経由で同期を開始すると、いつまでも終わりません。ログは次のとおりです。\n{TRACE}",
+    ),
+    ("ja", "ファイルが開けない", "3.2 に更新してから、Windows 11 で config.yaml が開けなくなりました。"),
+    ("ja", "ダークモード対応", ""),
+    # What the bot does not speak is answered in English.
+    ("en", "붙여넣기할 때 충돌", "이미지를 붙여넣으면 편집기가 충돌합니다. 텍스트는 괜찮습니다."),
+    ("en", "Сбой при вставке изображения", "Редактор падает, как только я вставляю изображение. С текстом такого нет."),
+    (
+        "en",
+        "Falha ao colar uma imagem",
+        "O editor fecha assim que eu colo uma imagem. Com texto isso não acontece, e não há nenhuma mensagem de erro.",
+    ),
+    (
+        "en",
+        "A sincronização não termina",
+        "Quando eu inicio a sincronização atrás de um proxy, ela não termina nunca e não aparece nada no registro.",
+    ),
+    (
+        "en",
+        "Arresto anomalo quando si incolla un'immagine",
+        "L'editor si chiude non appena incollo un'immagine. Con il testo non succede e non c'è nessun messaggio.",
+    ),
+    (
+        "en",
+        "Crash bij het plakken van een afbeelding",
+        "De editor crasht zodra ik een afbeelding plak. Met tekst gebeurt dat niet, en er is geen melding.",
+    ),
+    (
+        "en",
+        "Awaria przy wklejaniu obrazu",
+        "Edytor zamyka się, gdy tylko wkleję obraz. Z tekstem to się nie zdarza i nie ma żadnego komunikatu.",
+    ),
+    (
+        "en",
+        "Krasj ved innliming av bilde",
+        "Redigeringsprogrammet krasjer når jeg limer inn et bilde. Med tekst skjer det ikke, og det er ingen melding.",
+    ),
+    (
+        "en",
+        "Es bloqueja en enganxar una imatge",
+        "L'editor es bloqueja quan enganxo una imatge. Amb text no passa i no hi ha cap missatge d'error.",
+    ),
+    # Mixed and short ones, too.
+    ("en", "Error", "no"),
+    ("en", "Fehler", ""),
+    ("en", "Bug", "Der Button. Then I click it and it is not there, and the page is empty. Why is it so?"),
+    ("en", "la la la", ""),
+]
