@@ -28,6 +28,8 @@ pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[1]
 SECRET = "secret"
+# Seconds between SIGTERM and SIGKILL.
+HEROKU_KILLS_AFTER = 30
 
 
 def headers(body: bytes, delivery: str) -> dict[str, str]:
@@ -97,6 +99,38 @@ class Server:
             return list(connection.execute(sa.select(workflow_table(engine).c.workflow_uuid)).scalars())
 
 
+class Senders:
+    """Threads that deliver one event after the other over connections that are kept, until the server is gone."""
+
+    def __init__(self, server: Server, threads: int = 6) -> None:
+        self.server = server
+        self.acknowledged: list[str] = []
+        self._threads = [threading.Thread(target=self._deliver, args=(thread,)) for thread in range(threads)]
+        for thread in self._threads:
+            thread.start()
+
+    def _deliver(self, thread: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=10)
+        for number in range(1, 10_000):
+            body, delivery = payload(number), f"d-{thread}-{number}"
+            try:
+                connection.request("POST", "/webhook", body=body, headers=headers(body, delivery))
+                response = connection.getresponse()
+                response.read()
+            except (OSError, http.client.HTTPException):
+                return
+            if response.status == 202:
+                self.acknowledged.append(delivery)
+
+    def wait_for(self, count: int) -> None:
+        while len(self.acknowledged) < count:
+            time.sleep(0.01)
+
+    def join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -121,34 +155,11 @@ def test_chunked_bodies_are_taken_up_to_the_limit(server: Server) -> None:
 
 
 def test_what_was_acknowledged_is_in_the_queue_whenever_the_web_is_killed(server: Server) -> None:
-    acknowledged: list[str] = []
-    stop = threading.Event()
-
-    def deliver(thread: int) -> None:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
-        for number in range(1, 10_000):
-            body, delivery = payload(number), f"d-{thread}-{number}"
-            try:
-                connection.request("POST", "/webhook", body=body, headers=headers(body, delivery))
-                response = connection.getresponse()
-                response.read()
-            except (OSError, http.client.HTTPException):
-                return
-            if response.status == 202:
-                acknowledged.append(delivery)
-            if stop.is_set():
-                return
-
-    threads = [threading.Thread(target=deliver, args=(thread,)) for thread in range(6)]
-    for thread in threads:
-        thread.start()
-    while len(acknowledged) < 100:
-        time.sleep(0.01)
+    senders = Senders(server)
+    senders.wait_for(100)
     server.kill()
-    stop.set()
-    for thread in threads:
-        thread.join()
-    queued = server.queued()
+    senders.join()
+    acknowledged, queued = senders.acknowledged, server.queued()
     assert set(acknowledged) <= set(queued)
     assert len(queued) == len(set(queued))
 
@@ -158,3 +169,13 @@ def test_what_was_acknowledged_is_in_the_queue_whenever_the_web_is_killed(server
     status, answer = server.request("POST", "/webhook", body=body, headers=headers(body, again))
     assert (status, answer["status"]) == (202, "known")
     assert sorted(server.queued()) == sorted(queued)
+
+
+def test_on_sigterm_what_is_under_way_is_answered_and_the_web_ends_in_time(server: Server) -> None:
+    senders = Senders(server)
+    senders.wait_for(100)
+    assert server.process is not None
+    server.process.send_signal(signal.SIGTERM)
+    assert server.process.wait(HEROKU_KILLS_AFTER) == 0
+    senders.join()
+    assert sorted(server.queued()) == sorted(senders.acknowledged)

@@ -103,13 +103,18 @@ def _is_zombie(pid: int) -> bool:
         return False
 
 
-def _host() -> str:
-    """This machine, and on Linux this container: process ids mean nothing outside of their namespace."""
+def _host(proc: Path = Path("/proc")) -> str:
+    """This machine, and on Linux this container: process ids mean nothing outside of their namespace.
+
+    Names of machines are often the same (`localhost`, copies of one image), and so is the namespace of every machine
+    that has no containers. What Linux draws by lot at each start tells them apart.
+    """
     try:
-        namespace = str(Path("/proc/self/ns/pid").readlink())
+        namespace = str((proc / "self/ns/pid").readlink()).strip("pid:[]")
+        started = (proc / "sys/kernel/random/boot_id").read_text().strip()
     except OSError:
-        namespace = ""
-    return f"{socket.gethostname()}/{namespace.strip('pid:[]')}"
+        namespace = started = ""
+    return f"{socket.gethostname()}/{started}/{namespace}"
 
 
 def _now(engine: sa.Engine) -> sa.ColumnElement[float]:

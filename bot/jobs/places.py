@@ -39,15 +39,16 @@ class Places:
         self._waiting: list[Waiting] = []
         self._held: Counter[str] = Counter()
         self._tickets = 0
+        self._closed = False
 
     @contextmanager
     def one_for(self, owner: str) -> Iterator[None]:
-        """Wait for a place and hold it."""
+        """Wait for a place and hold it. After `close` nobody waits."""
         with self._changed:
             self._tickets += 1
             mine = Waiting(self._tickets, owner)
             self._waiting.append(mine)
-            self._changed.wait_for(lambda: next_job(self._waiting, self._held, self._each) == mine)
+            self._changed.wait_for(lambda: self._closed or next_job(self._waiting, self._held, self._each) == mine)
             self._waiting.remove(mine)
             self._held[owner] += 1
             self._changed.notify_all()
@@ -58,3 +59,9 @@ class Places:
                 self._held[owner] -= 1
                 self._held += Counter()
                 self._changed.notify_all()
+
+    def close(self) -> None:
+        """Let everybody in: nothing more is begun, and who waits must be told."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()

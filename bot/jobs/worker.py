@@ -142,6 +142,8 @@ class Worker:
         What is left runs on in its thread, but counts no more: another worker takes it over.
         """
         self._stopping.set()
+        # What has been claimed and not begun goes back into the queue now, for other workers.
+        self._places.close()
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=max(1, int(timeout)))
         self._keeper.join(executors.BEAT_EVERY)
         executors.leave(self._engine, self._executor)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from bot.events import PushEvent, RepositorySummary
 from bot.jobs import Inbox
+from bot.jobs import executors as executor_module
 from bot.jobs.database import executors, prepare, queue_engine, workflow_table
 from bot.jobs.executors import DEAD_AFTER, Executor, beat, find_dead, leave, this_process
 from bot.model import Actor, RepoRef
@@ -70,6 +73,20 @@ def known(engine: sa.Engine) -> set[str]:
 def test_no_two_starts_are_the_same_executor() -> None:
     assert this_process().id != this_process().id
     assert this_process().pid == os.getpid()
+
+
+def test_machines_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    hosts = []
+    for place, (boot, namespace) in enumerate([("a", "pid:[1]"), ("b", "pid:[1]"), ("a", "pid:[2]"), ("a", "pid:[1]")]):
+        proc = tmp_path / str(place)
+        (proc / "self/ns").mkdir(parents=True)
+        (proc / "self/ns/pid").symlink_to(namespace)
+        (proc / "sys/kernel/random").mkdir(parents=True)
+        (proc / "sys/kernel/random/boot_id").write_text(f"{boot}\n")
+        hosts.append(executor_module._host(proc))
+    assert len(set(hosts)) == 3
+    assert hosts[0] == hosts[3]
+    assert executor_module._host(tmp_path / "no Linux") == f"{socket.gethostname()}//"
 
 
 def test_who_beats_is_alive_wherever_it_is(engine: sa.Engine) -> None:

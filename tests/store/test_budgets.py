@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -60,6 +62,34 @@ def test_g_processes_that_ask_at_the_same_moment_share_too(engine: sa.Engine) ->
     with ThreadPoolExecutor(6) as pool:
         delays = list(pool.map(lambda _: budgets.take("installation 7", SEARCH.amounts), range(60)))
     assert delays.count(0.0) == 30
+
+
+_TAKES = """
+import sys
+from functools import partial
+from time import monotonic
+from bot.github.costs import cost_of
+from bot.github.pacing import SHARED, SharedPacer
+from bot.store.budgets import Budgets
+from bot.store.engine import make_engine
+
+pacer = SharedPacer(monotonic, partial(Budgets(make_engine(sys.argv[1]), SHARED).take, "installation 7"))
+sys.stdin.readline()
+print(sum(not pacer.take(cost_of("GET", "/search/issues", {})) for _ in range(25)))
+"""
+
+
+@pytest.mark.processes
+def test_g_two_processes_of_the_operating_system_share_a_minute(engine: sa.Engine) -> None:
+    """Each of them would take 25 searches, and both together get 30."""
+    command = [sys.executable, "-c", _TAKES, engine.url.render_as_string(hide_password=False)]
+    running = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    taken = [int(process.communicate(timeout=60)[0]) for process in running]
+    assert sum(taken) == 30
 
 
 def test_g_two_processes_write_eighty_times_a_minute_together(engine: sa.Engine) -> None:
