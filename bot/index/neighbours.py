@@ -47,12 +47,19 @@ class Neighbours:
         self._bits: NDArray[np.uint64] = np.zeros((len(Kind), -(-self._dimensions // 64), 0), dtype=np.uint64)
         self._values: NDArray[np.int8] | None = np.zeros((0, 2, self._dimensions), dtype=np.int8)
         self._scales: NDArray[np.float32] = np.zeros((0, 2), dtype=np.float32)
+        # What the sum of an issue's two vectors is divided by for the one between them.
+        self._lengths: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
 
     @property
     def size(self) -> int:
         """Bytes."""
-        arrays = (self._numbers, self._row_of, self._bits, self._scales, self._values)
+        arrays = (self._numbers, self._row_of, self._bits, self._scales, self._lengths, self._values)
         return sum(array.nbytes for array in arrays if array is not None)
+
+    @property
+    def holds_vectors(self) -> bool:
+        """Whether vectors are in memory, and not their signs alone."""
+        return self._values is not None
 
     def follows(self, state: State) -> bool:
         """Whether these are of the same model, around the same centre."""
@@ -84,7 +91,7 @@ class Neighbours:
         rough = rough[apart[rough] < _FAR]
         signs = np.unpackbits(bits[:, rough].T.copy().view(np.uint8), axis=1, count=len(vector))
         # Over ones alone instead of over ones and minus ones: that differs by a constant.
-        along = np.einsum("nd,d->n", signs.astype(np.float32), vector)
+        along = vectors.along(signs.astype(np.float32), vector)
         return np.asarray(numbers[rough[_least(-along, k)]], dtype=np.int64)
 
     def stored(self, numbers: Integers) -> Vectors | None:
@@ -94,10 +101,26 @@ class Neighbours:
             return None
         if not len(row_of):
             return np.zeros((len(numbers), 2, self._dimensions), dtype=np.float32)
-        rows = np.where(numbers < len(row_of), row_of[np.minimum(numbers, len(row_of) - 1)], -1)
+        rows = _rows(row_of, numbers)
         found = values[rows].astype(np.float32) * scales[rows][:, :, None]
         found[rows < 0] = 0
         return found
+
+    def cosines(self, numbers: Integers, kind: Kind, vector: Vectors) -> Vectors | None:
+        """Those of issues' vectors of a kind with a text's; 0 for unknown issues, None where they are not in memory."""
+        row_of, values, scales, lengths = self._row_of, self._values, self._scales, self._lengths
+        if values is None:
+            return None
+        if not len(numbers) or not len(row_of):
+            return np.zeros(len(numbers), dtype=np.float32)
+        rows = _rows(row_of, numbers)
+
+        def one(own: int) -> Vectors:
+            product: Vectors = vectors.along(values[rows, own].astype(np.float32), vector) * scales[rows, own]
+            return product
+
+        found = (one(Kind.TITLE) + one(Kind.TEXT)) / lengths[rows] if kind == Kind.BOTH else one(kind)
+        return np.asarray(np.where(rows < 0, 0, found), dtype=np.float32)
 
     def _add(self, numbers: Integers, pairs: Vectors) -> None:
         around = vectors.with_both(vectors.around(pairs, self._centre))
@@ -111,10 +134,14 @@ class Neighbours:
         self._numbers[rows] = numbers
         self._bits[:, :, rows] = _bits(around).transpose(1, 2, 0)
         if self._values is not None and count * 2 * self._dimensions > MOST_KEPT:
-            self._values, self._scales = None, self._scales[:0]
+            self._values, self._scales, self._lengths = None, self._scales[:0], self._lengths[:0]
         if self._values is not None:
             self._values, self._scales = grown(self._values, count, 0), grown(self._scales, count, 0)
-            self._values[rows], self._scales[rows] = vectors.rounded(around[:, :2])
+            self._lengths = grown(self._lengths, count, 0)
+            values, scales = vectors.rounded(around[:, :2])
+            self._values[rows], self._scales[rows] = values, scales
+            lengths = np.linalg.norm((values * scales[:, :, None]).sum(axis=1), axis=1)
+            self._lengths[rows] = np.where(lengths > 1e-6, lengths, np.inf)
         self._row_of[numbers] = rows
         self._count = count
 
@@ -137,6 +164,12 @@ def grown(array: NDArray[Any], length: int, axis: int, fill: int = 0) -> NDArray
     shape = list(array.shape)
     shape[axis] = max(length, have + have // 2) - have
     return np.concatenate([array, np.full(shape, fill, dtype=array.dtype)], axis=axis)
+
+
+def _rows(row_of: NDArray[np.int32], numbers: Integers) -> Integers:
+    """The rows of issues, -1 for unknown ones."""
+    rows: Integers = np.where(numbers < len(row_of), row_of[np.minimum(numbers, len(row_of) - 1)], -1)
+    return rows
 
 
 def _least(values: NDArray[Any], k: int) -> Integers:

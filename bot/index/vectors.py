@@ -66,32 +66,33 @@ def with_both(vectors: Vectors) -> Vectors:
     return np.concatenate([vectors, unit(vectors.sum(axis=1, keepdims=True))], axis=1)
 
 
-def cosines(vectors: Vectors, text: Vectors) -> NDArray[np.float64]:
-    """(kinds, issues): the cosines of issues, (issues, 2, dimensions), with a text, (3, dimensions), kind by kind."""
-    sums = vectors[:, 0] + vectors[:, 1]
-    lengths = np.sqrt(np.einsum("nd,nd->n", sums, sums))
-    both = np.einsum("nd,d->n", sums, text[Kind.BOTH]) / np.where(lengths > 1e-6, lengths, np.inf)
-    own = np.einsum("nkd,kd->kn", vectors, text[: Kind.BOTH])
-    return np.stack([*own, both]).astype(np.float64)
+def of_kind(vectors: Vectors, kind: Kind) -> Vectors:
+    """(issues, 2, dimensions) to (issues, dimensions): the vectors of one kind."""
+    return unit(vectors.sum(axis=1)) if kind == Kind.BOTH else vectors[:, kind]
 
 
-def products(rows: Vectors, others: Vectors) -> Vectors:
-    """`rows @ others.T`, in blocks so small that BLAS starts no threads.
+def along(rows: Vectors, vector: Vectors) -> Vectors:
+    """`rows @ vector`, in blocks so small that BLAS starts no threads, like `products`."""
+    whole = len(rows) // _BLOCK * _BLOCK
+    blocks = np.matmul(rows[:whole].reshape(-1, _BLOCK, rows.shape[1]), vector)
+    return np.concatenate([blocks.ravel(), np.einsum("nd,d->n", rows[whole:], vector)])
 
-    For some hundred vectors their waiting for each other takes several times as long as the work. Elsewhere `einsum` is
-    used for that reason, which asks no BLAS.
+
+def products(rows: Vectors) -> Vectors:
+    """`rows @ rows.T`, in blocks so small that BLAS starts no threads.
+
+    For some hundred vectors their waiting for each other takes several times as long as the work.
     """
-    left, right = _blocks(rows), _blocks(others)
-    blocks = np.matmul(left[:, None], right[None].swapaxes(2, 3))
-    whole: Vectors = blocks.transpose(0, 2, 1, 3).reshape(len(left) * _BLOCK, len(right) * _BLOCK)
-    return whole[: len(rows), : len(others)]
-
-
-def _blocks(rows: Vectors) -> Vectors:
-    """(blocks, _BLOCK, dimensions), the last one filled up with zeros."""
-    filled = np.zeros((-(-len(rows) // _BLOCK) * _BLOCK, rows.shape[1]), dtype=np.float32)
+    count = -(-len(rows) // _BLOCK)
+    filled = np.zeros((count * _BLOCK, rows.shape[1]), dtype=np.float32)
     filled[: len(rows)] = rows
-    return filled.reshape(-1, _BLOCK, rows.shape[1])
+    blocks = filled.reshape(count, _BLOCK, rows.shape[1])
+    one, other = np.triu_indices(count)
+    half = np.matmul(blocks[one], blocks[other].swapaxes(1, 2))
+    whole = np.empty((count, _BLOCK, count, _BLOCK), dtype=np.float32)
+    whole[one, :, other] = half
+    whole[other, :, one] = half.swapaxes(1, 2)
+    return whole.reshape(count * _BLOCK, count * _BLOCK)[: len(rows), : len(rows)]
 
 
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:

@@ -196,11 +196,12 @@ class View:
         close = {
             kind: neighbours.closest(around[kind], kind, _OVERSAMPLING * k + _MORE, below) for kind, k in wanted.items()
         }
-        numbers = np.unique(np.concatenate(list(close.values())))
-        cosines = vectors.cosines(self._stored(numbers), around)
+        if not neighbours.holds_vectors:
+            # All that the kinds need is read at once.
+            self._read_vectors(np.unique(np.concatenate(list(close.values()))).tolist())
         return {
-            kind: Scores(found, cosines[kind, np.searchsorted(numbers, found)]).best(wanted[kind])
-            for kind, found in close.items()
+            kind: Scores(numbers, self._cosines(numbers, kind, around[kind])).best(wanted[kind])
+            for kind, numbers in close.items()
         }
 
     def centred(self, pair: Vectors) -> Vectors:
@@ -283,14 +284,23 @@ class View:
         if in_memory is not None:
             return in_memory
         wanted = numbers.tolist()
-        new = [number for number in wanted if number not in self._vectors]
-        self._vectors |= vectors.read(self._connection, self._repo_id, new)
+        self._read_vectors(wanted)
         rows = [row for row, number in enumerate(wanted) if number in self._vectors]
         stored = vectors.unpack([self._vectors[wanted[row]] for row in rows])
         result = np.zeros((len(wanted), 2, self._state.vector_sum.shape[1]), dtype=np.float32)
         if rows:
             result[rows] = vectors.around(stored, self._state.centre)
         return result
+
+    def _read_vectors(self, numbers: Collection[int]) -> None:
+        new = [number for number in numbers if number not in self._vectors]
+        self._vectors |= vectors.read(self._connection, self._repo_id, new)
+
+    def _cosines(self, numbers: Integers, kind: Kind, vector: Vectors) -> Floats:
+        in_memory = self._neighbours().cosines(numbers, kind, vector)
+        if in_memory is None:
+            in_memory = vectors.along(vectors.of_kind(self._stored(numbers), kind), vector)
+        return in_memory.astype(np.float64)
 
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]

@@ -76,19 +76,22 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
     second = scores[1] if len(scores) > 1 else usual
     weights = np.exp(scores - scores[0])
     weights /= weights.sum()
-    values = values.copy()
-    values[:, _TIMES] = np.minimum(values[:, _TIMES], _YEAR)
-    best, own = scores[:leaders], values[:leaders]
-    columns = [
+    own, best = values[:leaders].copy(), scores[:leaders]
+    own[:, _TIMES] = np.minimum(own[:, _TIMES], _YEAR)
+    columns = (
         best - usual,
         best - scores[0],
-        np.where(np.arange(leaders) == 0, scores[0] - second, 0.0),
+        np.concatenate([[scores[0] - second], np.zeros(leaders - 1)]),
         weights[:leaders],
         -(weights * np.log(weights + 1e-12)).sum(),
         (own[:, _COMPARED] >= values[:, _COMPARED].max(axis=0)).mean(axis=1),
         np.log(max(total, 1)),
         own[:, _AT["length"]] + own[:, _AT["shorter"]],
         *values[:, _MOST].max(axis=0),
-        *values[:_FEW, _USUAL].mean(axis=0),
-    ]
-    return np.hstack([np.stack([np.broadcast_to(column, leaders) for column in columns], axis=1), own])
+        *own[:_FEW, _USUAL].mean(axis=0),
+    )
+    told = np.empty((leaders, len(NAMES)))
+    for place, column in enumerate(columns):
+        told[:, place] = column
+    told[:, len(columns) :] = own
+    return told

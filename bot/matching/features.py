@@ -88,6 +88,12 @@ SMALL = 50
 #: Two issues of one author within so many days are a series more often than a repetition.
 LATELY = 3.0
 
+#: The fields of the index that are compared.
+FIELDS = ("title", "words", "codes", "messages")
+
+_TITLE, _WORDS, _CODES, _MESSAGES = range(len(FIELDS))
+_LOW_COUNTS = 4_096
+_LOW = 0xFFFF
 _DAY = 86_400.0
 _K1, _B, _K3 = 1.2, 0.6, 1.5
 _FEEDBACK = 10
@@ -115,164 +121,185 @@ class Rarity:
 
     @classmethod
     def of(cls, view: View) -> Rarity:
-        fields = ("title", "words", "codes", "messages")
-        return cls(view.count, {name: view.frequencies(name) for name in fields}, view.average_length("words"))
+        return cls(view.count, {name: view.frequencies(name) for name in FIELDS}, view.average_length("words"))
 
     def __call__(self, field: str, terms: NDArray[Any]) -> Floats:
         """The rarity of each term, by its number; 1 for one that is new."""
         counts = self.counts[field]
+        if not len(terms) or not len(counts):
+            return np.ones(len(terms))
+        seen = counts.take(terms, mode="clip")
         # A text's new terms have negative numbers; those of an issue that was added just now may be too high.
-        known = (terms >= 0) & (terms < len(counts))
-        seen = counts.take(terms, mode="clip") if len(counts) else np.zeros(len(terms))
-        if not known.all():
-            seen = np.where(known, seen, 0)
+        if terms.max() >= len(counts) or terms.min() < 0:
+            seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
         total = max(self.total, SMALL)
-        return idf(total, seen) / float(idf(total, np.zeros(1))[0])
+        usual = _rarities(total)
+        rarity: Floats = usual.take(seen, mode="clip")
+        often = np.flatnonzero(seen >= len(usual))
+        if len(often):
+            rarity[often] = idf(total, seen[often]) / idf(total, np.zeros(1))
+        return rarity
+
+
+@lru_cache(maxsize=16)
+def _rarities(total: int) -> Floats:
+    """The rarity of terms that occur in 0, 1, 2, … of so many issues, of the lower counts alone, which most have."""
+    return idf(total, np.arange(_LOW_COUNTS)) / float(idf(total, np.zeros(1))[0])
 
 
 def load(view: View, numbers: Integers, with_vectors: bool) -> tuple[Integers, Pool]:
     """The pool of those of the numbers that are there, and which they are."""
     issues = view.issues(numbers.tolist())
     there = np.array([number for number in numbers.tolist() if number in issues], dtype=np.int64)
-    title, words, codes, messages = view.terms(there, "title", "words", "codes", "messages")
+    title, words, codes, messages = view.terms(there, *FIELDS)
     vectors = view.vectors(there) if with_vectors else None
     return there, Pool([issues[number] for number in there.tolist()], title, words, codes, messages, vectors)
 
 
 def features(question: Question, pool: Pool, rarity: Rarity) -> Floats:
     """(candidates, NAMES)."""
+    if not pool.issues:
+        return np.zeros((0, len(NAMES)))
     columns = _by_terms(question, pool, rarity) | _by_titles(question, pool) | _by_times(question, pool)
     columns |= _by_vectors(question, pool, columns["bm25"])
-    return np.stack([columns[name] for name in NAMES], axis=1) if pool.issues else np.zeros((0, len(NAMES)))
+    return np.stack([columns[name] for name in NAMES], axis=1)
 
 
 def by_others(question: Question, pool: Pool) -> NDArray[np.bool_]:
     """Which candidates are known to be by somebody else than the question."""
-    authors = [known_author(issue.author) for issue in pool.issues]
-    return np.array([bool(author and question.author) and author != question.author for author in authors], dtype=bool)
+    if not question.author:
+        return np.zeros(len(pool.issues), dtype=np.bool_)
+    return np.array([known_author(one.author) not in ("", question.author) for one in pool.issues], dtype=np.bool_)
 
 
-class _Column:
-    """One field of all candidates, entry by entry: whose it is, and how rare the term is."""
+class _Entries:
+    """The terms of all candidates in all of `FIELDS`, entry by entry, those of one field after those of another.
 
-    def __init__(self, bags: Bags, rarity: Rarity, field: str) -> None:
-        self.bags, self.field, self.of = bags, field, rarity
-        self.rows, self.rarity = bags.rows, rarity(field, bags.terms)
-        self.masses = self.per_row(self.rows, self.rarity)
-
-    def per_row(self, rows: Integers, values: Floats) -> Floats:
-        return np.bincount(rows, values, len(self.bags)).astype(np.float64)
-
-
-class _Match:
-    """One field of the question against a column; `mass` is the sum of the rarities of the question's terms.
-
-    `entries` are those of the column that both have. `within` is a match of the same column with more terms, all of
-    these among them: what that did not find need not be looked through again.
+    `cells` says whose entry it is: the field's position × candidates + the candidate's.
     """
 
-    def __init__(self, mine: Terms, column: _Column, within: _Match | None = None) -> None:
-        self.column = column
-        order = np.argsort(mine.terms)
-        own = mine.terms[order]
-        self.own = column.of(column.field, own)
-        self.mass = float(self.own.sum())
-        self.mine_counts = mine.counts[order]
-        terms = column.bags.terms if within is None else column.bags.terms[within.entries]
+    def __init__(self, pool: Pool, rarity: Rarity) -> None:
+        bags = (pool.title, pool.words, pool.codes, pool.messages)
+        sizes = np.concatenate([np.diff(bag.starts) for bag in bags])
+        self.cells: Integers = np.repeat(np.arange(len(sizes)), sizes)
+        self.terms = np.concatenate([bag.terms for bag in bags])
+        self.counts = np.concatenate([bag.counts for bag in bags])
+        self.rarity = np.concatenate([rarity(field, bag.terms) for field, bag in zip(FIELDS, bags, strict=True)])
+
+
+class _Shared:
+    """The entries that have a term of the question, in their order, with the term's place in `own`, which ascends.
+
+    Which number a term has says in which space it is, so all fields are looked through at once.
+    """
+
+    def __init__(self, own: Integers, entries: _Entries) -> None:
+        # Nearly all entries are told apart by the last bits of their term.
+        likely = np.zeros(_LOW + 1, dtype=np.bool_)
+        likely[own & _LOW] = True
+        near = np.flatnonzero(likely[entries.terms & np.uint32(_LOW)])
+        terms = entries.terms[near].astype(np.int64)
         places = np.minimum(np.searchsorted(own, terms), max(len(own) - 1, 0))
-        hit = np.flatnonzero(own[places] == terms) if len(own) else np.zeros(0, dtype=np.int64)
-        self.entries: Integers = hit if within is None else within.entries[hit]
-        self.places = places[hit]
-        self.rows, self.rarity = column.rows[self.entries], column.rarity[self.entries]
-        self.shared = column.per_row(self.rows, self.rarity)
-
-    @property
-    def counts(self) -> Floats:
-        return self.column.bags.counts[self.entries].astype(np.float64)
-
-    @property
-    def of_question(self) -> Floats:
-        return _part(self.shared, self.mass)
-
-    @property
-    def of_candidate(self) -> Floats:
-        return _part(self.shared, self.column.masses)
-
-    def rarest(self, *most: int) -> list[Floats]:
-        """For each k the sum of each candidate's k rarest shared terms."""
-        order = np.lexsort((-self.rarity, self.rows))
-        rows, rarity = self.rows[order], self.rarity[order]
-        starts = np.searchsorted(rows, np.arange(len(self.column.bags)))
-        places = np.arange(len(rows)) - starts[rows]
-        return [self.column.per_row(rows[places < k], rarity[places < k]) for k in most]
+        same = np.flatnonzero(own[places] == terms) if len(own) else np.zeros(0, dtype=np.int64)
+        at = near[same]
+        self.places: Integers = places[same]
+        self.cells, self.counts, self.rarity = entries.cells[at], entries.counts[at], entries.rarity[at]
 
 
 def _by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Floats]:
-    known = question.known
-    in_title, in_words = _Column(pool.title, rarity, "title"), _Column(pool.words, rarity, "words")
-    words, words_in_title = _Match(known["words"], in_words), _Match(known["words"], in_title)
+    known, candidates = question.known, len(pool.issues)
+    entries = _Entries(pool, rarity)
     # The words of a text are those of its title, too.
-    title, title_in_words = _Match(known["title"], in_title, words_in_title), _Match(known["title"], in_words, words)
-    codes = _Match(known["codes"], _Column(pool.codes, rarity, "codes"))
-    messages = _Match(known["messages"], _Column(pool.messages, rarity, "messages"))
-    lengths = np.bincount(in_words.rows, pool.words.counts, len(pool.words))
-    norms = np.sqrt(in_title.per_row(in_title.rows, in_title.rarity**2) * (title.own**2).sum())
-    spread = _K1 * (1 - _B + _B * lengths / rarity.average_length)
-    often = words.mine_counts * (1 + _K3) / (words.mine_counts + _K3)
-    saturated = words.counts * (_K1 + 1) / (words.counts + spread[words.rows])
+    own = np.concatenate([known[field].terms for field in FIELDS[1:]])
+    order = np.argsort(own)
+    own = own[order]
+    in_title = np.zeros(len(own), dtype=np.bool_)
+    in_title[np.searchsorted(own, known["title"].terms)] = True
+    shared = _Shared(own, entries)
+
+    def by_field(cells: Integers, values: NDArray[Any]) -> Floats:
+        return _sums(cells, values, len(FIELDS) * candidates).reshape(len(FIELDS), candidates)
+
+    of_title = np.flatnonzero(in_title[shared.places])
+    masses, both = by_field(entries.cells, entries.rarity), by_field(shared.cells, shared.rarity)
+    with_title = by_field(shared.cells[of_title], shared.rarity[of_title])
+    squares = by_field(shared.cells[of_title], shared.rarity[of_title] ** 2)[_TITLE]
+    lengths = by_field(entries.cells, entries.counts)[_WORDS]
+    mine = {field: rarity(field, known[field].terms) for field in FIELDS}
+    mass = {field: float(values.sum()) for field, values in mine.items()}
+    title_in_words = float(rarity("words", known["title"].terms).sum())
+    of_titles = np.flatnonzero(entries.cells < candidates)
+    norms = by_field(entries.cells[of_titles], entries.rarity[of_titles] ** 2)[_TITLE]
     length = np.log1p(lengths)
-    rarest, rarest_five = words.rarest(1, 5)
+    rarest, rarest_five, rarest_code = _rarest(shared, candidates)
     return {
-        "bm25": in_words.per_row(words.rows, words.rarity * often[words.places] * saturated),
-        "titles": _part(in_title.per_row(title.rows, title.rarity**2), norms),
-        "title_in_title": title.of_question,
-        "title_of_candidate": title.of_candidate,
-        "title_in_words": title_in_words.of_question,
-        "words_in_title": words_in_title.of_candidate,
-        "words_shared": _part(words.shared, words.mass + in_words.masses - words.shared),
-        "words_of_question": words.of_question,
-        "words_of_candidate": words.of_candidate,
+        "bm25": _bm25(known, shared, order, lengths, rarity.average_length),
+        "titles": _part(squares, np.sqrt(norms * (mine["title"] ** 2).sum())),
+        "title_in_title": _part(with_title[_TITLE], mass["title"]),
+        "title_of_candidate": _part(with_title[_TITLE], masses[_TITLE]),
+        "title_in_words": _part(with_title[_WORDS], title_in_words),
+        "words_in_title": _part(both[_TITLE], masses[_TITLE]),
+        "words_shared": _part(both[_WORDS], mass["words"] + masses[_WORDS] - both[_WORDS]),
+        "words_of_question": _part(both[_WORDS], mass["words"]),
+        "words_of_candidate": _part(both[_WORDS], masses[_WORDS]),
         "rarest": rarest,
         "rarest_five": rarest_five,
-        "codes": np.log1p(codes.shared),
-        "codes_of_question": codes.of_question,
-        "codes_of_candidate": codes.of_candidate,
-        "rarest_code": codes.rarest(1)[0],
-        "messages": np.log1p(messages.shared),
-        "messages_of_question": messages.of_question,
+        "codes": np.log1p(both[_CODES]),
+        "codes_of_question": _part(both[_CODES], mass["codes"]),
+        "codes_of_candidate": _part(both[_CODES], masses[_CODES]),
+        "rarest_code": rarest_code,
+        "messages": np.log1p(both[_MESSAGES]),
+        "messages_of_question": _part(both[_MESSAGES], mass["messages"]),
         "length": length,
         "shorter": np.log1p(known["words"].counts.sum()) - length,
     }
 
 
+def _bm25(known: Mapping[str, Terms], shared: _Shared, order: Integers, lengths: Floats, usual: float) -> Floats:
+    """`order` leads from the places of shared terms to the question's own; `usual` is the average length."""
+    candidates = len(lengths)
+    start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_WORDS + 1) * candidates])
+    rows = shared.cells[start:end] - _WORDS * candidates
+    counts = shared.counts[start:end].astype(np.float64)
+    asked = known["words"].counts
+    often = (asked * (1 + _K3) / (asked + _K3))[order[shared.places[start:end]]]
+    spread = _K1 * (1 - _B + _B * lengths / usual)
+    saturated = counts * (_K1 + 1) / (counts + spread[rows])
+    return _sums(rows, shared.rarity[start:end] * often * saturated, candidates)
+
+
+def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
+    """Of each candidate the rarest shared word, the sum of the five rarest, and the rarest shared code."""
+    start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_CODES + 1) * candidates])
+    cells, rarity = shared.cells[start:end] - _WORDS * candidates, shared.rarity[start:end]
+    # Cells ascend by one, and no rarity is above one: a cell's entries stay together, the rarest first.
+    rarity = rarity[np.argsort(cells - rarity / 2)]
+    ranks = np.arange(len(cells)) - np.searchsorted(cells, np.arange(2 * candidates))[cells]
+    first, five = ranks < 1, ranks < 5
+    rarest, rarest_five = (_sums(cells[few], rarity[few], 2 * candidates) for few in (first, five))
+    return rarest[:candidates], rarest_five[:candidates], rarest[candidates:]
+
+
 def _by_titles(question: Question, pool: Pool) -> dict[str, Floats]:
-    mine = _plain(question.title)
-    theirs = [_plain(issue.title) for issue in pool.issues]
-    ratios = process.cdist([mine], theirs, scorer=fuzz.ratio)[0] if theirs and mine else np.zeros(len(theirs))
-    topic = _topic(question.title)
-    topics = [_topic(issue.title) for issue in pool.issues] if topic else [""] * len(pool.issues)
-    same = [0.0 if not other else 1.0 if topic == other else -1.0 for other in topics]
-    author = [float(bool(question.author) and known_author(issue.author) == question.author) for issue in pool.issues]
-    days = _days(question, pool)
-    return {
-        "ratio": np.asarray(ratios, dtype=np.float64) / 100,
-        "same_topic": np.array(same),
-        "same_author": np.array(author),
-        "same_author_lately": np.array(author) * (days < LATELY),
-    }
-
-
-def _days(question: Question, pool: Pool) -> Floats:
-    return np.array([abs(question.created_at - issue.created_at) / _DAY for issue in pool.issues])
+    mine, topic = _title(question.title)
+    theirs = [_title(issue.title) for issue in pool.issues]
+    plain = [plain for plain, _ in theirs]
+    ratios = process.cdist([mine], plain, scorer=fuzz.ratio)[0] if mine else np.zeros(len(plain))
+    same = [0.0 if not topic or not other else 1.0 if topic == other else -1.0 for _, other in theirs]
+    return {"ratio": np.asarray(ratios, dtype=np.float64) / 100, "same_topic": np.array(same)}
 
 
 def _by_times(question: Question, pool: Pool) -> dict[str, Floats]:
-    days = _days(question, pool)
-    opened = np.array([issue.state == "open" for issue in pool.issues], dtype=np.float64)
-    closed = np.array([issue.created_at if one is None else one for issue in pool.issues for one in [issue.closed_at]])
-    created = np.array([issue.created_at for issue in pool.issues])
+    """By authors as well, since one person's series is told by both."""
+    rows = [
+        (one.created_at, one.created_at if one.closed_at is None else one.closed_at, one.state == "open")
+        for one in pool.issues
+    ]
+    created, closed, opened = np.array(rows, dtype=np.float64).T
+    days = np.abs(question.created_at - created) / _DAY
     since = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
+    author = np.array([issue.author == question.author for issue in pool.issues]) & bool(question.author)
     return {
         "days": np.log1p(days),
         "within_a_day": (days < 1).astype(np.float64),
@@ -280,17 +307,19 @@ def _by_times(question: Question, pool: Pool) -> dict[str, Floats]:
         "open": opened,
         "closed_days": since * (1 - opened),
         "lived_days": lived * (1 - opened),
+        "same_author": author.astype(np.float64),
+        "same_author_lately": (author & (days < LATELY)).astype(np.float64),
     }
 
 
 def _by_vectors(question: Question, pool: Pool, bm25: Floats) -> dict[str, Floats]:
     count = len(pool.issues)
-    if pool.vectors is None or question.vectors is None or not count:
+    if pool.vectors is None or question.vectors is None:
         names = ("vector_title", "vector_text", "vector_both", "hub", "feedback", "twin")
         return dict.fromkeys(names, np.zeros(count))
     cosines = np.einsum("nkd,kd->kn", pool.vectors, question.vectors).astype(np.float64)
     both = pool.vectors[:, Kind.BOTH]
-    between = products(both, both).astype(np.float64)
+    between = products(both).astype(np.float64)
     np.fill_diagonal(between, 0)
     best = np.argsort(-(_standard(bm25) + _standard(cosines[Kind.BOTH])), kind="stable")[:_FEEDBACK]
     # A candidate among the best is not compared with itself.
@@ -309,16 +338,17 @@ def _standard(values: Floats) -> Floats:
     return np.asarray((values - values.mean()) / (values.std() + 1e-9), dtype=np.float64)
 
 
+def _sums(places: Integers, values: NDArray[Any], length: int) -> Floats:
+    """The sum of the values at each place; zero where there are none."""
+    return np.bincount(places, values, length).astype(np.float64, copy=False)
+
+
 def _part(part: Floats, whole: Floats | float) -> Floats:
     return np.asarray(part / np.where(np.asarray(whole) > 0, whole, 1.0), dtype=np.float64)
 
 
-@lru_cache(maxsize=1 << 14)
-def _plain(title: str) -> str:
-    """The words of a title, sorted, so that their order does not count when its letters are compared."""
-    return " ".join(sorted(split_words(title.lower())))
-
-
-def _topic(title: str) -> str:
+@lru_cache(maxsize=1 << 15)
+def _title(title: str) -> tuple[str, str]:
+    """The words of a title, sorted, so that their order does not count when its letters are compared, and its topic."""
     topic, colon, _ = title.partition(":")
-    return topic.strip().lower() if colon else ""
+    return " ".join(sorted(split_words(title.lower()))), topic.strip().lower() if colon else ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from itertools import repeat
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bot.index import Analysis, Index, IndexedIssue, View
 from bot.index.embedding import EmbeddingError
@@ -20,30 +22,30 @@ from bot.matching.model import Model, shipped_model
 from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
-from bot.ranking.numbering import is_another
+from bot.ranking.numbering import is_another, is_numbered
 from bot.report import QueryRun
 
 # Words of the question that its report names, the rarest.
 _MOST_NAMED = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One candidate of the question's own repository.
 
     `confidence` is the probability that it reports the same thing, in [0, 1]; `score` is what it is ranked by, in
-    log-odds against the others of its list.
+    log-odds against the others of its list. `row` is its place among all that `explain` knows.
     """
 
     number: int
     confidence: float
     score: float
-    explain: Callable[[], Evidence] = field(repr=False, compare=False)
+    row: int
+    explain: Callable[[int], Evidence]
 
     @property
     def evidence(self) -> Evidence:
         """What it shares with the question; looked up while its `Look` is open, since few candidates are shown."""
-        return self.explain()
+        return self.explain(self.row)
 
 
 class Matcher:
@@ -99,17 +101,22 @@ class Look:
         self._view, self._model, self._text = view, model, text
         self._question = pose(view, target, text[0], analysis, pair)
         self._below = below
-        retrieved = {FULL_TEXT: by_words(view, self._question, below)}
+        self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
-            retrieved[VECTORS] = by_vectors(view, pair, below)
-        own = target.number
-        self._pool = fused((numbers for one in retrieved.values() for numbers in one.lists.values()), own)
-        self.found: Mapping[str, tuple[int, ...]] = {
-            source: tuple(among(fused(one.lists.values(), own, None), self._pool).tolist())
-            for source, one in retrieved.items()
-        }
-        self.runs = tuple(self._run(source, one) for source, one in retrieved.items())
+            self._retrieved[VECTORS] = by_vectors(view, pair, below)
+        lists = (numbers for one in self._retrieved.values() for numbers in one.lists.values())
+        self._pool = fused(lists, target.number)
         self.problems = problems
+
+    @cached_property
+    def found(self) -> Mapping[str, tuple[int, ...]]:
+        own = self._question.number
+        ranked = {source: fused(one.lists.values(), own, None) for source, one in self._retrieved.items()}
+        return {source: tuple(among(numbers, self._pool).tolist()) for source, numbers in ranked.items()}
+
+    @cached_property
+    def runs(self) -> tuple[QueryRun, ...]:
+        return tuple(self._run(source, one) for source, one in self._retrieved.items())
 
     def judge(self, numbers: Collection[int] | None = None, also: Collection[int] = ()) -> list[Match]:
         """Those of its own candidates that are in `numbers` (all by default) and those of `also` that are in the
@@ -125,20 +132,18 @@ class Look:
         rarity = features.Rarity.of(self._view)
         values = features.features(self._question, candidates, rarity)
         others = features.by_others(self._question, candidates)
-        another = np.array([is_another(self._question.title, issue.title) for issue in candidates.issues])
+        another = self._another(candidates)
         witness = Witness(self._question, *self._text, rarity)
         judged = self._model.judge(values, there, others, another, self._question.total, witness.vague)
         order = judged.order
-        matches = [
-            Match(number, confidence, score, partial(self._explain, witness, candidates, row))
-            for row, number, confidence, score in zip(
-                order.tolist(),
-                there[order].tolist(),
-                judged.confidences[order].tolist(),
-                judged.scores[order].tolist(),
-                strict=True,
-            )
-        ]
+        told = zip(
+            there[order].tolist(),
+            judged.confidences[order].tolist(),
+            judged.scores[order].tolist(),
+            order.tolist(),
+            repeat(partial(self._explain, witness, candidates)),
+        )
+        matches = list(map(Match._make, told))
         return matches if numbers is None else [one for one in matches if one.number in {*numbers, *wanted}]
 
     def compared(self) -> tuple[Integers, Floats]:
@@ -157,6 +162,12 @@ class Look:
     def _explain(self, witness: Witness, pool: Pool, row: int) -> Evidence:
         number = pool.issues[row].number
         return witness.of(pool, row, *self.texts([number]).get(number, ("", "")))
+
+    def _another(self, pool: Pool) -> NDArray[np.bool_]:
+        """Which candidates the question's title tells from itself by a number."""
+        if not is_numbered(self._question.title):
+            return np.zeros(len(pool.issues), dtype=np.bool_)
+        return np.array([is_another(self._question.title, issue.title) for issue in pool.issues])
 
     def _late(self, number: int) -> bool:
         return self._below is not None and number >= self._below

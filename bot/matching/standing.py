@@ -43,8 +43,21 @@ _COLUMNS = [features.NAMES.index(name) for name in COMPARED]
 
 def standings(values: Floats) -> Floats:
     """(candidates, features.NAMES) to (candidates, NAMES)."""
-    compared = values[:, _COLUMNS]
-    above = (compared - compared.mean(axis=0)) / (compared.std(axis=0) + 1e-6) if len(values) else compared
-    ordered = np.sort(-compared, axis=0)
-    ranks = [np.searchsorted(column, one) for column, one in zip(ordered.T, -compared.T, strict=True)]
-    return np.hstack([values, above, np.log1p(np.array(ranks, dtype=np.float64).T)])
+    if not len(values):
+        return np.zeros((0, len(NAMES)))
+    compared = np.ascontiguousarray(values.T[_COLUMNS])
+    apart = compared - compared.mean(axis=1, keepdims=True)
+    above = apart / (np.sqrt((apart**2).mean(axis=1, keepdims=True)) + 1e-6)
+    return np.hstack([values, above.T, np.log1p(_ranks(compared)).T])
+
+
+def _ranks(rows: Floats) -> Floats:
+    """Of each value how many of its row are above it."""
+    order = np.argsort(-rows, axis=1)
+    ordered = np.take_along_axis(rows, order, axis=1)
+    # The first of equals has its place for a rank, and the others have the same.
+    places = np.arange(rows.shape[1], dtype=np.float64) * np.ones((len(rows), 1))
+    places[:, 1:][ordered[:, 1:] == ordered[:, :-1]] = 0
+    ranks = np.empty_like(rows)
+    np.put_along_axis(ranks, order, np.maximum.accumulate(places, axis=1), axis=1)
+    return ranks

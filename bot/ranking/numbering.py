@@ -8,6 +8,11 @@ import re
 _NUMBER = re.compile(r"(?:\((?:part )?(\d{1,3})\)|#(\d{1,3})|\bpart (\d{1,3}))\s*$", re.IGNORECASE)
 
 
+def is_numbered(title: str) -> bool:
+    """Whether a title ends in such a number."""
+    return bool(_parted(title)[1])
+
+
 def is_another(title: str, other: str) -> bool:
     """Whether `title` is `other` but for its number, as "Crash (2)" is "Crash" or "Crash #3".
 

@@ -119,9 +119,15 @@ def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
 
 def test_products_are_those_of_all_rows_with_all_others() -> None:
     rng = np.random.default_rng(1)
-    for rows, others in ((1, 1), (32, 64), (33, 70), (0, 5)):
-        left = rng.normal(size=(rows, 96)).astype(np.float32)
-        right = rng.normal(size=(others, 96)).astype(np.float32)
-        found = vectors.products(left, right)
-        assert found.shape == (rows, others)
-        assert np.allclose(found, left @ right.T, atol=1e-4)
+    for count in (0, 1, 32, 33, 70):
+        rows = rng.normal(size=(count, 96)).astype(np.float32)
+        found = vectors.products(rows)
+        assert found.shape == (count, count)
+        assert np.allclose(found, rows @ rows.T, atol=1e-4)
+
+
+def test_a_product_with_one_vector_is_that_of_every_row() -> None:
+    rng = np.random.default_rng(2)
+    for count in (0, 1, 31, 32, 100):
+        rows, vector = rng.normal(size=(count, 96)).astype(np.float32), rng.normal(size=96).astype(np.float32)
+        assert np.allclose(vectors.along(rows, vector), rows @ vector, atol=1e-4)
