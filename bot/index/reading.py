@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
+from itertools import islice
 
 from bot.index.analysis import Analysis, Field
 from bot.ranking.codes import codes, message_terms
@@ -38,12 +39,15 @@ class TextAnalyser:
     lines = "lines"
 
     def lines_of(self, body: str) -> Collection[str]:
-        found = (_key(line) for line in body[:BODY_READ].split("\n"))
-        return list(dict.fromkeys(key for key in found if key))[:_MOST_LINES]
+        found = dict.fromkeys(_keys(body[:BODY_READ]))
+        found.pop("", None)
+        return list(found)[:_MOST_LINES]
 
     def read(self, title: str, body: str, supplied: Callable[[str], bool]) -> Analysis:
-        kept = "\n".join(line for line in body[:BODY_READ].split("\n") if not supplied(_key(line)))
-        body = without_noise(kept)
+        body = body[:BODY_READ]
+        lines = [(key, line) for key, line in zip(_keys(body), body.split("\n"), strict=True) if not supplied(key)]
+        own = dict.fromkeys((key for key, _ in lines if key), 1)
+        body = without_noise("\n".join([line for _, line in lines]))
         title_read = title[:TITLE_READ]
         in_title = Counter(terms(title_read))
         words = Counter(terms(body))
@@ -53,12 +57,13 @@ class TextAnalyser:
         counted = {
             "title": in_title,
             "words": words,
-            "lines": dict.fromkeys(self.lines_of(kept), 1),
+            "lines": own if len(own) <= _MOST_LINES else dict(islice(own.items(), _MOST_LINES)),
             "codes": codes(both),
             "messages": message_terms(both),
         }
         return Analysis(counted, title, f"{title}\n{body[:BODY_EMBEDDED]}")
 
 
-def _key(line: str) -> str:
-    return " ".join(line.lower().split())
+def _keys(text: str) -> list[str]:
+    """The lines in the form in which they are compared: in lower case, with single spaces."""
+    return [" ".join(line.split()) for line in text.lower().split("\n")]

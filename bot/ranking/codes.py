@@ -8,8 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
+from itertools import chain, islice
 
 from bot.ranking.messages import error_messages
+from bot.ranking.words import separating
 
 #: Different codes of one text that are kept, the first ones.
 MOST_CODES = 200
@@ -17,6 +19,8 @@ _LONGEST_CODE = 100
 _RUN_OF_WORDS = 3
 
 _CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
+_JOINING = "./\\:+-"
+_SEPARATED = separating("_$@" + _JOINING)
 # What stands behind a name and differs between two reports of one thing: a line, a column, an offset in hexadecimal.
 _PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
 _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
@@ -32,21 +36,14 @@ def codes(text: str) -> Counter[str]:
     Of a path its last part counts too, and of a dotted name its last name: the same function is written in more ways
     than one. Line numbers are left out, and so are addresses and times.
     """
-    found: Counter[str] = Counter()
-    for chunk in _CHUNK.findall(text):
-        if len(chunk) <= _LONGEST_CODE:
-            for code in _of(chunk.rstrip(".:+-/\\")):
-                if code in found or len(found) < MOST_CODES:
-                    found[code] += 1
-    return found
+    chunks = text.translate(_SEPARATED).split() if text.isascii() else _CHUNK.findall(text)
+    found = Counter(chain.from_iterable(map(_of, chunks)))
+    return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
 
 
 def message_terms(text: str) -> Counter[str]:
     """The error messages of a text, and their runs of three words, by which two that differ a little are alike."""
-    found: Counter[str] = Counter()
-    for message in error_messages(text):
-        found.update(dict.fromkeys((message, *runs(message)), 1))
-    return found
+    return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
 
 
 def runs(message: str) -> list[str]:
@@ -58,6 +55,10 @@ def runs(message: str) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def _of(chunk: str) -> tuple[str, ...]:
     """The codes in a run of characters without spaces; none for a plain word."""
+    chunk = chunk.lstrip(_JOINING)
+    if len(chunk) > _LONGEST_CODE:
+        return ()
+    chunk = chunk.rstrip(_JOINING)
     if chunk.isalpha() and not _INNER_CAPITAL.search(chunk):
         return ()
     lower = _PLACE.sub("", chunk).lower()

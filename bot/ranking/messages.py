@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
 from bot.ranking.text import without_noise
@@ -13,11 +13,17 @@ MOST_MESSAGES = 12
 _LINES_READ = 400
 _SHORTEST, _LONGEST = 8, 300
 
-_TELLING = re.compile(
-    r"(?i:\b(?:panic|fatal|traceback|sigsegv|sigabrt|sigbus|segfault|segmentation|assertion|aborted|denied|refused"
-    r"|unable to|unexpected|undefined|invalid|cannot|can't|could not|couldn't|failed|failure|not found|no such"
-    r"|timed out|timeout|out of (?:range|memory|bounds)|error|exception)\b)|[a-z](?:Error|Exception)\b"
-)
+_SIGN_WORDS = """
+error exception panic fatal traceback sigsegv sigabrt sigbus segfault segmentation assertion aborted denied refused
+unexpected undefined invalid cannot can't couldn't failed failure timeout
+"""
+_SIGN_PHRASES = (
+    "could not", "no such", "not found", "out of bounds", "out of memory", "out of range", "timed out", "unable to"
+)  # fmt: skip
+_SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
+_SAID = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b")
+_SAID_ANYHOW = re.compile(_SAID.pattern, re.IGNORECASE)
+_NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
 # What differs between two reports of one error: numbers, addresses, quoted names, paths.
 _VARIABLE = re.compile(r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|`[^`\n]{0,80}`|\S*[/\\]\S*")
 _MARKUP = re.compile(r"^[\s>*#`$%|+-]+")
@@ -31,15 +37,35 @@ def error_messages(body: str) -> Mapping[str, str]:
     of the comparable form. A message needs three words, since `error: exit` says nothing.
     """
     found: dict[str, str] = {}
-    for line in without_noise(body).splitlines()[:_LINES_READ]:
-        line = _MARKUP.sub("", line).strip()
-        if _SHORTEST <= len(line) <= _LONGEST and _TELLING.search(line):
-            words = split_words(_VARIABLE.sub(" ", line).lower())
-            if len(words) >= 3:
-                found.setdefault(" ".join(words), line)
-                if len(found) == MOST_MESSAGES:
-                    break
+    for line in _telling(without_noise(body)):
+        words = split_words(_VARIABLE.sub(" ", line).lower())
+        if len(words) >= 3:
+            found.setdefault(" ".join(words), line)
+            if len(found) == MOST_MESSAGES:
+                break
     return found
+
+
+def _telling(text: str) -> Iterator[str]:
+    """The lines that tell of an error, without their marks. A plain search, which costs little, rules out most.
+
+    It cannot do that with other lines than ASCII: which letters are one without regard to case is for `re` to say.
+    """
+    lower = text.lower()
+    signs = [sign for sign in _SIGNS if sign in lower]
+    if not signs and text.isascii():
+        return
+    for line in text.splitlines()[:_LINES_READ]:
+        lower = line.lower()
+        if any(sign in lower for sign in signs) or not line.isascii():
+            line = _MARKUP.sub("", line).strip()
+            if _SHORTEST <= len(line) <= _LONGEST and _tells(line):
+                yield line
+
+
+def _tells(line: str) -> bool:
+    said = _SAID.search(line.lower()) if line.isascii() else _SAID_ANYHOW.search(line)
+    return bool(said or _NAMED.search(line))
 
 
 def searchable_phrase(line: str) -> str:

@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import snowballstemmer
 
 from bot.ranking.keywords import STOP_WORDS
-from bot.ranking.words import MARKS
+from bot.ranking.words import MARKS, separating
 
 #: Characters of a text that are read. What an issue is about is said early; what follows is mostly logs.
 TITLE_READ = 400
@@ -33,6 +34,7 @@ p pre br div span code quot amp lt gt nbsp href src img
 _IGNORED = STOP_WORDS | frozenset(_FILLERS.split())
 
 _RAW = re.compile(rf"[^\W_](?:\w|[{MARKS}])*")
+_SEPARATED = separating("_")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
 _DATA = re.compile(r"(?:0x)?[0-9a-fA-F]{7,}|\d{5,}")
@@ -98,12 +100,15 @@ def without_comments(body: str) -> str:
 
 def terms(text: str) -> list[str]:
     """The terms of `text` in order."""
-    return [term for raw in _RAW.findall(text) for term in terms_of(raw)]
+    return list(chain.from_iterable(map(terms_of, raw_words(text))))
 
 
 def raw_words(text: str) -> list[str]:
     """The words as written, with inner underscores: what a search engine takes for one word."""
-    return _RAW.findall(text)
+    if not text.isascii():
+        return _RAW.findall(text)
+    words = text.translate(_SEPARATED).split()
+    return [word for run in words if (word := run.lstrip("_"))] if "_" in text else words
 
 
 def is_unspaced(raw: str) -> bool:

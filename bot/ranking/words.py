@@ -3,6 +3,8 @@
 The word class of Python's `re` leaves out combining marks, which would cut Hindi or Thai words into pieces; the
 ranges below give them back. One compiled expression without nesting serves every caller, so the time spent is
 linear in the length of the text, whatever a stranger wrote.
+
+Most texts are ASCII, and those are cut faster by a table of what separates than by an expression of what does not.
 """
 
 from __future__ import annotations
@@ -21,6 +23,14 @@ MARKS = (
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
 
 
+def separating(kept: str = "") -> dict[int, str]:
+    """For `str.translate`: every ASCII sign to a space but letters, digits and those `kept`."""
+    return {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in kept)}
+
+
+_SEPARATED = separating()
+
+
 def split_words(text: str) -> list[str]:
     """The words of `text` in order, their case kept: runs of letters, digits and marks; all else separates."""
-    return _WORD.findall(text)
+    return text.translate(_SEPARATED).split() if text.isascii() else _WORD.findall(text)
