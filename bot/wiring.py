@@ -33,6 +33,7 @@ from bot.mcp.tools import AskAll, Tools
 from bot.metrics import CALLS
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
+from bot.redelivery import RECOVER_EVERY, recover
 from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.scanning.asking import Asker
@@ -45,6 +46,7 @@ from bot.setup.credentials import Credentials, credentials_file, keep_credential
 from bot.setup.pages import SetUp
 from bot.store import Store, open_store
 from bot.store.budgets import Budgets
+from bot.store.missed import MissedDeliveries
 from bot.store.tokens import SealedTokens
 from bot.tracing import span
 from bot.work import current, working_on
@@ -219,6 +221,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
     return (
         Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         Chore("look again", LOOK_EVERY, services.indexing.look_again),
+        Chore("recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine))),
     )
 
 

@@ -61,7 +61,10 @@ class HookConfig:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One attempt at a delivery. `guid` is `X-GitHub-Delivery`, the same each time; `status_code` 0 means no answer."""
+    """One attempt at a delivery. `guid` is `X-GitHub-Delivery`, the same each time; `status_code` 0 means no answer.
+
+    `taken` is whether the receiver answered well, which GitHub calls a status of `OK`.
+    """
 
     id: int
     guid: str
@@ -70,6 +73,7 @@ class Delivery:
     status_code: int
     delivered_at: datetime
     redelivery: bool
+    taken: bool = False
 
 
 class AppClient:
@@ -215,4 +219,5 @@ def _delivery(data: Mapping[str, Any]) -> Delivery:
         status_code=data["status_code"],
         delivered_at=convert.moment(data["delivered_at"]),
         redelivery=data["redelivery"],
+        taken=data["status"] == "OK",
     )

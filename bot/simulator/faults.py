@@ -44,9 +44,10 @@ class Fault:
 
 
 class Faults:
-    """The failures that wait for a request. Thread safe."""
+    """The failures that wait for a request. Thread safe. `requests` counts all that came."""
 
     def __init__(self) -> None:
+        self.requests = 0
         self._lock = threading.Lock()
         self._faults: list[Fault] = []
 
@@ -90,6 +91,7 @@ class Faults:
         """The fault that strikes this request, if one does; it is used up by that."""
         request = f"{method} {path}"
         with self._lock:
+            self.requests += 1
             for fault in self._faults:
                 if fault.times == 0 or not fnmatch.fnmatchcase(request, fault.pattern):
                     continue

@@ -1,4 +1,4 @@
-"""Signed deliveries, in order, from a thread of their own; and the log that `/app/hook/deliveries` shows.
+"""Signed deliveries, in order unless told otherwise, in the background; and the log that `/app/hook/deliveries` shows.
 
 https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries has the signature, GitHub waits ten
 seconds for an answer, follows no redirect and never tries again by itself.
@@ -67,15 +67,19 @@ class Webhooks:
     """Builds payloads when something happens and sends them in the background.
 
     `post` does the sending, by default over HTTP; a test can deliver to an application in its own process with it.
+    One thread sends in order. GitHub promises no order: with several `senders` deliveries are under way at once, and
+    `hold` answers for how many seconds the next one is kept back first, so that others overtake it.
     """
 
     def __init__(self, world: World, post: Post | None = None, *, validate: bool = True) -> None:
         self._world = world
         self.post: Post = post or http_post
         self.validate = validate
+        self.senders = 1
+        self.hold: Callable[[], float] = lambda: 0.0
         self.log: list[Delivery] = []
         self._queue: queue.Queue[Delivery | None] = queue.Queue()
-        self._thread: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []
 
     def announce(
         self,
@@ -119,9 +123,10 @@ class Webhooks:
         self._enqueue(again)
 
     def recent(self, app: App) -> list[Delivery]:
-        """The attempts of the last three days, newest first."""
+        """The attempts of the last three days that are over, newest first."""
         since = self._world.clock.now() - RETENTION
-        return [entry for entry in reversed(self.log) if entry.app is app and entry.delivered_at >= since]
+        over = (entry for entry in reversed(self.log) if entry.status != "pending")
+        return [entry for entry in over if entry.app is app and entry.delivered_at >= since]
 
     def join(self, timeout: float = 60.0) -> None:
         """Wait until everything queued has been sent and answered; TimeoutError otherwise."""
@@ -134,15 +139,17 @@ class Webhooks:
                 self._queue.all_tasks_done.wait(left)
 
     def stop(self) -> None:
-        """Send what is queued no more, and end the thread once its present delivery is over."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
+        """Send what is queued no more, and end the threads once their present deliveries are over."""
+        threads, self._threads = self._threads, []
+        if threads:
             with contextlib.suppress(queue.Empty):
                 while True:
                     self._queue.get_nowait()
                     self._queue.task_done()
-            self._queue.put(None)
-            thread.join(timeout=1.0)
+            for _ in threads:
+                self._queue.put(None)
+            for thread in threads:
+                thread.join(timeout=1.0)
 
     def _add(
         self,
@@ -163,13 +170,14 @@ class Webhooks:
     def _enqueue(self, delivery: Delivery) -> None:
         self.log.append(delivery)
         self._queue.put(delivery)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="simulator-webhooks", daemon=True)
-            self._thread.start()
+        while len(self._threads) < self.senders:
+            self._threads.append(threading.Thread(target=self._run, name="simulator-webhooks", daemon=True))
+            self._threads[-1].start()
 
     def _run(self) -> None:
         while (delivery := self._queue.get()) is not None:
             try:
+                time.sleep(self.hold())
                 self._send(delivery)
             finally:
                 self._queue.task_done()

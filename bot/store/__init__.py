@@ -3,6 +3,7 @@
 import bot.store.decision_tables
 import bot.store.gauges
 import bot.store.index_tables
+import bot.store.missed_tables
 import bot.store.scan_tables  # noqa: F401  (the schema is complete only with the tables of all of them)
 from bot.store.comments import ADVISORY, Claim, CommentState, KeptComment
 from bot.store.repositories import StoredRepository

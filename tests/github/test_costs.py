@@ -19,6 +19,7 @@ from bot.github.costs import cost_of, is_repeatable
         ("PATCH", "/repos/a/b/issues/1", {}, "core", {"core": 1, "points": 5, "content": 1}),
         ("DELETE", "/repos/a/b/issues/comments/1", {}, "core", {"core": 1, "points": 5}),
         ("POST", "/app/installations/1/access_tokens", {}, "app", {}),
+        ("POST", "/app/hook/deliveries/1/attempts", {}, "core", {"core": 1, "points": 5}),
         # A repository may be called as it likes.
         ("GET", "/repos/search/issues", {}, "core", {"core": 1, "points": 1}),
         ("GET", "/repos/a/graphql", {}, "core", {"core": 1, "points": 1}),

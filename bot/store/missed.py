@@ -1,0 +1,92 @@
+"""Deliveries that GitHub could not hand over, until they are taken or GitHub has forgotten them itself."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from bot.store.base import Part
+from bot.store.engine import write
+from bot.store.missed_tables import marks, missed
+
+_DELIVERIES = "deliveries"
+# Far below what a statement may have in parameters.
+_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """`delivery_id` is its last attempt, `failed_at` the time of the first (seconds since 1970), `status_code` 0 where
+    there was no answer. `asked` counts our requests for another attempt, the last of them at `asked_at`.
+
+    `first` is only for `note`: whether this is news of a delivery, and not merely of a repetition.
+    """
+
+    guid: str
+    delivery_id: int
+    failed_at: float
+    status_code: int
+    asked: int = 0
+    asked_at: float = 0.0
+    first: bool = False
+
+
+class MissedDeliveries(Part):
+    """The `missed` table, and how far GitHub's list has been read."""
+
+    def read_until(self) -> float | None:
+        """The time of the last attempt that was read; None before the first look."""
+        with self._engine.connect() as connection:
+            return connection.execute(sa.select(marks.c.at).where(marks.c.name == _DELIVERIES)).scalar_one_or_none()
+
+    def note(
+        self, failed: Sequence[Missed], taken: Collection[str], *, read_until: float | None, oldest: float
+    ) -> None:
+        """Keep what has failed, and forget what was taken or failed before `oldest`, all in one transaction.
+
+        Of what is known already the last attempt is noted. A repetition of something unknown is not kept: it was given
+        up, and would be asked for without end.
+        """
+        insert = self._insert(missed)
+        insert = insert.on_conflict_do_update(
+            index_elements=["guid"],
+            set_={"delivery_id": insert.excluded.delivery_id, "status_code": insert.excluded.status_code},
+        )
+        names = ("guid", "delivery_id", "failed_at", "status_code", "asked", "asked_at")
+        new = [{name: getattr(one, name) for name in names} for one in failed if one.first]
+        again = [
+            {"key": one.guid, "attempt": one.delivery_id, "code": one.status_code} for one in failed if not one.first
+        ]
+        update = sa.update(missed).where(missed.c.guid == sa.bindparam("key"))
+        with write(self._engine) as connection:
+            if new:
+                connection.execute(insert, new)
+            if again:
+                connection.execute(
+                    update.values(delivery_id=sa.bindparam("attempt"), status_code=sa.bindparam("code")), again
+                )
+            guids = sorted(taken)
+            for start in range(0, len(guids), _BATCH):
+                connection.execute(sa.delete(missed).where(missed.c.guid.in_(guids[start : start + _BATCH])))
+            connection.execute(sa.delete(missed).where(missed.c.failed_at < oldest))
+            if read_until is not None:
+                mark = self._insert(marks).values(name=_DELIVERIES, at=read_until)
+                connection.execute(mark.on_conflict_do_update(index_elements=["name"], set_={"at": mark.excluded.at}))
+
+    def all(self) -> list[Missed]:
+        """All of them."""
+        with self._engine.connect() as connection:
+            return [Missed(*row) for row in connection.execute(sa.select(missed))]
+
+    def asked(self, guid: str, now: float) -> None:
+        """Note that GitHub was asked for another attempt."""
+        with write(self._engine) as connection:
+            mine = sa.update(missed).where(missed.c.guid == guid)
+            connection.execute(mine.values(asked=missed.c.asked + 1, asked_at=now))
+
+    def remove(self, guid: str) -> None:
+        """Forget one that GitHub no longer has."""
+        with write(self._engine) as connection:
+            connection.execute(sa.delete(missed).where(missed.c.guid == guid))

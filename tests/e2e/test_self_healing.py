@@ -1,0 +1,167 @@
+"""What GitHub could not deliver is found and worked on once; what changed unheard is found in the index.
+
+The bot is down, deliveries fail, the bot is back. Of an outage longer than GitHub keeps its deliveries the index still
+learns everything; nobody is answered days late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from bot.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
+from bot.simulator.webhooks import Answer
+from bot.store.missed import MissedDeliveries
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+DAY = 86_400.0
+
+
+@pytest.fixture
+def missed(doppel: Doppel) -> MissedDeliveries:
+    missed = MissedDeliveries(doppel.services.store.engine)
+    heal(doppel)
+    return missed
+
+
+def heal(doppel: Doppel) -> None:
+    """One turn of the chore, and all that follows from it."""
+    recover(doppel.services, MissedDeliveries(doppel.services.store.engine))
+    doppel.settle()
+
+
+@contextmanager
+def answering(doppel: Doppel, status: int | None, *, first: bool = False) -> Iterator[None]:
+    """Deliveries are answered with `status`, or time out; with `first` the receiver has taken them before that."""
+    webhooks = doppel.sim.webhooks
+    webhooks.join()
+    post = webhooks.post
+
+    def fail(url: str, body: bytes, headers: dict[str, str]) -> Answer:
+        if first:
+            post(url, body, headers)
+        if status is None:
+            raise TimeoutError
+        return status, {}, ""
+
+    webhooks.post = fail  # type: ignore[assignment]
+    try:
+        yield
+        webhooks.join()
+    finally:
+        webhooks.post = post
+
+
+def attempts(doppel: Doppel, number: int) -> list[str]:
+    """The status of every attempt to deliver `issues.opened` of an issue."""
+    return [
+        one.status
+        for one in doppel.sim.webhooks.log
+        if (one.event, one.action, one.repository_id) == ("issues", "opened", doppel.repository.id)
+        and one.payload["issue"]["number"] == number
+    ]
+
+
+@pytest.mark.parametrize("status", [503, None])
+def test_a_delivery_that_failed_is_worked_on_once(doppel: Doppel, missed: MissedDeliveries, status: int | None) -> None:
+    doppel.open(*FIRST, author="ann")
+    with answering(doppel, status):
+        doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    assert len(missed.all()) == 0, "nobody has looked yet"
+    heal(doppel)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+    before = attempts(doppel, 2)
+    assert before[-1] == "OK"
+    assert len(before) == 2
+    doppel.sim.clock.advance(FIRST_WAIT)
+    heal(doppel)
+    assert attempts(doppel, 2) == before, "what was taken is not asked for again"
+    assert missed.all() == []
+
+
+def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: MissedDeliveries) -> None:
+    doppel.open(*FIRST, author="ann")
+    with answering(doppel, None, first=True):
+        doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+    searches = doppel.searches()
+    heal(doppel)
+    again = [one for one in doppel.sim.webhooks.log if one.redelivery and one.action == "opened"][-1]
+    assert '"known"' in again.response_body
+    assert doppel.searches() == searches
+    assert len(doppel.said(2)) == 1
+
+
+def test_what_somebody_has_redelivered_is_left_alone(doppel: Doppel, missed: MissedDeliveries) -> None:
+    with answering(doppel, 502):
+        doppel.open(*FIRST, author="ann")
+    doppel.sim.webhooks.redeliver(doppel.sim.webhooks.log[-1])
+    doppel.settle()
+    heal(doppel)
+    assert attempts(doppel, 1) == ["Invalid HTTP Response: 502", "OK"]
+
+
+def test_while_the_receiver_stays_away_it_is_asked_for_ever_more_seldom(
+    doppel: Doppel, missed: MissedDeliveries
+) -> None:
+    with answering(doppel, 503):
+        doppel.open(*FIRST, author="ann")
+        for wait in (0.0, FIRST_WAIT / 2, FIRST_WAIT / 2, 2 * FIRST_WAIT, 2 * FIRST_WAIT):
+            doppel.sim.clock.advance(wait)
+            heal(doppel)
+    assert len(attempts(doppel, 1)) == 1 + 3
+    doppel.sim.clock.advance(3 * DAY)
+    heal(doppel)
+    assert missed.all() == [], "GitHub itself has forgotten it"
+    assert len(attempts(doppel, 1)) == 1 + 3
+
+
+def test_a_payload_that_is_refused_is_not_asked_for_without_end(doppel: Doppel, missed: MissedDeliveries) -> None:
+    with answering(doppel, 400):
+        doppel.open(*FIRST, author="ann")
+        for _ in range(6):
+            doppel.sim.clock.advance(DAY / 4)
+            heal(doppel)
+    assert len(attempts(doppel, 1)) == 1 + MOST_OF_REFUSED
+
+
+def test_a_long_outage_is_read_page_by_page(doppel: Doppel, missed: MissedDeliveries) -> None:
+    doppel.open(*FIRST, author="ann")
+    began = len(doppel.sim.webhooks.log)
+    with answering(doppel, 503):
+        for number in range(105):
+            # What bots write needs no work, so that this is about delivering alone.
+            doppel.sim.comment(doppel.repo, 1, "other[bot]", f"Thought number {number}")
+    heal(doppel)
+    outcomes: dict[str, list[str]] = {}
+    for one in doppel.sim.webhooks.log[began:]:
+        outcomes.setdefault(one.guid, []).append(one.status)
+    assert list(outcomes.values()) == [["Invalid HTTP Response: 503", "OK"]] * 105
+
+
+def test_c2_after_a_longer_outage_the_index_has_everything_and_nobody_is_answered_late(
+    doppel: Doppel, missed: MissedDeliveries
+) -> None:
+    """Beyond what GitHub keeps, an issue opened in the outage is indexed and not answered: after days of silence people
+    have dealt with it, and hundreds of comments at once would be noise. `/duplicates` on it still answers."""
+    doppel.open("Dark mode for the settings page", author="ann")
+    with answering(doppel, 503):
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN, author="bob")
+        doppel.sim.edit_issue(doppel.repo, 1, title="Dark mode everywhere")
+    doppel.sim.clock.advance(3 * DAY + 3600)
+    heal(doppel)
+    assert len(attempts(doppel, 2)) == 1
+    doppel.services.indexing.look_again()
+    doppel.settle()
+    assert doppel.services.index.count(doppel.repository.id) == 3
+    assert doppel.said(3) == []
+    doppel.write(3, "/duplicates", "bob")
+    assert "Crash while exporting to PDF" in doppel.advice(3)
+    doppel.open("Everywhere a dark mode", author="carol")
+    assert "Dark mode everywhere" in doppel.advice(4)
