@@ -16,9 +16,7 @@ from bot.events import Ignored
 from bot.jobs.inbox import Inbox, debounce
 from bot.jobs.job import QueueUnavailable
 from bot.metrics import DELIVERIES, UNKNOWN_EVENTS
-from bot.pages import make_pages
 from bot.settings import Settings, load
-from bot.setup.pages import make_setup
 from bot.tracing import delivery_span
 from bot.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
 from bot.work import Work, working_on
@@ -63,8 +61,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(routes)
     app.register_blueprint(health.routes)
     app.register_error_handler(HTTPException, _http_error)
-    if settings.setup_token:
-        _add_setup(app, settings)
+    _add_pages(app, settings)
     return app
 
 
@@ -77,16 +74,26 @@ def _set_up_first(settings: Settings) -> Flask:
     app.add_url_rule("/healthz", "healthz", health.healthz)
     for path in ("/readyz", "/webhook"):
         app.add_url_rule(path, path, _not_set_up, methods=["GET", "POST"])
-    _add_setup(app, settings)
+    _add_pages(app, settings)
     return app
 
 
-def _add_setup(app: Flask, settings: Settings) -> None:
+def _add_pages(app: Flask, settings: Settings) -> None:
+    """The set-up page where there is a first-run token, the dashboard where people can sign in."""
+    signs_in = settings.app_id and settings.private_key and settings.client_id and settings.client_secret
+    if not settings.setup_token and not signs_in:
+        return
     # Only here does the web process need what speaks to GitHub, which takes a while to import.
-    from bot.wiring import build_setup
+    from bot.dashboard.pages import make_dashboard
+    from bot.pages import make_pages
+    from bot.setup.pages import make_setup
+    from bot.wiring import build_dashboard, build_setup
 
     app.register_blueprint(make_pages())
-    app.register_blueprint(make_setup(build_setup(settings)))
+    if settings.setup_token:
+        app.register_blueprint(make_setup(build_setup(settings)))
+    if signs_in:
+        app.register_blueprint(make_dashboard(build_dashboard(settings)))
 
 
 def _not_set_up() -> tuple[Response, int]:

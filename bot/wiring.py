@@ -15,6 +15,11 @@ from time import monotonic
 from bot import manifest
 from bot.calls import CallCounts, get_tool_call_tracker
 from bot.comments import CommentKeeper
+from bot.dashboard.access import Access
+from bot.dashboard.data import Data
+from bot.dashboard.pages import Dashboard
+from bot.dashboard.session import Sessions
+from bot.dashboard.sign_in import SignIn
 from bot.doctor import Wanted
 from bot.errors import SettingsError
 from bot.events import RepositorySummary
@@ -26,25 +31,27 @@ from bot.index.backfill import Backfills, Progress
 from bot.index.embedding import Embedder, choose_embedder
 from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
 from bot.issue_forms import IssueForms
-from bot.jobs import Chore, Inbox, Job, ensure_schema
+from bot.jobs import Chore, DeadLetters, Inbox, Job, ensure_schema
 from bot.jobs.arrivals import has_arrived
+from bot.redelivery import RECOVER_EVERY, recover
 from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import AskAll, Tools
 from bot.metrics import CALLS
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
-from bot.redelivery import RECOVER_EVERY, recover
-from bot.repository_settings import RepositorySettings
+from bot.render.links import pages_of
+from bot.repository_settings import Loaded, RepositorySettings
 from bot.router import Router
 from bot.scanning.asking import Asker
 from bot.scanning.filling import OwnSteps, fill
+from bot.scanning.model import Result
 from bot.scanning.processes import ask_in_processes
 from bot.scanning.scan import Scan
 from bot.services import Services
 from bot.settings import Settings
 from bot.setup.credentials import Credentials, credentials_file, keep_credentials
 from bot.setup.pages import SetUp
-from bot.store import Store, open_store
+from bot.store import Store, StoredRepository, open_store
 from bot.store.budgets import Budgets
 from bot.store.missed import MissedDeliveries
 from bot.store.tokens import SealedTokens
@@ -267,6 +274,42 @@ def build_setup(settings: Settings) -> SetUp:
         keep=partial(keep_credentials, settings.home),
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
         arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
+    )
+
+
+def build_dashboard(settings: Settings) -> Dashboard:
+    """What the dashboard works with. The database is not touched before the first page."""
+    github = build_github(settings)
+
+    def may_triage(repository: StoredRepository, login: str) -> bool:
+        client = github.installation(repository.installation or 0, repository_ids=(repository.id,))
+        return client.permission(repository.ref, login).triage
+
+    @cache
+    def data() -> Data:
+        store = open_store(settings)
+        read = RepositorySettings(store, now)
+
+        def settings_of(repository: StoredRepository) -> Loaded:
+            return read.read(
+                lambda repo_id: github.installation(repository.installation or 0, repository_ids=(repo_id,)),
+                repository.summary,
+            )
+
+        def groups_of(repository: StoredRepository) -> Result | None:
+            if not _is_complete(store, repository.id):
+                return None
+            return Scan(store, build_asker(settings, store=store), repository.id).result()
+
+        return Data(store, build_index(settings, store), DeadLetters(settings), settings_of, groups_of, now)
+
+    web = pages_of(settings.github_api_url)
+    return Dashboard(
+        sign_in=SignIn(web, settings.client_id, settings.client_secret, github.visitor),
+        sessions=Sessions(settings.client_secret),
+        access=Access(may_triage, monotonic),
+        data=data,
+        web=web,
     )
 
 

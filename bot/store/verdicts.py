@@ -141,6 +141,10 @@ class Verdicts(Part):
         """The decisions that the `undo` in this comment took back: a retry of it must not take back another."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
+    def since(self, repo_id: int, since: float) -> list[Verdict]:
+        """The decisions on a repository's issues at `since` (seconds since 1970) or later that still hold."""
+        return self._find(verdicts.c.repo_id == repo_id, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
+
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[Verdict]:
         with self._engine.connect() as connection:
             rows = connection.execute(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))

@@ -1,0 +1,113 @@
+"""What the pages read: the store, the index, the queue's dead letters, and the settings file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.calibration.bar import Bar, bar_in_force
+from bot.calibration.keeping import Calibrations, KeptCalibration
+from bot.calibration.points import Point, points
+from bot.calibration.rule import WINDOW
+from bot.decisions import Decision, Decisions
+from bot.errors import DoppelError
+from bot.feedback import Example, Kind, Signal, Signals, Who, examples
+from bot.index import Index
+from bot.index.backfill import Backfills
+from bot.indexing.status import Status, statuses
+from bot.jobs import DeadLetter, DeadLetters
+from bot.repository_settings import Loaded
+from bot.scanning.model import Result
+from bot.store import Store, StoredRepository
+
+PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What people said, the bar that holds, and how it was reached (None: nothing was ever calibrated)."""
+
+    examples: tuple[Example, ...]
+    points: tuple[Point, ...]
+    bar: Bar
+    kept: KeptCalibration | None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """One repository's index, what was given up, and what could not be found out."""
+
+    index: Status | None
+    letters: tuple[DeadLetter, ...]
+    problem: str = ""
+
+
+class Data:
+    """Reads, and takes votes. `settings_of` reads a repository's settings, `groups_of` what its last scan found."""
+
+    def __init__(
+        self,
+        store: Store,
+        index: Index,
+        letters: DeadLetters,
+        settings_of: Callable[[StoredRepository], Loaded],
+        groups_of: Callable[[StoredRepository], Result | None],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.settings_of = settings_of
+        self.groups_of = groups_of
+        self._index = index
+        self._letters = letters
+        self._decisions = Decisions(store.engine)
+        self._signals = Signals(store.engine)
+
+    def latest(self, repository: StoredRepository, before: float | None) -> list[Decision]:
+        """The latest decisions, one more than a page holds where there are more."""
+        return self._decisions.latest(repository.id, PAGE + 1, before)
+
+    def of_issue(self, repository: StoredRepository, number: int) -> list[Decision]:
+        """Everything that was decided about an issue, the latest first."""
+        return self._decisions.of_issue(repository.id, number)[::-1]
+
+    def titles(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, str]:
+        """The titles of issues as the index has them; what it does not have is left out."""
+        with self._index.view(repository.id) as view:
+            return {number: title for number, (title, _) in view.texts(numbers).items()}
+
+    def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
+        """What this person has said here of an issue's candidates."""
+        said = self._signals.of_issue(repository.id, number, Kind.VOTE)
+        return {one.other: one.same for one in said if one.login == login.lower()}
+
+    def vote(self, repository: StoredRepository, number: int, other: int, login: str, same: bool | None) -> None:
+        """Keep what a person who may triage says of a pair; None takes it back."""
+        if same is None:
+            self._signals.drop_own(repository.id, number, Kind.VOTE, login, other)
+            return
+        at = self.clock().timestamp()
+        self._signals.put(repository.id, Signal(number, Kind.VOTE, login, other, same, Who.TRIAGE, at))
+
+    def feedback(self, repository: StoredRepository) -> Feedback:
+        """What was said within the time that counts."""
+        kept = Calibrations(self.store.engine).get(repository.id)
+        now = self.clock().timestamp()
+        since = max(now - WINDOW, kept.since if kept else 0.0)
+        decisions = self._decisions.between(repository.id, now - WINDOW, now + 1)
+        verdicts = self.store.verdicts.since(repository.id, since)
+        made = examples(decisions, self._signals.since(repository.id, since), verdicts, since)
+        bar = bar_in_force(self.settings_of(repository).config, kept)
+        return Feedback(tuple(made), tuple(points(decisions, made)), bar, kept)
+
+    def health(self, repository: StoredRepository) -> Health:
+        """How the bot is in this repository."""
+        try:
+            given_up = [one for one in self._letters.list() if one.repository == repository.ref]
+        except DoppelError as problem:
+            return Health(self._status(repository), (), str(problem))
+        return Health(self._status(repository), tuple(given_up))
+
+    def _status(self, repository: StoredRepository) -> Status | None:
+        return next(statuses([repository], Backfills(self.store.engine), self._index), None)

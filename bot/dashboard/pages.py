@@ -1,0 +1,219 @@
+"""The dashboard's routes: signing in, and the pages of a repository for who may triage there."""
+
+from __future__ import annotations
+
+import functools
+import hmac
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, abort, g, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response
+
+from bot.dashboard import views
+from bot.dashboard.access import Access
+from bot.dashboard.data import PAGE, Data
+from bot.dashboard.session import HOURS, Session, Sessions
+from bot.dashboard.settings_page import setting_rows
+from bot.dashboard.sign_in import NotSignedIn, SignIn
+from bot.errors import DoppelError
+from bot.model import RepoRef
+from bot.pages import protect
+from bot.store import StoredRepository
+
+COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
+_VOTES = {"same": True, "other": False, "none": None}
+Page = str | Response | tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Dashboard:
+    """What the pages work with; `data` is made at the first page that needs it. `web` is the root of GitHub's pages."""
+
+    sign_in: SignIn
+    sessions: Sessions
+    access: Access
+    data: Callable[[], Data]
+    web: str
+
+
+def make_dashboard(dashboard: Dashboard) -> Blueprint:
+    """The blueprint with `/login`, `/logout` and `/dashboard`."""
+    pages = Blueprint("dashboard", __name__, template_folder="templates")
+    protect(pages)
+    pages.register_error_handler(DoppelError, _unavailable)
+    routes = _Pages(dashboard)
+    pages.before_request(routes.recognise)
+    pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session")})
+    here = "/dashboard/<owner>/<name>"
+    for path, name, methods in (
+        ("/login", "login", ["GET"]),
+        ("/login/callback", "callback", ["GET"]),
+        ("/logout", "logout", ["POST"]),
+        ("/dashboard", "home", ["GET"]),
+        (here, "decisions", ["GET"]),
+        (f"{here}/issues/<int:number>", "issue", ["GET"]),
+        (f"{here}/issues/<int:number>", "vote", ["POST"]),
+        (f"{here}/backlog", "backlog", ["GET"]),
+        (f"{here}/feedback", "feedback", ["GET"]),
+        (f"{here}/settings", "settings", ["GET"]),
+        (f"{here}/health", "health", ["GET"]),
+    ):
+        view = getattr(routes, name)
+        pages.add_url_rule(path, name, routes.for_triage(view) if path.startswith(here) else view, methods=methods)
+    return pages
+
+
+class _Pages:
+    def __init__(self, dashboard: Dashboard) -> None:
+        self._dashboard = dashboard
+
+    def recognise(self) -> None:
+        """Find out who asks, before any page."""
+        g.session = self._dashboard.sessions.read(request.cookies.get(COOKIE, ""))
+
+    def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
+        """Show a repository's page to who may triage there. For all others there is no such page."""
+
+        @functools.wraps(view)
+        def shown(owner: str, name: str, **rest: Any) -> Page:
+            session: Session | None = g.session
+            if session is None:
+                return redirect(url_for("dashboard.login", next=request.path))
+            repository = self._data.store.repositories.by_name(RepoRef(owner, name))
+            if repository is None or not self._dashboard.access.allows(repository, session.login):
+                abort(404)
+            return view(repository, **rest)
+
+        return shown
+
+    def login(self) -> Page:
+        """Send the person to GitHub. What comes back must fit the cookie, so that nobody is signed in by a link."""
+        state = secrets.token_urlsafe(24)
+        answer = redirect(self._dashboard.sign_in.address(state, self._back()))
+        following = request.args.get("next", "")
+        _set(answer, STATE_COOKIE, f"{state}.{following if _is_ours(following) else ''}", 600)
+        return answer
+
+    def callback(self) -> Page:
+        """Take the code that GitHub sends the person back with."""
+        state, _, following = request.cookies.get(STATE_COOKIE, "").partition(".")
+        if not state or not hmac.compare_digest(state.encode(), request.args.get("state", "").encode()):
+            return render_template("dashboard/problem.html", problem="This sign-in did not begin here."), 400
+        if "code" not in request.args:
+            return render_template(
+                "dashboard/problem.html", problem="GitHub did not let the App know who you are."
+            ), 403
+        try:
+            session = self._dashboard.sign_in.who(request.args["code"], self._back())
+        except NotSignedIn as problem:
+            return render_template("dashboard/problem.html", problem=str(problem)), 403
+        answer = redirect(following if _is_ours(following) else url_for("dashboard.home"))
+        _set(answer, COOKIE, self._dashboard.sessions.write(session), HOURS * 3600)
+        answer.delete_cookie(STATE_COOKIE)
+        return answer
+
+    def logout(self) -> Page:
+        """Forget the session."""
+        answer = redirect(url_for("dashboard.home"))
+        answer.delete_cookie(COOKIE)
+        return answer
+
+    def home(self) -> Page:
+        """The repositories that the person looks after."""
+        session: Session | None = g.session
+        if session is None:
+            return render_template("dashboard/welcome.html")
+        store = self._data.store.repositories
+        offered = [found for key in session.repositories if (found := store.get(key)) is not None]
+        return render_template(
+            "dashboard/home.html", repositories=sorted(offered, key=lambda one: str(one.ref).lower())
+        )
+
+    def decisions(self, repository: StoredRepository) -> Page:
+        """What happened, the latest first."""
+        before = request.args.get("before", type=float)
+        found = self._data.latest(repository, before)
+        more = found[PAGE - 1].at if len(found) > PAGE else None
+        titles = self._data.titles(repository, views.named(found[:PAGE]))
+        rows = views.rows(found[:PAGE], titles, self._data.clock())
+        return render_template(
+            "dashboard/decisions.html", repository=repository, rows=rows, titles=titles, more=more, before=before
+        )
+
+    def issue(self, repository: StoredRepository, number: int) -> Page:
+        """All that was decided about one issue, with the evidence."""
+        found = self._data.of_issue(repository, number)
+        titles = self._data.titles(repository, views.named(found) | {number})
+        rows = views.rows(found, titles, self._data.clock())
+        return render_template(
+            "dashboard/issue.html",
+            repository=repository,
+            number=number,
+            titles=titles,
+            decisions=list(zip(rows, found, strict=True)),
+            votes=self._data.votes(repository, number, g.session.login),
+        )
+
+    def vote(self, repository: StoredRepository, number: int) -> Page:
+        """Keep what the person says of a pair: the same, another one, or nothing after all."""
+        other, said = request.form.get("other", type=int), request.form.get("said", "")
+        known = {one.number for decision in self._data.of_issue(repository, number) for one in decision.evidence}
+        if said not in _VOTES or other not in known or other is None:
+            abort(400)
+        self._data.vote(repository, number, other, g.session.login, _VOTES[said])
+        owner, name = repository.ref.owner, repository.ref.name
+        here = url_for("dashboard.issue", owner=owner, name=name, number=number, _anchor=f"candidate-{other}")
+        return redirect(here, 303)
+
+    def backlog(self, repository: StoredRepository) -> Page:
+        """The groups that the last scan found."""
+        return render_template("dashboard/backlog.html", repository=repository, result=self._data.groups_of(repository))
+
+    def feedback(self, repository: StoredRepository) -> Page:
+        """What people said, and where it has put the bar."""
+        found = self._data.feedback(repository)
+        return render_template(
+            "dashboard/feedback.html",
+            repository=repository,
+            feedback=found,
+            bins=views.reliability(found.points),
+            said=views.said(found.examples, self._data.clock()),
+        )
+
+    def settings(self, repository: StoredRepository) -> Page:
+        """The settings as the bot reads them, with what is wrong with their file."""
+        loaded = self._data.settings_of(repository)
+        return render_template(
+            "dashboard/settings.html", repository=repository, loaded=loaded, rows=setting_rows(loaded.config)
+        )
+
+    def health(self, repository: StoredRepository) -> Page:
+        """How the index is, and what was given up."""
+        return render_template("dashboard/health.html", repository=repository, health=self._data.health(repository))
+
+    @property
+    def _data(self) -> Data:
+        return self._dashboard.data()
+
+    @staticmethod
+    def _back() -> str:
+        """Where GitHub sends the person back to; one of the addresses in the manifest."""
+        secure = request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
+        return url_for("dashboard.callback", _external=True, _scheme="https" if secure else request.scheme)
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a path leads into the dashboard, and to no other host."""
+    return path.startswith("/dashboard/") and "\\" not in path and "//" not in path
+
+
+def _set(answer: Response, name: str, value: str, seconds: int) -> None:
+    answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="Lax", secure=request.is_secure)
+
+
+def _unavailable(problem: DoppelError) -> tuple[str, int]:
+    """GitHub or a database is away: nobody sees anything that they might not be allowed to see."""
+    return render_template("dashboard/problem.html", problem=f"{problem}."), 503

@@ -1,0 +1,53 @@
+"""The settings in force as rows of a table, made from the table of settings. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any, NamedTuple
+
+from bot.config import RepoConfig
+
+
+class SettingRow(NamedTuple):
+    """One setting: its path in the file, its value as the file would have it, and whether that is the usual one."""
+
+    path: str
+    value: str
+    usual: bool
+
+
+def setting_rows(config: RepoConfig) -> list[SettingRow]:
+    """Every setting, in the order of the documentation."""
+    return list(_rows("", config, RepoConfig()))
+
+
+def _rows(path: str, value: Any, usual: Any) -> list[SettingRow]:
+    if is_dataclass(value):
+        return [
+            row
+            for field in fields(value)
+            for row in _rows(
+                f"{path}.{field.name}" if path else field.name,
+                getattr(value, field.name),
+                getattr(usual, field.name, None),
+            )
+        ]
+    if isinstance(value, dict) and value:
+        return [
+            row for name in value for row in _rows(f"{path}.{name}", value[name], usual.get(name) if usual else None)
+        ]
+    return [SettingRow(path, _shown(value), value == usual)]
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case True:
+            return "on"
+        case False:
+            return "off"
+        case None | () | {}:
+            return "none"
+        case tuple() | list() | frozenset():
+            return ", ".join(map(str, value))
+        case _:
+            return str(value)

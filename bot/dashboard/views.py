@@ -1,0 +1,101 @@
+"""What the pages show, as values for their templates. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.calibration.points import Point
+from bot.decisions import Decision, Evidence, Outcome
+from bot.feedback import Example
+
+_WORDS: Mapping[Outcome, str] = {
+    Outcome.POSTED: "commented",
+    Outcome.EDITED: "changed its comment",
+    Outcome.UNCHANGED: "left its comment as it was",
+    Outcome.SHADOW: "would have commented",
+    Outcome.SILENT: "said nothing",
+    Outcome.LEFT_ALONE: "left it alone",
+}
+_BINS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One decision in a list: the issue, when, what came of it and its likeliest candidate, if there was any."""
+
+    number: int
+    title: str
+    at: datetime
+    outcome: str
+    speaks: bool
+    reason: str
+    bar: float
+    best: Evidence | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Comments whose probability was between `low` and `high`: what was said of them, as weights."""
+
+    low: float
+    high: float
+    expected: float
+    right: float
+    wrong: float
+
+    @property
+    def share(self) -> float | None:
+        """The share that was right; None where nobody said anything."""
+        return self.right / (self.right + self.wrong) if self.right + self.wrong else None
+
+
+def outcome_words(decision: Decision) -> str:
+    """What the bot did, in words that follow its name."""
+    return _WORDS[decision.outcome]
+
+
+def rows(decisions: Iterable[Decision], titles: Mapping[int, str], moment: datetime) -> list[Row]:
+    """Decisions as rows; times in the zone of `moment`."""
+    return [
+        Row(
+            number=one.number,
+            title=titles.get(one.number, ""),
+            at=datetime.fromtimestamp(one.at, moment.tzinfo),
+            outcome=outcome_words(one),
+            speaks=one.outcome.speaks,
+            reason=one.reason,
+            bar=one.bar,
+            best=one.evidence[0] if one.evidence else None,
+        )
+        for one in decisions
+    ]
+
+
+def said(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:
+    """What people said, with the time in the zone of `moment`, the latest first."""
+    return [(datetime.fromtimestamp(one.at, moment.tzinfo), one) for one in reversed(examples)]
+
+
+def named(decisions: Iterable[Decision]) -> set[int]:
+    """Every issue of the repository that is named in these decisions."""
+    return {
+        number
+        for one in decisions
+        for number in (one.number, *(candidate.number for candidate in one.evidence if candidate.own))
+    }
+
+
+def reliability(points: Sequence[Point]) -> list[Bin]:
+    """How often the bot was right where it said that it was so likely: bins of a fifth, with what people said."""
+    made = []
+    for step in range(_BINS):
+        low, high = step / _BINS, (step + 1) / _BINS
+        inside = [one for one in points if low <= one.probability < high or (high == 1 and one.probability == 1)]
+        right = sum(one.weight for one in inside if one.right)
+        wrong = sum(one.weight for one in inside if not one.right)
+        weight = right + wrong
+        expected = sum(one.probability * one.weight for one in inside) / weight if weight else (low + high) / 2
+        made.append(Bin(low, high, expected, right, wrong))
+    return made

@@ -1,0 +1,120 @@
+"""A host with one public and one private repository, some decisions, and people who may see them or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+import requests
+from flask.testing import FlaskClient
+
+from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.events import RepositorySummary
+from bot.index import IndexedIssue
+from bot.model import RepoRef
+from bot.settings import Settings, load
+from bot.simulator import Server, start_simulator
+from bot.store import Store, open_store
+from bot.web import create_app
+from bot.wiring import build_index
+
+HOSTILE = '<script>alert("title")</script> [x](javascript:alert(1))'
+
+
+@dataclass(slots=True)
+class Host:
+    """The bot's host. `public` and `private` are the ids of acme/app and acme/secret."""
+
+    simulator: Server
+    settings: Settings
+    store: Store
+    public: int
+    private: int
+
+    def browser(self) -> FlaskClient:
+        """Somebody's browser, not signed in."""
+        return create_app(self.settings).test_client()
+
+    def come_back(self, browser: FlaskClient, login: str, path: str = "/login") -> str:
+        """Go to GitHub's page and agree as `login`; the address that GitHub sends the browser back to."""
+        leaving = browser.get(path).location
+        answer = requests.post(leaving, data={"login": login}, allow_redirects=False, timeout=10)
+        back = urlsplit(answer.headers["Location"])
+        assert set(parse_qs(back.query)) == {"code", "state"}
+        return f"{back.path}?{back.query}"
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[Host]:
+    with start_simulator() as simulator:
+        sim = simulator.sim
+        app = sim.add_repository("acme/app")
+        secret = sim.add_repository("acme/secret", private=True)
+        sim.install("acme")
+        sim.app.callback_urls = ("http://localhost/login/callback",)
+        for repo, login, role in ((app, "tara", "triage"), (app, "rita", "read"), (secret, "mona", "maintain")):
+            sim.set_permission(repo, login, role)
+        settings = load(
+            {
+                "DOPPEL_HOME": str(tmp_path),
+                "GITHUB_API_URL": simulator.url,
+                "APP_ID": str(simulator.app_id),
+                "PRIVATE_KEY": simulator.private_key_pem,
+                "WEBHOOK_SECRET": simulator.webhook_secret,
+                "GITHUB_CLIENT_ID": sim.app.client_id,
+                "GITHUB_CLIENT_SECRET": sim.app.client_secret,
+            },
+            tmp_path / "no.env",
+        )
+        store = open_store(settings)
+        installation = min(sim.installations)
+        for repo in (app, secret):
+            summary = RepositorySummary(repo.id, RepoRef.parse(repo.full_name), repo.private, False)
+            store.repositories.upsert(summary, installation, 1.0)
+        _fill(store, settings, app.id, secret.id)
+        yield Host(simulator, settings, store, app.id, secret.id)
+        store.close()
+        assert sim.violations == []
+
+
+def _fill(store: Store, settings: Settings, public: int, private: int) -> None:
+    index = build_index(settings, store)
+    issues = [
+        IndexedIssue(1, "The map stays grey", "Since the last update.", author="ann", created_at=1),
+        IndexedIssue(2, HOSTILE, "", author="bob", created_at=2),
+        IndexedIssue(3, "Grey map after the update", "", author="cid", created_at=3),
+    ]
+    index.put(public, issues)
+    index.put(private, [IndexedIssue(1, "A plan that nobody may know", "", author="mona", created_at=1)])
+    decisions = Decisions(store.engine)
+    evidence = (
+        Evidence(1, 0.71, 1, True, {"full-text": 1, "vectors": 3}, (0.62, 0.55), ("words of titles",)),
+        Evidence(2, 0.08, 2, False, {"vectors": 9}, (0.1, 0.05)),
+    )
+    decisions.add(public, Decision(3, 1_000_000.0, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
+    decisions.add(public, Decision(2, 1_000_100.0, "opened", "comment", Outcome.SILENT, 0.2, "nothing is near"))
+    decisions.add(private, Decision(1, 1_000_200.0, "opened", "shadow", Outcome.SILENT, 0.2))
+
+
+@pytest.fixture
+def signed_in(host: Host) -> Callable[[str], FlaskClient]:
+    """A browser in which somebody has signed in."""
+
+    def sign_in(login: str) -> FlaskClient:
+        browser = host.browser()
+        answer = browser.get(host.come_back(browser, login))
+        assert (answer.status_code, answer.location) == (302, "/dashboard"), answer.text
+        cookie = next(one for one in answer.headers.getlist("Set-Cookie") if one.startswith("doppel_session="))
+        assert "HttpOnly" in cookie and "SameSite=Lax" in cookie
+        return browser
+
+    return sign_in
+
+
+def words(page: str) -> str:
+    """What a page says, without its markup."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())

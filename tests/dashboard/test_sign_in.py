@@ -1,0 +1,152 @@
+"""Signing in with GitHub, and who sees what: the repository's pages are for those who may triage there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from bot.dashboard.access import Access
+from bot.dashboard.session import Session, Sessions
+from bot.model import RepoRef
+from bot.store import StoredRepository
+from bot.web import create_app
+from tests.dashboard.conftest import Host
+
+PAGES = ("", "/issues/3", "/backlog", "/feedback", "/settings", "/health")
+
+
+def test_the_dashboard_is_off_where_nobody_can_sign_in(host: Host) -> None:
+    without = create_app(replace(host.settings, client_secret="")).test_client()
+    for path in ("/dashboard", "/login", "/dashboard/acme/app"):
+        assert without.get(path).status_code == 404
+
+
+def test_a_visitor_is_asked_to_sign_in(host: Host) -> None:
+    browser = host.browser()
+    assert "Sign in with GitHub" in browser.get("/dashboard").text
+    for page in PAGES:
+        answer = browser.get(f"/dashboard/acme/app{page}")
+        assert answer.status_code == 302 and answer.location.startswith("/login?next=/dashboard/acme/app")
+    assert browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"}).status_code == 302
+
+
+def test_who_signs_in_sees_the_repositories_in_which_they_may_triage(signed_in: Callable[[str], FlaskClient]) -> None:
+    home = signed_in("tara").get("/dashboard").text
+    assert "acme/app" in home and "acme/secret" not in home
+    assert "acme/secret" in signed_in("mona").get("/dashboard").text
+    assert "None of the repositories" in signed_in("rita").get("/dashboard").text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_are_for_triage_and_up_and_others_cannot_tell_that_they_exist(
+    page: str, signed_in: Callable[[str], FlaskClient]
+) -> None:
+    assert signed_in("tara").get(f"/dashboard/acme/app{page}").status_code == 200
+    stranger = signed_in("rita")
+    refused = stranger.get(f"/dashboard/acme/app{page}")
+    unknown = stranger.get(f"/dashboard/acme/nothing{page}")
+    assert (refused.status_code, refused.text) == (unknown.status_code, unknown.text) == (404, refused.text)
+    # A private repository is not shown to who only triages in another one.
+    assert signed_in("tara").get(f"/dashboard/acme/secret{page}").status_code == 404
+
+
+def test_whoever_loses_the_right_loses_the_pages(host: Host) -> None:
+    browser = host.browser()
+    browser.get(host.come_back(browser, "tara"))
+    assert browser.get("/dashboard/acme/app").status_code == 200
+    host.simulator.sim.set_permission(host.simulator.sim.repository("acme/app"), "tara", "read")
+    # Another web process, which has not asked within the last minute.
+    later = host.browser()
+    later.set_cookie("doppel_session", browser.get_cookie("doppel_session").value)
+    assert later.get("/dashboard/acme/app").status_code == 404
+
+
+def test_what_a_person_may_do_is_asked_anew_after_a_minute() -> None:
+    asked, now, may = [], [0.0], [True]
+
+    def may_triage(repository: StoredRepository, login: str) -> bool:
+        asked.append((repository.id, login))
+        return may[0]
+
+    access = Access(may_triage, lambda: now[0])
+    repository = StoredRepository(7, RepoRef("acme", "app"), False, False, 1, False)
+    assert access.allows(repository, "tara")
+    may[0], now[0] = False, 59.0
+    assert access.allows(repository, "Tara")
+    now[0] = 60.0
+    assert not access.allows(repository, "tara")
+    assert len(asked) == 2
+    # Where the App has no access, nobody has.
+    assert not access.allows(replace(repository, suspended=True), "tara")
+    assert not access.allows(replace(repository, installation=None), "tara")
+    assert len(asked) == 2
+
+
+def test_a_forged_or_foreign_session_is_none(host: Host) -> None:
+    for value in ("x", Sessions("another secret").write(Session("tara", (host.public,)))):
+        browser = host.browser()
+        browser.set_cookie("doppel_session", value)
+        assert browser.get("/dashboard/acme/app").status_code == 302
+
+
+def test_a_sign_in_that_did_not_begin_here_is_refused(host: Host) -> None:
+    victim, attacker = host.browser(), host.browser()
+    back = host.come_back(attacker, "rita")
+    assert victim.get(back).status_code == 400
+    assert victim.get_cookie("doppel_session") is None
+
+
+def test_a_code_is_good_once(host: Host) -> None:
+    browser = host.browser()
+    back = host.come_back(browser, "tara")
+    state = browser.get_cookie("doppel_sign_in").value
+    assert browser.get(back).status_code == 302
+    browser.set_cookie("doppel_sign_in", state)
+    answer = browser.get(back)
+    assert answer.status_code == 403 and "bad_verification_code" in answer.text
+
+
+def test_who_says_no_to_github_is_told(host: Host) -> None:
+    browser = host.browser()
+    state = parse_qs(urlsplit(browser.get("/login").location).query)["state"][0]
+    answer = browser.get(f"/login/callback?error=access_denied&state={state}")
+    assert answer.status_code == 403 and "did not let the App know who you are" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("following", "leads_to"),
+    [
+        ("/dashboard/acme/app/health", "/dashboard/acme/app/health"),
+        ("https://evil.example", "/dashboard"),
+        ("//evil.example", "/dashboard"),
+        ("/dashboard//evil.example", "/dashboard"),
+        ("/dashboard/\\evil.example", "/dashboard"),
+        ("/dashboards.evil.example", "/dashboard"),
+    ],
+)
+def test_after_signing_in_one_is_where_one_wanted_to_be_and_never_elsewhere(
+    host: Host, following: str, leads_to: str
+) -> None:
+    browser = host.browser()
+    back = host.come_back(browser, "tara", f"/login?next={following}")
+    assert browser.get(back).location == leads_to
+
+
+def test_signing_out_forgets_the_session(signed_in: Callable[[str], FlaskClient]) -> None:
+    browser = signed_in("tara")
+    browser.post("/logout")
+    assert browser.get("/dashboard/acme/app").status_code == 302
+
+
+def test_nobody_sees_anything_while_github_cannot_say_who_may(
+    host: Host, signed_in: Callable[[str], FlaskClient]
+) -> None:
+    browser = signed_in("tara")
+    host.simulator.sim.faults.add("GET /repos/acme/app/collaborators/*", status=403, times=None)
+    answer = browser.get("/dashboard/acme/app")
+    assert answer.status_code == 503
+    assert "grey" not in answer.text
