@@ -1,0 +1,120 @@
+"""The two databases of a host, store and queue, as places that rows are moved from and to.
+
+On PostgreSQL both are one database. Every table of the store is moved but `gauges`, which tells of processes that run
+now; of the queue's those that hold deliveries, with the ids of those that are done, against redeliveries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from bot.errors import UserError
+from bot.jobs.database import SCHEMA, executors, prepare, queue_engine
+from bot.jobs.executors import DEAD_AFTER, ages
+from bot.settings import Settings
+from bot.store import schema
+from bot.store.engine import make_engine
+from bot.store.migrate import is_current, migrate
+
+_LEFT_OUT = {"gauges"}
+_OF_QUEUE = ("workflow_status", "workflow_input", "workflow_output")
+# DBOS keeps JSON as text on SQLite and as a type of its own on PostgreSQL.
+_JSON = {"attributes"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One host's store and queue. `name` has no password in it."""
+
+    name: str
+    store: sa.Engine
+    queue: sa.Engine
+
+    @property
+    def fingerprint(self) -> str:
+        """Says whether two places are the same."""
+        return hashlib.sha256(self.name.encode()).hexdigest()
+
+    def engine(self, table: sa.Table) -> sa.Engine:
+        """Where a table is."""
+        return self.queue if table.name in _OF_QUEUE else self.store
+
+    def tables(self) -> list[sa.Table]:
+        """What is moved, as this place has it; a queue that was never used has nothing."""
+        return [*_of_store(), *(self._of_queue(name) for name in _OF_QUEUE if self._has(name))]
+
+    def prepare(self) -> None:
+        """Make the tables of this version where they are not there."""
+        migrate(self.store)
+        prepare(self.queue)
+
+    @contextmanager
+    def kept_as_it_is(self) -> Iterator[dict[sa.Engine, sa.Connection]]:
+        """Connections on which nothing changes, and nobody else can write, as long as the block lasts.
+
+        Raises UserError where its schema is of another version, or somebody works with it.
+        """
+        if not is_current(self.store):
+            raise UserError(f"{self.name} has the schema of another version; run `doppel migrate` on it first")
+        with ExitStack() as stack:
+            connections = {one: stack.enter_context(one.connect()) for one in (self.store, self.queue)}
+            # Rolled back at the end by closing: nothing is written here.
+            for engine, connection in connections.items():
+                tables = [table for table in self.tables() if self.engine(table) is engine]
+                self._lock(connection, tables)
+            if sa.inspect(self.queue).has_table(executors.name):
+                self._refuse_workers(connections[self.queue])
+            yield connections
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.store.dispose()
+        self.queue.dispose()
+
+    def _lock(self, connection: sa.Connection, tables: list[sa.Table]) -> None:
+        try:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            elif tables:
+                names = ", ".join(
+                    f'"{table.schema}"."{table.name}"' if table.schema else table.name for table in tables
+                )
+                connection.execute(sa.text(f"LOCK TABLE {names} IN SHARE MODE"))
+        except sa.exc.OperationalError:
+            raise UserError(f"{self.name} is in use; stop the bot first") from None
+
+    def _refuse_workers(self, connection: sa.Connection) -> None:
+        if any(age < DEAD_AFTER for age in ages(self.queue, connection)):
+            raise UserError(
+                f"a worker runs on {self.name}, or was killed in the last {DEAD_AFTER:.0f} s; stop web and worker first"
+            )
+
+    def _has(self, name: str) -> bool:
+        return sa.inspect(self.queue).has_table(name, schema=self._schema)
+
+    def _of_queue(self, name: str) -> sa.Table:
+        table = sa.Table(name, sa.MetaData(), autoload_with=self.queue, schema=self._schema)
+        for column in table.columns:
+            if column.name in _JSON:
+                column.type = sa.JSON(none_as_null=True)
+        return table
+
+    @property
+    def _schema(self) -> str | None:
+        return None if self.queue.dialect.name == "sqlite" else SCHEMA
+
+
+def place(settings: Settings) -> Place:
+    """The place that settings name; connects on first use."""
+    name = sa.make_url(settings.database_url).render_as_string()
+    engine = make_engine(settings.database_url, synchronous=settings.sqlite_synchronous)
+    return Place(name, engine, queue_engine(settings))
+
+
+def _of_store() -> list[sa.Table]:
+    return [table for table in schema.metadata.sorted_tables if table.name not in _LEFT_OUT]
