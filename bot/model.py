@@ -94,7 +94,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment on an issue. `app_id` is the GitHub App that wrote it, None for people."""
+    """A comment on an issue. `app_id` is the GitHub App that wrote it, None for people; `node_id` is for GraphQL."""
 
     id: int
     body: str
@@ -103,6 +103,7 @@ class Comment:
     created_at: datetime
     updated_at: datetime
     url: str
+    node_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from bot.dashboard.sign_in import SignIn
 from bot.doctor import Wanted
 from bot.errors import SettingsError
 from bot.events import RepositorySummary
+from bot.feedback.turn import FEEDBACK_EVERY, look_at_feedback
 from bot.github.client import GitHub
 from bot.github.pacing import SHARED, SharedPacer
 from bot.github.repo import RepoClient
@@ -229,6 +230,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
         Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         Chore("look again", LOOK_EVERY, services.indexing.look_again),
         Chore("recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine))),
+        Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
     )
 
 

@@ -40,11 +40,15 @@ class Ask:
         """The answers in the issue's language and the repository's own words."""
         return Replies(self.visit.words(self.issue), self.visit.place)
 
+    @property
+    def is_author(self) -> bool:
+        """Whether they opened the issue."""
+        return self.login.lower() == self.issue.author.login.lower()
+
     def may(self, who: Requirement) -> bool:
         """Whether they meet a requirement (C5)."""
         if who is Requirement.ANYONE:
             return True
-        is_author = self.login.lower() == self.issue.author.login.lower()
-        if who is Requirement.AUTHOR_OR_TRIAGE and is_author:
+        if who is Requirement.AUTHOR_OR_TRIAGE and self.is_author:
             return True
-        return allowed(who, self.permission, is_author)
+        return allowed(who, self.permission, self.is_author)

@@ -9,6 +9,7 @@ from bot.events import IssueEvent
 from bot.model import Issue
 from bot.scanning.model import is_scan_issue
 from bot.services import Services
+from handlers import feedback
 from handlers.advice import advise
 from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
@@ -43,7 +44,9 @@ def closed(event: IssueEvent, services: Services) -> None:
     """An issue was closed. The comment stays as it is: who reads it later sees what was known when it was open."""
     with visiting(event, services) as visit:
         if visit is not None:
-            _keep(visit, visit.github.issue(visit.repo, event.number))
+            issue = visit.github.issue(visit.repo, event.number)
+            _keep(visit, issue)
+            feedback.closed(visit, issue, event)
 
 
 def gone(event: IssueEvent, services: Services) -> None:
@@ -62,12 +65,15 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     if is_scan_issue(issue):
         return
     muted = visit.services.store.muted.is_muted(visit.repository.id, event.number)
+    if event.action == "reopened":
+        feedback.reopened(visit)
     reason = why_silent(issue, visit.config, sender_is_bot=event.sender.is_bot, muted=muted)
     if reason:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
         note_left_alone(visit, event.action, reason)
     else:
-        advise(visit, issue, event.action)
+        with feedback.retitling(visit, event):
+            advise(visit, issue, event.action)
     if not issue.is_pull_request:
         # What is not answered counts too, when it comes to which words are rare here.
         finder_for(visit, issue).notice(issue)

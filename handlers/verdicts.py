@@ -12,6 +12,7 @@ from bot.commands import Command, Name, Requirement
 from bot.commands.table import BY_NAME
 from bot.errors import NotFound
 from bot.events import IssueEvent
+from bot.feedback import Who
 from bot.model import Actor, Issue
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
@@ -43,6 +44,8 @@ def reject(ask: Ask, command: Command) -> Answer:
             actor=ask.login,
             command_id=ask.command_id,
             now=visit.services.now(),
+            # Whoever is not the author could do this only with triage access.
+            details={"who": Who.AUTHOR if ask.is_author else Who.TRIAGE},
         )
         refresh(visit, ask.issue)
         _tell_other(ask, other.number)

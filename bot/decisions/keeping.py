@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import sqlalchemy as sa
@@ -18,6 +18,8 @@ KEPT_MOST = 10_000
 """Decisions of one repository, the latest; at about 1.5 kB of evidence each that is 15 MB."""
 
 _DAY = 86_400.0
+# Numbers in one statement.
+_AT_ONCE = 500
 
 
 class Decisions(Part):
@@ -51,6 +53,16 @@ class Decisions(Part):
         if before is not None:
             query = query.where(table.c.at < before)
         return list(self._read(query.order_by(table.c.at.desc(), table.c.id.desc()).limit(most)))
+
+    def of_issues(self, repo_id: int, numbers: Collection[int]) -> list[Decision]:
+        """All decisions about some issues, the earliest first."""
+        found: list[Decision] = []
+        wanted = sorted(numbers)
+        for start in range(0, len(wanted), _AT_ONCE):
+            part = wanted[start : start + _AT_ONCE]
+            query = sa.select(table).where(table.c.repo_id == repo_id, table.c.number.in_(part))
+            found += self._read(query.order_by(table.c.at, table.c.id))
+        return sorted(found, key=lambda one: one.at)
 
     def of_issue(self, repo_id: int, number: int) -> list[Decision]:
         """All decisions about one issue, the earliest first."""

@@ -155,6 +155,7 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
         author=_actor(issue, "user"),
         locked=issue.flag("locked"),
         text_changed=text_changed,
+        title_changed=changes is not None and changes.has("title"),
         label=fields.child("label").text("name") if fields.has("label") else "",
         state_reason=issue.text("state_reason", ""),
         moved_to=moved_to,

@@ -37,6 +37,7 @@ class IssueEvent:
     author: Actor
     locked: bool = False
     text_changed: bool = False
+    title_changed: bool = False
     label: str = ""
     state_reason: str = ""
     moved_to: IssueRef | None = None

@@ -9,6 +9,9 @@ from bot.decisions import Decision
 from bot.feedback.model import RIGHT, WORTH, Example, Kind, Signal, Who
 from bot.store import Verdict, VerdictKind
 
+# GitHub's times are whole seconds, ours are not.
+_SECOND = 1.0
+
 
 def examples(
     decisions: Iterable[Decision], signals: Iterable[Signal], verdicts: Iterable[Verdict], since: float = 0.0
@@ -33,7 +36,7 @@ def examples(
 
 
 def _of_signal(signal: Signal, decisions: Sequence[Decision]) -> Iterator[Example]:
-    before = [one for one in decisions if one.at <= signal.at] or list(decisions[:1])
+    before = [one for one in decisions if one.at < signal.at + _SECOND] or list(decisions[:1])
     if signal.other:
         yield _example(signal, signal.other, before)
         return

@@ -57,6 +57,7 @@ def comment(data: Json) -> Comment:
         created_at=moment(data["created_at"]),
         updated_at=moment(data["updated_at"]),
         url=data["html_url"],
+        node_id=data.get("node_id") or "",
     )
 
 

@@ -8,13 +8,14 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bot.calls import Call, ToolCallTracker, equal
-from bot.github import changes, duplicates, search, workflow
+from bot.github import changes, duplicates, search, votes, workflow
 from bot.github import history as past
 from bot.github.api import PAGE, Api
 from bot.github.changes import ChangesPage
 from bot.github.discussions import FoundDiscussions, search_discussions
 from bot.github.history import HistoryPage
 from bot.github.search import SearchPage
+from bot.github.votes import VotesPage
 from bot.github.workflow import WorkflowStates
 from bot.github.writes import Writes
 from bot.model import Issue, IssueRef, RepoRef
@@ -74,6 +75,18 @@ class RepoClient(Writes):
     def missing_issues(self, repo: RepoRef, numbers: Sequence[int]) -> set[int]:
         """Those of the numbers under which there is no issue any more: it was deleted, or moved elsewhere."""
         return changes.missing_issues(self._api, repo, numbers)
+
+    def votes(self, node_ids: Sequence[str]) -> VotesPage:
+        """The 👍 and 👎 on comments, by their GraphQL ids, and whether they are folded; `votes` says more."""
+        return votes.votes(self._api, node_ids)
+
+    def fold(self, node_id: str) -> None:
+        """Fold a comment, as outdated: people see one line of it until they open it."""
+        votes.fold(self._api, node_id)
+
+    def unfold(self, node_id: str) -> None:
+        """Show a folded comment again."""
+        votes.unfold(self._api, node_id)
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
         """This client for the work on one issue (`OWNER/REPO#N`): what it read in the last minutes it remembers (T5).

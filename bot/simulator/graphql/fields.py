@@ -14,7 +14,7 @@ from bot.simulator.payloads.issues import issue_page
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.association import author_association
 from bot.simulator.state.discussions import Discussion
-from bot.simulator.state.issues import REACTIONS, Comment, Issue
+from bot.simulator.state.issues import REACTIONS, Comment, Issue, Reaction
 from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository
 
 # The order in which the enumeration ReactionContent has GitHub's emoji, by their REST names.
@@ -28,7 +28,18 @@ _CONTENT = {
     "rocket": "ROCKET",
     "eyes": "EYES",
 }
-_TYPES = ("Bot", "User", "Organization", "Label", "Repository", "Issue", "PullRequest", "IssueComment", "Discussion")
+_TYPES = (
+    "Bot",
+    "User",
+    "Organization",
+    "Label",
+    "Repository",
+    "Issue",
+    "PullRequest",
+    "IssueComment",
+    "Discussion",
+    "Reaction",
+)
 _PROJECTS = ("ProjectV2", "ProjectV2Item")
 _ISSUES = ("Issue", "PullRequest")
 
@@ -196,6 +207,28 @@ def reaction_groups(source: Issue | Comment, info: Info) -> list[dict[str, Any]]
         mine = ctx.caller.account in givers
         groups.append({"content": _CONTENT[content], "reactors": users, "users": users, "viewerHasReacted": mine})
     return groups
+
+
+@field("Issue.reactions", "IssueComment.reactions")
+def reactions(source: Issue | Comment, info: Info, **args: Any) -> dict[str, Any]:
+    wanted = args.get("content")
+    found = [one for one in source.reactions if wanted in (None, _CONTENT[one.content])]
+    found.sort(key=lambda one: (one.created_at, one.id))
+    if (args.get("orderBy") or {}).get("direction") == "DESC":
+        found.reverse()
+    mine = any(one.user is info.context.caller.account for one in source.reactions)
+    return connection("reactions", found, args) | {"viewerHasReacted": mine}
+
+
+@field("Reaction.content")
+def reaction_content(source: Reaction, info: Info) -> str:
+    return _CONTENT[source.content]
+
+
+@field("Reaction.user")
+def reaction_user(source: Reaction, info: Info) -> Account | None:
+    # The field is a User; an App's bot is none.
+    return source.user if source.user.type == "User" else None
 
 
 @field("IssueComment.url")

@@ -1,0 +1,37 @@
+"""A repository's bar worked out anew from what is stored of it."""
+
+from __future__ import annotations
+
+from bot.calibration.keeping import Calibrations
+from bot.calibration.points import points
+from bot.calibration.rule import WINDOW, Calibration, Move, calibrate
+from bot.config.model import MIN_CONFIDENCE
+from bot.decisions import Decisions
+from bot.feedback import Example, Signals, examples
+from bot.store import Store
+
+
+def recalibrate(store: Store, repo_id: int, now: float) -> bool:
+    """Work out and keep where the feedback puts the bar; whether that moved it."""
+    known = Calibrations(store.engine).get(repo_id)
+    found = calibration_of(store, repo_id, now)
+    if known is None and found.move is Move.STAYS and not found.right and not found.wrong:
+        # Nobody has said anything, and nothing need be kept.
+        return False
+    return Calibrations(store.engine).set(repo_id, found, now)
+
+
+def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:
+    """Where the feedback puts the bar at present, whatever the settings say."""
+    made = examples_of(store, repo_id, now)
+    decisions = Decisions(store.engine).of_issues(repo_id, {one.number for one in made})
+    return calibrate(points(decisions, made), MIN_CONFIDENCE)
+
+
+def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
+    """What was said in the last year, or since the bar was put back: labelled pairs, the earliest first."""
+    known = Calibrations(store.engine).get(repo_id)
+    since = max(known.since if known else 0.0, now - WINDOW)
+    signals, verdicts = Signals(store.engine).since(repo_id, since), store.verdicts.since(repo_id, since)
+    numbers = {signal.number for signal in signals} | {verdict.number for verdict in verdicts}
+    return examples(Decisions(store.engine).of_issues(repo_id, numbers), signals, verdicts, since)

@@ -1,0 +1,155 @@
+"""Reading the reactions to the bot's comments in one repository, and folding what was voted down."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from bot.errors import GitHubError, NotFound
+from bot.feedback.folding import Step, decide
+from bot.feedback.keeping import Signals
+from bot.feedback.model import Kind, Signal, Who
+from bot.feedback.watching import Fold, Watched, WatchedComments
+from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
+from bot.model import Comment, Permission, RepoRef
+from bot.store import Store
+
+logger = logging.getLogger(__name__)
+
+WATCHED_FOR = 30 * 86_400.0
+"""Seconds after it was last written for which a comment's reactions are read; hardly anybody votes later."""
+
+MOST_WATCHED = 500
+"""Comments of one repository, those written last."""
+
+MOST_REQUESTS = 250
+"""Requests for one installation in one turn: a twentieth of what GitHub grants it in the hour between two turns."""
+
+SHARE_LEFT = 0.5
+"""Reading stops where less than this share of the hour's budget is left: new issues need it more."""
+
+
+class Voters(Protocol):
+    """The operations on GitHub that are needed here."""
+
+    def votes(self, node_ids: Sequence[str]) -> VotesPage: ...
+
+    def comment(self, repo: RepoRef, comment_id: int) -> Comment: ...
+
+    def permission(self, repo: RepoRef, login: str) -> Permission: ...
+
+    def fold(self, node_id: str) -> None: ...
+
+    def unfold(self, node_id: str) -> None: ...
+
+
+@dataclass(slots=True)
+class Allowance:
+    """What may still be asked of GitHub in this turn, for one installation."""
+
+    requests: int = MOST_REQUESTS
+
+    def take(self) -> bool:
+        """Whether one more request may be made; it is counted."""
+        self.requests -= 1
+        return self.requests >= 0
+
+    def heed(self, page: VotesPage) -> None:
+        """End the turn where too little is left of the hour."""
+        if page.remaining is not None and page.limit and page.remaining < SHARE_LEFT * page.limit:
+            self.requests = 0
+
+
+@dataclass(slots=True)
+class Round:
+    """One look at the reactions in a repository. `rights` remembers who may do what meanwhile."""
+
+    github: Voters
+    store: Store
+    repo_id: int
+    repo: RepoRef
+    now: float
+    allowance: Allowance
+    rights: dict[str, bool] = field(default_factory=dict)
+
+    def look(self) -> int:
+        """Read the latest comments' reactions, the last comment first; how many comments were read.
+
+        Raises RateLimited and Unavailable; what was read until then is kept.
+        """
+        watching = WatchedComments(self.store.engine)
+        watched = watching.latest(self.repo_id, self.now - WATCHED_FOR, MOST_WATCHED)
+        read = 0
+        for start in range(0, len(watched), PAGE):
+            part = [known for one in watched[start : start + PAGE] if (known := self._named(one)) is not None]
+            watching.put(self.repo_id, part)
+            if not part or not self.allowance.take():
+                break
+            page = self.github.votes([one.node_id for one in part])
+            self.allowance.heed(page)
+            for one in part:
+                if (votes := page.found.get(one.node_id)) is not None:
+                    watching.put(self.repo_id, [self._take(one, votes)])
+                    read += 1
+        return read
+
+    def _named(self, one: Watched) -> Watched | None:
+        """With its name in GraphQL, which takes one request, once."""
+        if one.node_id:
+            return one
+        if not self.allowance.take():
+            return None
+        try:
+            return replace(one, node_id=self.github.comment(self.repo, one.comment_id).node_id)
+        except NotFound:
+            # Its `issue_comment.deleted` is still on its way, or never came.
+            self.store.comments.mark_deleted(self.repo_id, one.number, one.comment_id, self.now)
+            return None
+
+    def _take(self, one: Watched, votes: Votes) -> Watched:
+        signals = Signals(self.store.engine)
+        known = {signal.login: signal.who for signal in signals.of_issue(self.repo_id, one.number, Kind.REACTION)}
+        cast = [self._signal(one.number, vote, votes.author, known) for vote in _last_of_each(votes.votes)]
+        said = [signal for signal in cast if signal is not None]
+        signals.replace(self.repo_id, one.number, Kind.REACTION, said)
+        step, fold = decide(one.fold, votes.folded, FOLDED_AS, said)
+        return replace(one, fold=self._do(one, step, fold))
+
+    def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Who]) -> Signal | None:
+        login = vote.login.lower()
+        who = known.get(login) or self._who(login, author)
+        return Signal(number, Kind.REACTION, login, 0, vote.up, who, vote.at) if who else None
+
+    def _who(self, login: str, author: str) -> Who | None:
+        """What they may do here; None where that cannot be asked in this turn."""
+        if login not in self.rights:
+            if not self.allowance.take():
+                return None
+            self.rights[login] = self.github.permission(self.repo, login).triage
+        if self.rights[login]:
+            return Who.TRIAGE
+        return Who.AUTHOR if login == author.lower() else Who.OTHER
+
+    def _do(self, one: Watched, step: Step, fold: Fold) -> Fold:
+        if step is Step.NOTHING:
+            return fold
+        if not self.allowance.take():
+            return one.fold
+        try:
+            (self.github.fold if step is Step.FOLD else self.github.unfold)(one.node_id)
+        except GitHubError as refusal:
+            # It is locked or archived, say: not worth trying every hour.
+            logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, one.number, refusal)
+            return Fold.LEFT
+        logger.info("%s#%d: the comment is %s by a vote", self.repo, one.number, step.name.lower() + "ed")
+        return fold
+
+
+def _last_of_each(votes: Iterable[Vote]) -> list[Vote]:
+    """Who gave both 👍 and 👎 means the later one."""
+    last: dict[str, Vote] = {}
+    for vote in sorted(votes, key=lambda one: (one.at, one.up)):
+        last[vote.login.lower()] = vote
+    return list(last.values())

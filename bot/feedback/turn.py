@@ -1,0 +1,45 @@
+"""One turn of the schedule: the reactions in every repository, and what follows from them for its bar."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.calibration.recalibrating import recalibrate
+from bot.errors import GitHubError, Retryable
+from bot.feedback.polling import Allowance, Round
+from bot.services import Services
+
+logger = logging.getLogger(__name__)
+
+FEEDBACK_EVERY = 3600.0
+"""Seconds. A comment that its reader did not want is folded within the hour."""
+
+
+def look_at_feedback(services: Services) -> None:
+    """Read the reactions to the latest comments, and move the bars. A paused host asks nothing.
+
+    Each turn begins with another repository, so that where a turn ends early none is left out for ever.
+    """
+    if services.settings.paused:
+        return
+    now, allowances = services.now(), dict[int, Allowance]()
+    ours = [one for one in services.store.repositories.list() if not one.suspended and not one.archived]
+    first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
+    for known in ours[first:] + ours[:first]:
+        # The file as it was last read: asking for it would cost more than what it decides here.
+        if known.installation is None or services.repository_settings.last_read(known.id).mode == "off":
+            continue
+        allowance = allowances.setdefault(known.installation, Allowance())
+        github = services.github.installation(known.installation, repository_ids=(known.id,))
+        try:
+            Round(github, services.store, known.id, known.ref, now, allowance).look()
+        except Retryable as limit:
+            logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
+            allowance.requests = 0
+        except GitHubError as refusal:
+            logger.warning("%s: its reactions cannot be read: %s", known.ref, refusal)
+        if recalibrate(services.store, known.id, now):
+            logger.info("%s: what people said has moved the bar", known.ref)
+        if services.store.repositories.get(known.id) is None:
+            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
+            services.store.forget(known.id)

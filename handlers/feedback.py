@@ -1,0 +1,78 @@
+"""What people do with an issue that says whether the bot was right: closing it, and giving it another title (C7).
+
+Reactions come without an event; `bot/feedback/turn.py` asks for them. Commands are kept as verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bot.decisions import Decisions
+from bot.events import IssueEvent
+from bot.feedback import Kind, Signal, Signals, Who
+from bot.github.reads import same_repository
+from bot.model import Issue
+from handlers.duplicate import LABEL
+from handlers.visit import Visit
+
+
+def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
+    """Somebody closed an issue that the bot had candidates for: as a duplicate of what, or otherwise.
+
+    What bots close says nothing, nor does one that bears the label `duplicate` and no original. Our own `of` closes as
+    a bot, and is kept as a verdict.
+    """
+    store = visit.services.store
+    signals = Signals(store.engine)
+    signals.drop(visit.repository.id, issue.number, Kind.CLOSED)
+    if event.sender.is_bot or issue.state != "closed" or not _had_candidates(visit):
+        return
+    if issue.state_reason == "duplicate":
+        original = visit.github.duplicate_of(visit.repo, issue.number)
+        other = original.number if original and same_repository(original.repo, visit.repo) else 0
+        if other:
+            signals.put(visit.repository.id, _signal(visit, event, Kind.CLOSED, other, same=True))
+    elif LABEL not in {label.lower() for label in issue.labels}:
+        signals.put(visit.repository.id, _signal(visit, event, Kind.CLOSED, 0, same=False))
+
+
+def reopened(visit: Visit) -> None:
+    """Somebody sees it otherwise by now."""
+    Signals(visit.services.store.engine).drop(visit.repository.id, visit.number, Kind.CLOSED)
+
+
+@contextmanager
+def retitling(visit: Visit, event: IssueEvent) -> Iterator[None]:
+    """Note which candidates a new title has taken out of the comment, and which an old one has brought back.
+
+    Who gives an issue a title after which it no longer resembles what was shown says that it was something else.
+    """
+    if event.action != "edited" or not event.title_changed or event.sender.is_bot:
+        yield
+        return
+    before = _shown(visit)
+    yield
+    now = _shown(visit)
+    signals = Signals(visit.services.store.engine)
+    for other in now:
+        signals.drop(visit.repository.id, visit.number, Kind.RETITLED, other)
+    for other in before - now:
+        signals.put(visit.repository.id, _signal(visit, event, Kind.RETITLED, other, same=False))
+
+
+def _signal(visit: Visit, event: IssueEvent, kind: Kind, other: int, *, same: bool) -> Signal:
+    # Who is not the author could do this only with triage access.
+    is_author = event.sender.login.lower() == event.author.login.lower()
+    who = Who.AUTHOR if is_author else Who.TRIAGE
+    return Signal(visit.number, kind, event.sender.login, other, same, who, visit.services.now())
+
+
+def _had_candidates(visit: Visit) -> bool:
+    decisions = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    return any(one.own for decision in decisions for one in decision.evidence)
+
+
+def _shown(visit: Visit) -> set[int]:
+    decisions = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    return {one.number for one in decisions[-1].shown} if decisions else set()

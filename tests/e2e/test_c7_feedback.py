@@ -1,0 +1,183 @@
+"""C7: what people say to a comment is read, kept as labelled pairs and heeded: votes, closing, titles, commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.calibration.recalibrating import examples_of
+from bot.feedback.polling import WATCHED_FOR, Allowance, Round
+from bot.feedback.turn import look_at_feedback
+from bot.github.repo import RepoClient
+from bot.github.votes import VotesPage
+from bot.simulator.state.issues import Comment
+from tests.e2e.harness import BOT, Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
+OTHER = ("Dark mode for the settings page", "Please add it.")
+
+Said = list[tuple[int, int, bool, str, str, float]]
+
+
+def said(doppel: Doppel) -> Said:
+    """The labelled pairs: the two numbers, whether they are the same, how and with which right, and the weight."""
+    made = examples_of(doppel.services.store, doppel.repository.id, doppel.services.now())
+    return [(one.number, one.other, one.same, one.kind.value, one.who.value, one.weight) for one in made]
+
+
+def comment_on(doppel: Doppel, number: int) -> Comment:
+    (comment,) = [one for one in doppel.sim.comments(doppel.repo, number) if one.author.login == BOT]
+    return comment
+
+
+def poll(doppel: Doppel) -> None:
+    """An hour later."""
+    doppel.sim.clock.advance(3600)
+    look_at_feedback(doppel.services)
+
+
+@pytest.fixture
+def commented(doppel: Doppel) -> Comment:
+    """The comment under #2, which shows #1."""
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    doppel.said(2)
+    return comment_on(doppel, 2)
+
+
+@pytest.mark.parametrize(
+    ("login", "content", "expected"),
+    [
+        ("reporter", "+1", [(2, 1, True, "reaction", "author", 0.5)]),
+        ("triage-person", "-1", [(2, 1, False, "reaction", "triage", 1.0)]),
+        ("a-stranger", "-1", []),
+        ("triage-person", "confused", []),
+    ],
+)
+def test_c7_votes_count_by_who_gives_them(
+    doppel: Doppel, commented: Comment, login: str, content: str, expected: Said
+) -> None:
+    doppel.sim.react(commented, login, content)
+    poll(doppel)
+    assert said(doppel) == expected
+
+
+def test_c7_a_vote_that_is_taken_back_was_never_given(doppel: Doppel, commented: Comment) -> None:
+    vote, _ = doppel.sim.react(commented, "triage-person", "+1")
+    poll(doppel)
+    assert len(said(doppel)) == 1
+    doppel.sim.unreact(commented, vote.id)
+    poll(doppel)
+    assert said(doppel) == []
+
+
+def test_c7_a_comment_that_was_voted_down_is_folded_once_and_shown_again(doppel: Doppel, commented: Comment) -> None:
+    doppel.sim.react(commented, "a-stranger", "-1")
+    poll(doppel)
+    assert commented.minimized is None, "a stranger's vote folds nothing"
+    vote, _ = doppel.sim.react(commented, "reporter", "-1")
+    poll(doppel)
+    assert commented.minimized == "OUTDATED"
+    doppel.sim.unreact(commented, vote.id)
+    poll(doppel)
+    assert commented.minimized is None
+    doppel.sim.react(commented, "reporter", "-1")
+    poll(doppel)
+    assert commented.minimized is None, "it is not folded a second time"
+
+
+def test_c7_what_a_person_unfolds_stays_so(doppel: Doppel, commented: Comment) -> None:
+    doppel.sim.react(commented, "reporter", "-1")
+    poll(doppel)
+    assert commented.minimized == "OUTDATED"
+    commented.minimized = None
+    poll(doppel)
+    poll(doppel)
+    assert commented.minimized is None
+
+
+def test_c7_how_an_issue_is_closed_says_whether_the_candidates_were_right(doppel: Doppel, commented: Comment) -> None:
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.settle()
+    assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
+    doppel.sim.reopen_issue(doppel.repo, 2, "triage-person")
+    doppel.settle()
+    assert said(doppel) == []
+    doppel.sim.close_issue(doppel.repo, 2, "reporter", "completed")
+    doppel.settle()
+    assert said(doppel) == [(2, 1, False, "closed", "author", 0.5)]
+
+
+def test_c7_a_new_title_after_which_a_candidate_is_gone(doppel: Doppel, commented: Comment) -> None:
+    doppel.sim.edit_issue(doppel.repo, 2, title=OTHER[0], body=OTHER[1])
+    doppel.settle()
+    doppel.said(2)
+    assert said(doppel) == [(2, 1, False, "retitled", "author", 0.25)]
+    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    doppel.settle()
+    doppel.said(2)
+    assert said(doppel) == []
+
+
+def test_c7_commands_are_examples_until_they_are_taken_back(doppel: Doppel, commented: Comment) -> None:
+    doppel.write(2, "/duplicates not #1", "triage-person")
+    assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]
+    doppel.write(2, "/duplicates undo", "triage-person")
+    assert said(doppel) == []
+    doppel.write(2, "/duplicates of #1", "triage-person")
+    assert said(doppel) == [(2, 1, True, "of", "triage", 1.0)]
+    doppel.said(2)
+
+
+class Noting:
+    """The real client, and what it is asked."""
+
+    def __init__(self, client: RepoClient) -> None:
+        self._client = client
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        self.asked.append(name)
+        return getattr(self._client, name)
+
+
+def test_c7_reactions_to_many_comments_are_one_request(doppel: Doppel, commented: Comment) -> None:
+    """GitHub's name of a comment is asked for once, what somebody may do once while their vote stands."""
+    doppel.open(*AGAIN, author="bob")
+    doppel.said(3)
+    doppel.sim.react(commented, "triage-person", "+1")
+    assert asked(doppel) == ["comment", "comment", "permission", "votes"]
+    assert asked(doppel) == ["votes"]
+    doppel.sim.clock.advance(WATCHED_FOR)
+    assert asked(doppel) == [], "nobody votes on what is a month old"
+
+
+def asked(doppel: Doppel) -> list[str]:
+    """What one look at the repository's reactions asks of GitHub."""
+    services = doppel.services
+    known = services.store.repositories.get(doppel.repository.id)
+    assert known is not None
+    assert known.installation is not None
+    client = Noting(services.github.installation(known.installation, repository_ids=(known.id,)))
+    Round(client, services.store, known.id, known.ref, services.now(), Allowance()).look()
+    return sorted(client.asked)
+
+
+def test_c7_reading_stops_at_a_share_of_the_budget() -> None:
+    allowance = Allowance(3)
+    assert allowance.take()
+    allowance.heed(VotesPage(remaining=2600, limit=5000))
+    assert allowance.take()
+    allowance.heed(VotesPage(remaining=2400, limit=5000))
+    assert not allowance.take()
+
+
+def test_c6a_what_people_said_goes_with_access(doppel: Doppel, commented: Comment) -> None:
+    doppel.sim.react(commented, "triage-person", "-1")
+    poll(doppel)
+    assert said(doppel)
+    doppel.sim.remove_from_installation(doppel.repo)
+    doppel.settle()
+    assert said(doppel) == []
