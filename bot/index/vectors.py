@@ -87,12 +87,9 @@ def products(rows: Vectors) -> Vectors:
     filled = np.zeros((count * _BLOCK, rows.shape[1]), dtype=np.float32)
     filled[: len(rows)] = rows
     blocks = filled.reshape(count, _BLOCK, rows.shape[1])
-    one, other = np.triu_indices(count)
-    half = np.matmul(blocks[one], blocks[other].swapaxes(1, 2))
-    whole = np.empty((count, _BLOCK, count, _BLOCK), dtype=np.float32)
-    whole[one, :, other] = half
-    whole[other, :, one] = half.swapaxes(1, 2)
-    return whole.reshape(count * _BLOCK, count * _BLOCK)[: len(rows), : len(rows)]
+    each = np.matmul(blocks[:, None], blocks[None].swapaxes(2, 3))
+    whole: Vectors = each.transpose(0, 2, 1, 3).reshape(count * _BLOCK, count * _BLOCK)
+    return whole[: len(rows), : len(rows)]
 
 
 def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
