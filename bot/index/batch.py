@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.index import lists
-from bot.index.analysis import Analysis, Field, hashed
+from bot.index.analysis import Analysis, Field, hashes
 from bot.index.packing import MOST_COUNTED, Integers, Postings, pack_postings, pack_terms, unpack_terms
 
 
@@ -31,12 +31,12 @@ class Batch:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
         spaces: dict[str, dict[str, int]] = {field.space: {} for field in fields}
-        number = itertools.count().__next__
-        self._columns = [_column(field.name, spaces[field.space], number, analyses.values()) for field in fields]
+        free = itertools.count()
+        self._columns = [_column(field.name, spaces[field.space], free, analyses.values()) for field in fields]
         self.hashes: list[int] = [0] * sum(map(len, spaces.values()))
         for space, positions in spaces.items():
-            for word, position in positions.items():
-                self.hashes[position] = hashed(space, word)
+            for position, value in zip(positions.values(), hashes(space, positions), strict=True):
+                self.hashes[position] = value
         self.lengths = [np.bincount(c.rows, c.counts, len(self.numbers)).astype(np.int64) for c in self._columns]
 
     def entries(self, known: Mapping[int, int]) -> tuple[Integers, Postings, list[bytes]]:
@@ -66,20 +66,14 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
     return np.concatenate(keys), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
 
 
-def _column(name: str, positions: dict[str, int], number: Callable[[], int], analyses: Iterable[Analysis]) -> _Column:
-    """One field of all issues; words that have no position in the batch yet get one from `number`."""
-    sizes: list[int] = []
-    terms: list[int] = []
-    counts: list[int] = []
-    for analysis in analyses:
-        found = analysis.terms.get(name, {})
-        sizes.append(len(found))
-        counts += found.values()
-        for word in found:
-            position = positions.get(word)
-            if position is None:
-                position = positions[word] = number()
-            terms.append(position)
-    rows = np.repeat(np.arange(len(sizes)), sizes)
+def _column(name: str, positions: dict[str, int], numbers: Iterator[int], analyses: Iterable[Analysis]) -> _Column:
+    """One field of all issues; words that have no position in the batch yet get the next of `numbers`."""
+    found = [analysis.terms.get(name, {}) for analysis in analyses]
+    sizes = np.fromiter(map(len, found), np.int64, len(found))
+    words = list(itertools.chain.from_iterable(found))
+    fresh = [word for word in dict.fromkeys(words) if word not in positions]
+    positions.update(zip(fresh, numbers, strict=False))
+    terms = np.fromiter(map(positions.__getitem__, words), np.int64, len(words))
+    counts = np.fromiter(itertools.chain.from_iterable(each.values() for each in found), np.int64, len(words))
     # Counts are cut here, since those that are stored are taken back when an issue leaves.
-    return _Column(rows, np.array(terms, dtype=np.int64), np.minimum(np.array(counts, dtype=np.int64), MOST_COUNTED))
+    return _Column(np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED))

@@ -13,7 +13,7 @@ from bot.index import issues as issue_rows
 from bot.index import lists, vectors, vocabulary
 from bot.index import state as states
 from bot.index.about import About, Anything
-from bot.index.analysis import Analyser, Analysis, hashed
+from bot.index.analysis import Analyser, Analysis, hashes
 from bot.index.batch import Batch, stored_entries
 from bot.index.database import delete, fetch, upsert
 from bot.index.embedding import Embedder, EmbeddingError
@@ -203,9 +203,9 @@ class Index:
         if not lines:
             return Counter()
         position = self._position[self._analyser.lines]
-        hashes = {hashed(self._fields[position].space, line): line for line in lines}
-        known = vocabulary.look_up(connection, repo_id, hashes)
-        keys = {lists.key(position, term): hashes[value] for value, term in known.items()}
+        named = dict(zip(hashes(self._fields[position].space, lines), lines, strict=True))
+        known = vocabulary.look_up(connection, repo_id, named)
+        keys = {lists.key(position, term): named[value] for value, term in known.items()}
         return Counter({keys[key]: row[1] for key, row in lists.look_up(connection, repo_id, keys).items()})
 
     def _embeds(self, repo_id: int) -> bool:
@@ -309,4 +309,4 @@ def _kept(title: str, body: str) -> tuple[str, str]:
 
 
 def _supplied(known: Collection[str], seen: Counter[str], least: float) -> Callable[[str], bool]:
-    return lambda line: line in known or seen[line] >= least
+    return lambda line: line in known or seen.get(line, 0) >= least

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.index import issues, lists, vectors, vocabulary
-from bot.index.analysis import Analysis, Field, hashed
+from bot.index.analysis import Analysis, Field, hashes
 from bot.index.database import fetch
 from bot.index.issues import IndexedIssue
 from bot.index.lists import List
@@ -124,12 +124,14 @@ class View:
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
         """The terms of a text in this repository, by field."""
         spaces = {field.name: field.space for field in self._fields}
-        hashes = {
-            (spaces[name], word): hashed(spaces[name], word) for name, terms in analysis.terms.items() for word in terms
+        named = {
+            (spaces[name], word): value
+            for name, terms in analysis.terms.items()
+            for word, value in zip(terms, hashes(spaces[name], terms), strict=True)
         }
-        known = vocabulary.look_up(self._connection, self._repo_id, list(hashes.values()))
-        fresh = (-1 - i for i in range(len(hashes)))
-        numbers = {word: known.get(value) or next(fresh) for word, value in hashes.items()}
+        known = vocabulary.look_up(self._connection, self._repo_id, list(named.values()))
+        fresh = (-1 - i for i in range(len(named)))
+        numbers = {word: known.get(value) or next(fresh) for word, value in named.items()}
         wanted = {
             name: np.array([numbers[spaces[name], word] for word in terms], dtype=np.int64)
             for name, terms in analysis.terms.items()
