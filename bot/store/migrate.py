@@ -1,4 +1,9 @@
-"""Bring the store's schema up to date, safely when several processes start at once."""
+"""Bring the store's schema up to date, safely when several processes start at once.
+
+Processes of this release and of the one before run side by side while a host upgrades, on the newer schema. So a step
+only ever adds: tables, indexes, columns that may be NULL or have a default of the server's. What is no longer used goes
+in a later release than the one that stopped using it (docs/operations.md; tests/store/test_upgrade.py holds it).
+"""
 
 from __future__ import annotations
 
@@ -22,10 +27,12 @@ _LOCK = 7_205_759_403
 def migrate(engine: sa.Engine) -> None:
     """Apply what is missing in one transaction: all or nothing, and one process at a time.
 
-    SQLite's write lock and an advisory lock on PostgreSQL make the others wait; they then find nothing to do.
+    SQLite's write lock and an advisory lock on PostgreSQL make the others wait; they then find nothing to do. So does
+    a process of an earlier release, which is started again while its host upgrades.
     """
-    if is_current(engine):
-        return
+    with engine.connect() as connection:
+        if _revision(connection) >= newest():
+            return
     # Most processes find nothing to do, and begin a tenth of a second sooner without it.
     from alembic import command
 
@@ -33,21 +40,29 @@ def migrate(engine: sa.Engine) -> None:
     with write(engine) as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        # Alembic objects to a revision that it does not know.
+        if _revision(connection) < newest():
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
 
 
 def is_current(engine: sa.Engine) -> bool:
     """Whether the schema is that of this version of the program."""
     with engine.connect() as connection:
-        if not sa.inspect(connection).has_table(_version.name):
-            return False
-        return connection.execute(sa.select(_version.c.version_num)).scalars().all() == [newest()]
+        return _revision(connection) == newest()
 
 
 def newest() -> str:
     """The latest revision there is: a migration's file name begins with its own."""
     return max(file.name.partition("_")[0] for file in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def _revision(connection: sa.Connection) -> str:
+    """The revision of the database, empty where it has none; revisions are ordered as texts."""
+    if not sa.inspect(connection).has_table(_version.name):
+        return ""
+    found: str | None = connection.execute(sa.select(_version.c.version_num)).scalar()
+    return found or ""
 
 
 def _config() -> Config:
