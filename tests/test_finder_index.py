@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +22,6 @@ from bot.replay import PastIssue, ReplayGitHub
 from bot.report import Outcome, Report
 from bot.sources import only
 from bot.store.engine import make_engine
-from bot.store.migrate import migrate
 from tests.index.conftest import HashingModel
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -78,16 +76,20 @@ class Bench:
 
 
 @contextmanager
-def opened(path: Path, model: object | None) -> Iterator[Index]:
-    engine = make_engine(f"sqlite:///{path / 'index.db'}")
-    migrate(engine)
+def opened(url: str, model: object | None) -> Iterator[Index]:
+    engine = make_engine(url)
     yield Index(engine, TextAnalyser(), model)  # type: ignore[arg-type]
     engine.dispose()
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with opened(tmp_path, HashingModel()) as index:
+def url(new_store: Callable[[str], str]) -> str:
+    return new_store("sqlite")
+
+
+@pytest.fixture
+def bench(url: str) -> Iterator[Bench]:
+    with opened(url, HashingModel()) as index:
         yield Bench(index, ReplayGitHub())
 
 
@@ -140,8 +142,8 @@ def test_f9_an_index_that_has_answered_with_nothing_is_none(bench: Bench) -> Non
     assert (report.outcome, report.candidates) == (Outcome.NONE, ())
 
 
-def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, tmp_path: Path) -> None:
-    with opened(tmp_path, Silent()) as index:
+def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, url: str) -> None:
+    with opened(url, Silent()) as index:
         report = bench.find(matcher=Matcher(index))
         assert report.outcome is Outcome.DEGRADED
         assert report.problems[0].startswith("vectors: the model could not be loaded")
@@ -149,7 +151,7 @@ def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, t
         assert {one.sources for one in report.candidates} == {("full-text",)}
         # A source that is switched off cannot fail.
         assert bench.find("full-text", matcher=Matcher(index)).outcome is Outcome.FOUND
-    with opened(tmp_path, None) as index:
+    with opened(url, None) as index:
         assert bench.find(matcher=Matcher(index)).outcome is Outcome.FOUND
 
 

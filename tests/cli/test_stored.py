@@ -29,13 +29,13 @@ APP = RepoRef("Acme", "App")
 
 
 @pytest.fixture
-def settings(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+def settings(store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("DATABASE_URL", store_url)
     monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
     # Nobody answers there: neither command may ask GitHub.
     monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
-    return Settings(home=tmp_path, database_url=database_url)
+    return Settings(home=tmp_path, database_url=store_url)
 
 
 @pytest.fixture

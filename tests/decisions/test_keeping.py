@@ -24,9 +24,8 @@ EVIDENCE = (
 
 
 @pytest.fixture
-def store(database_url: str) -> Iterator[Store]:
-    engine = make_engine(database_url)
-    migrate(engine)
+def store(store_url: str) -> Iterator[Store]:
+    engine = make_engine(store_url)
     store = Store(engine)
     yield store
     store.close()

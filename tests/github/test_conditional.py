@@ -18,7 +18,6 @@ from bot.simulator import Server, Simulator
 from bot.store import Store
 from bot.store.engine import make_engine
 from bot.store.etags import KEPT, Etags
-from bot.store.migrate import migrate
 from bot.store.schema import etags, tokens
 from bot.store.tokens import SealedTokens
 from tests.github.conftest import REPO
@@ -27,9 +26,8 @@ OTHER = "acme/other"
 
 
 @pytest.fixture
-def store(database_url: str, sim: Simulator) -> Iterator[Store]:
-    engine = make_engine(database_url)
-    migrate(engine)
+def store(store_url: str, sim: Simulator) -> Iterator[Store]:
+    engine = make_engine(store_url)
     store = Store(engine)
     store.repositories.upsert(RepositorySummary(sim.repo("acme/app").id, REPO, private=False), 1, 1.0)
     yield store
@@ -103,6 +101,15 @@ def test_t6_what_has_changed_is_read_anew(sim: Simulator, new_client: Callable[[
     sim.delete_issue("acme/app", 1)
     with pytest.raises(NotFound):
         client.issue(REPO, 1)
+
+
+def test_t6_an_answer_that_was_cut_off_is_not_kept(sim: Simulator, new_client: Callable[[], RepoClient]) -> None:
+    sim.open_issue("acme/app", "alice", "It crashes", "at once")
+    client = new_client()
+    sim.faults.add("GET /repos/*/issues/*", "malformed")
+    with pytest.raises(Unavailable):
+        client.issue(REPO, 1)
+    assert client.issue(REPO, 1).title == "It crashes"
 
 
 def test_t6_nobody_gets_from_memory_what_they_may_not_read(
@@ -276,7 +283,7 @@ def test_what_is_not_asked_conditionally() -> None:
 
 
 def test_large_answers_and_those_without_an_etag_are_not_kept() -> None:
-    bodies = {"labels": b"x" * (LARGEST_KEPT + 1), "contents": b"y", "issues/3": b"z"}
+    bodies = {"labels": b'"%s"' % (b"x" * LARGEST_KEPT), "contents": b"1", "issues/3": b"2"}
 
     def answer(request: httpx.Request) -> httpx.Response:
         name = request.url.path.partition("/app/")[2]

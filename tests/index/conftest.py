@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from bot.index import Index, TextAnalyser
 from bot.index.embedding.protocol import unit
 from bot.store.engine import make_engine
-from bot.store.migrate import migrate
 
 
 class HashingModel:
@@ -36,9 +35,8 @@ class HashingModel:
 
 
 @pytest.fixture
-def engine(database_url: str) -> Iterator[sa.Engine]:
-    engine = make_engine(database_url, patience=10)
-    migrate(engine)
+def engine(store_url: str) -> Iterator[sa.Engine]:
+    engine = make_engine(store_url, patience=10)
     yield engine
     engine.dispose()
 

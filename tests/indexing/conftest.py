@@ -212,9 +212,9 @@ class Host:
 
 
 @pytest.fixture
-def host(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
+def host(store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
     with start_simulator() as server:
-        host = Host(server, database_url, tmp_path, monkeypatch)
+        host = Host(server, store_url, tmp_path, monkeypatch)
         yield host
         host.services.store.close()
         host.services.github.close()

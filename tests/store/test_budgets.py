@@ -15,7 +15,6 @@ from bot.github.costs import cost_of
 from bot.github.pacing import SHARED, SharedPacer
 from bot.store.budgets import Budgets
 from bot.store.engine import make_engine
-from bot.store.migrate import migrate
 from bot.store.schema import spent
 
 SEARCH = cost_of("GET", "/search/issues", {})
@@ -32,9 +31,8 @@ class Clock:
 
 
 @pytest.fixture
-def engine(database_url: str) -> Iterator[sa.Engine]:
-    engine = make_engine(database_url)
-    migrate(engine)
+def engine(store_url: str) -> Iterator[sa.Engine]:
+    engine = make_engine(store_url)
     yield engine
     engine.dispose()
 
