@@ -229,7 +229,9 @@ def chores(services: Services) -> tuple[Chore, ...]:
     return (
         Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         Chore("look again", LOOK_EVERY, services.indexing.look_again),
-        Chore("recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine))),
+        Chore(
+            "recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine)), at_start=True
+        ),
         Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
     )
 

@@ -88,7 +88,7 @@ class Indexing:
             self._check(replace(event, repository=repository), event.checked, github)
             return
         known = self._backfills.get(repository.id)
-        if known and event.step == 0 and not known.done and self._now() - known.updated_at < LOST:
+        if known and event.step == 0 and not known.done and abs(self._now() - known.updated_at) < LOST:
             # Another chain is at it.
             return
         try:

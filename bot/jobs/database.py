@@ -98,6 +98,7 @@ def workflow_table(engine: sa.Engine) -> sa.TableClause:
         "attributes",
         "executor_id",
         "created_at",
+        "updated_at",
         "completed_at",
         "delay_until_epoch_ms",
     )

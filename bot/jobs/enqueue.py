@@ -6,6 +6,7 @@ and a webhook must be answered within ten seconds.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import sqlalchemy as sa
@@ -17,6 +18,8 @@ from bot.jobs.job import Message
 from bot.store.engine import write
 
 WORKFLOW = "job"
+# Seconds by which the clocks of two machines may differ.
+AHEAD = 60.0
 
 #: A message, and the seconds that it waits.
 Entry = tuple[Message, float]
@@ -43,16 +46,36 @@ def insert(client: DBOSClient, connection: sa.Connection, entries: Sequence[Entr
     new = [_insert(client, connection, message, delay) for message, delay in entries]
     # DBOS orders a partition by `created_at`, which on SQLite it fills with whole seconds. The time of arrival is
     # finer, and lets a job that comes back after a failure go before those that arrived later.
+    now = time.time_ns() // 1_000_000
     arrivals = [
-        {"run": message.workflow_id, "arrived": message.arrived}
+        {"run": message.workflow_id, "arrived": message.arrived, "now": now}
         for (message, _), is_new in zip(entries, new, strict=True)
         if is_new
     ]
     if arrivals:
         table = workflow_table(connection.engine)
         arrived = sa.update(table).where(table.c.workflow_uuid == sa.bindparam("run"))
-        connection.execute(arrived.values(created_at=sa.bindparam("arrived")), arrivals)
+        stamped = arrived.values(created_at=sa.bindparam("arrived"), updated_at=sa.bindparam("now"))
+        connection.execute(stamped, arrivals)
     return new
+
+
+def bring_forward(engine: sa.Engine, now: float) -> int:
+    """Let what was put into the queue "in the future" wait from now on; returns how many that were.
+
+    A clock that ran ahead has been set back since, and what waits for a time by the old one would wait by so much
+    longer. `now` is in seconds since 1970.
+    """
+    table, present = workflow_table(engine), int(now * 1000)
+    # Written out, because SQLite uses its partial index only for a literal.
+    ahead = sa.and_(sa.text("status = 'DELAYED'"), table.c.updated_at > present + AHEAD * 1000)
+    with engine.connect() as connection:
+        if connection.execute(sa.select(table.c.workflow_uuid).where(ahead).limit(1)).first() is None:
+            return 0
+    sooner = table.c.delay_until_epoch_ms - table.c.updated_at + present
+    with write(engine) as connection:
+        moved = sa.update(table).where(ahead).values(delay_until_epoch_ms=sooner, updated_at=present)
+        return connection.execute(moved).rowcount
 
 
 def _insert(client: DBOSClient, connection: sa.Connection, message: Message, delay: float) -> bool:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,22 +54,41 @@ def leave(engine: sa.Engine, executor: Executor) -> None:
         connection.execute(sa.delete(executors).where(executors.c.executor_id == executor.id))
 
 
-def find_dead(engine: sa.Engine, executor: Executor, *, by_age: bool) -> list[str]:
-    """The executor ids that still hold work although no living worker bears them; forgets those that are dead.
+class Watch:
+    """Whose heartbeat has stopped, as one process has seen it.
 
-    `by_age` says whether a stale heartbeat counts. It must not while the database may just have come back: then every
-    heartbeat is stale, and the first worker to look would take over from all the others.
+    Not by the age of the last beat: when a clock is set forward, every beat is old, and the first worker to look would
+    take over from all the others while they work. `clock` counts seconds and never jumps.
     """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: dict[str, tuple[float, float]] = {}
+
+    def forget(self) -> None:
+        """Begin anew, because this process or the database was away and the others could not be seen beating."""
+        self._seen.clear()
+
+    def stopped(self, beats: Mapping[str, float]) -> set[str]:
+        """Take note of the last beats, and tell whose has not changed for DEAD_AFTER seconds."""
+        now, before = self._clock(), self._seen
+        self._seen = {
+            name: before[name] if name in before and before[name][0] == beat else (beat, now)
+            for name, beat in beats.items()
+        }
+        return {name for name, (_, since) in self._seen.items() if now - since > DEAD_AFTER}
+
+
+def find_dead(engine: sa.Engine, executor: Executor, watch: Watch) -> list[str]:
+    """The executor ids that still hold work although no living worker bears them; forgets those that are dead."""
     workflows = workflow_table(engine)
     # Written out, because SQLite uses its partial index only for a literal.
     holding = sa.select(workflows.c.executor_id).where(sa.text("status = 'PENDING'")).distinct()
-    age = (_now(engine) - executors.c.beat_at).label("age")
     with engine.connect() as connection:
         holders = set(connection.execute(holding).scalars())
-        rows = connection.execute(sa.select(executors, age)).all()
-    dead = {
-        row.executor_id for row in rows if (by_age and row.age > DEAD_AFTER) or _is_gone(row.host, row.pid, executor)
-    }
+        rows = connection.execute(sa.select(executors)).all()
+    dead = watch.stopped({row.executor_id: row.beat_at for row in rows})
+    dead |= {row.executor_id for row in rows if _is_gone(row.host, row.pid, executor)}
     dead.discard(executor.id)
     if dead - holders:
         with write(engine) as connection:

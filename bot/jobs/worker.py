@@ -36,7 +36,7 @@ from bot.jobs.database import (
     queue_for,
     workflow_table,
 )
-from bot.jobs.enqueue import WORKFLOW, enqueue
+from bot.jobs.enqueue import WORKFLOW, bring_forward, enqueue
 from bot.jobs.job import LATER_RUN, Job, Message
 from bot.jobs.lanes import LANES, owner_of
 from bot.jobs.measuring import measured
@@ -87,6 +87,7 @@ class Worker:
         self._engine = queue_engine(settings, pool_size=self._claims + 10)
         self._client = queue_client(self._engine)
         self._executor = executors.this_process()
+        self._watch = executors.Watch()
         self._stopping = threading.Event()
         self._running = 0
         self._counting = threading.Lock()
@@ -132,8 +133,8 @@ class Worker:
                 queue, partition_concurrency=1, worker_concurrency=at_once, polling_interval_sec=POLL_EVERY[queue]
             )
         DBOS.launch()
-        self._take_over(by_age=False)
-        self._call_for_chores()
+        self._take_over()
+        self._call_for_chores(starting=True)
         self._keeper.start()
 
     def stop(self, timeout: float = 25.0) -> bool:
@@ -182,9 +183,11 @@ class Worker:
             self._count(-1)
         return "done"
 
-    def _call_for_chores(self) -> None:
+    def _call_for_chores(self, *, starting: bool = False) -> None:
         now = time.time()
         for chore in self._chores.values():
+            if starting and chore.at_start:
+                call_for(self._client, self._engine, chore, f"start:{self._executor.id}")
             turn = chore.turn(now)
             if self._turns.get(chore.name) != turn:
                 call_for(self._client, self._engine, chore, turn)
@@ -243,9 +246,9 @@ class Worker:
                 log.warning("delivery %s: the queue is unavailable (%s)", message.delivery_id, type(error).__name__)
                 time.sleep(1.0)
 
-    def _take_over(self, *, by_age: bool) -> None:
+    def _take_over(self) -> None:
         """Give the work of dead workers back to the queue."""
-        dead = executors.find_dead(self._engine, self._executor, by_age=by_age)
+        dead = executors.find_dead(self._engine, self._executor, self._watch)
         if dead:
             log.warning("taking over the work of %d dead workers", len(dead))
             DBOS._recover_pending_workflows(dead)
@@ -253,16 +256,16 @@ class Worker:
     def _keep(self) -> None:
         """The heartbeat, taking over, chores, and cleaning up."""
         cleaned = beaten = time.monotonic()
-        judging_from = beaten + executors.DEAD_AFTER
         while not self._stopping.wait(executors.BEAT_EVERY):
             try:
                 executors.beat(self._engine, self._executor)
                 now = time.monotonic()
                 # Whoever was cut off from the database must first let the others beat again.
                 if now - beaten > executors.DEAD_AFTER / 2:
-                    judging_from = now + executors.DEAD_AFTER
+                    self._watch.forget()
                 beaten = now
-                self._take_over(by_age=now >= judging_from)
+                self._take_over()
+                bring_forward(self._engine, time.time())
                 self._call_for_chores()
                 if now - cleaned >= CLEAN_EVERY:
                     cleaned = now

@@ -16,7 +16,7 @@ from bot.events import PushEvent, RepositorySummary
 from bot.jobs import Inbox
 from bot.jobs import executors as executor_module
 from bot.jobs.database import executors, prepare, queue_engine, workflow_table
-from bot.jobs.executors import DEAD_AFTER, Executor, beat, find_dead, leave, this_process
+from bot.jobs.executors import DEAD_AFTER, Executor, Watch, beat, find_dead, leave, this_process
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
 
@@ -92,14 +92,14 @@ def test_machines_of_one_name_are_told_apart(tmp_path: Path) -> None:
 def test_who_beats_is_alive_wherever_it_is(engine: sa.Engine) -> None:
     beat(engine, Executor("there", "another machine", 1))
     beat(engine, Executor("here", ME.host, os.getppid()))
-    assert find_dead(engine, ME, by_age=True) == ["unheard-of"]
+    assert find_dead(engine, ME, Watch()) == ["unheard-of"]
 
 
 def test_on_this_machine_an_ended_process_is_dead_at_once(engine: sa.Engine) -> None:
     pid = ended_pid()
     beat(engine, Executor("here", ME.host, pid))
     beat(engine, Executor("there", "another machine", pid))
-    assert find_dead(engine, ME, by_age=True) == ["here", "unheard-of"]
+    assert find_dead(engine, ME, Watch()) == ["here", "unheard-of"]
 
 
 def test_a_killed_process_that_its_parent_has_not_noticed_is_dead(engine: sa.Engine) -> None:
@@ -109,21 +109,34 @@ def test_a_killed_process_that_its_parent_has_not_noticed_is_dead(engine: sa.Eng
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     beat(engine, Executor("here", ME.host, process.pid))
     beat(engine, Executor("there", "another machine", 1))
-    assert find_dead(engine, ME, by_age=True) == ["here", "unheard-of"]
+    assert find_dead(engine, ME, Watch()) == ["here", "unheard-of"]
     process.communicate()
 
 
-def test_elsewhere_a_stale_heartbeat_is_dead_but_never_oneself(engine: sa.Engine) -> None:
+def test_elsewhere_who_stops_beating_is_dead_but_never_oneself(engine: sa.Engine) -> None:
     beat(engine, Executor("there", "another machine", 1))
     beat(engine, Executor("here", ME.host, os.getpid()))
-    age(engine, "there", DEAD_AFTER - 5)
-    assert find_dead(engine, ME, by_age=True) == ["unheard-of"]
-    age(engine, "there", 10)
-    age(engine, ME.id, 1000)
-    assert find_dead(engine, ME, by_age=False) == ["unheard-of"]
-    assert find_dead(engine, ME, by_age=True) == ["there", "unheard-of"]
+    moment = [0.0]
+    watch = Watch(lambda: moment[0])
+    assert find_dead(engine, ME, watch) == ["unheard-of"]
+    for moment[0] in (DEAD_AFTER - 5, DEAD_AFTER + 1):
+        beat(engine, Executor("here", ME.host, os.getpid()))
+        dead = ["there", "unheard-of"] if moment[0] > DEAD_AFTER else ["unheard-of"]
+        assert find_dead(engine, ME, watch) == dead
     beat(engine, Executor("there", "another machine", 1))
-    assert find_dead(engine, ME, by_age=True) == ["unheard-of"]
+    assert find_dead(engine, ME, watch) == ["unheard-of"]
+    moment[0] += DEAD_AFTER + 1
+    watch.forget()
+    assert find_dead(engine, ME, watch) == ["unheard-of"], "nobody could be seen beating"
+
+
+def test_a_clock_that_jumps_kills_nobody(engine: sa.Engine) -> None:
+    beat(engine, Executor("there", "another machine", 1))
+    beat(engine, Executor("here", ME.host, os.getpid()))
+    watch = Watch()
+    for jump in (0, 3600, -7200):
+        age(engine, "there", jump)
+        assert find_dead(engine, ME, watch) == ["unheard-of"]
 
 
 def test_who_has_left_holds_nothing_and_the_dead_are_forgotten(engine: sa.Engine) -> None:
@@ -132,5 +145,5 @@ def test_who_has_left_holds_nothing_and_the_dead_are_forgotten(engine: sa.Engine
     beat(engine, idle)
     beat(engine, Executor("here", ME.host, os.getpid()))
     leave(engine, there)
-    assert find_dead(engine, ME, by_age=True) == ["there", "unheard-of"]
+    assert find_dead(engine, ME, Watch()) == ["there", "unheard-of"]
     assert known(engine) == {ME.id, "here"}

@@ -14,7 +14,9 @@ import sqlalchemy as sa
 
 from bot.events import PushEvent, RepositorySummary
 from bot.jobs import Inbox, QueueUnavailable, ensure_schema
+from bot.jobs import enqueue as enqueue_module
 from bot.jobs.database import queue_engine, queue_url, workflow_table
+from bot.jobs.enqueue import bring_forward
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
 
@@ -102,5 +104,41 @@ def test_a_locked_postgres_table_is_unavailable(new_database: Callable[[str], st
             inbox.put("d", PUSH)
         assert time.monotonic() - began < 2
     assert inbox.put("d", PUSH)
+    inbox.close()
+    engine.dispose()
+
+
+def test_a_full_disk_is_told_and_forgotten(tmp_path: Path) -> None:
+    inbox = Inbox(settings_for(f"sqlite:///{tmp_path / 'doppel.db'}", tmp_path))
+    assert inbox.put("before", PUSH)
+    with inbox._engine.connect() as connection:
+        # The least that SQLite takes is what it has.
+        connection.exec_driver_sql("PRAGMA max_page_count=1")
+    accepted = 0
+    with pytest.raises(QueueUnavailable):
+        for accepted in range(1_000):
+            inbox.put(f"during {accepted}", PUSH)
+    with inbox._engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+    assert inbox.put(f"during {accepted}", PUSH), "nothing was kept of it"
+    assert not inbox.put("before", PUSH)
+    inbox.close()
+
+
+def test_what_waits_by_a_clock_that_was_set_back_waits_no_longer_than_it_should(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_for(database_url, tmp_path)
+    inbox, engine, now = Inbox(settings), queue_engine(settings), time.time()
+    inbox.put("right", PUSH, 500.0)
+    monkeypatch.setattr(enqueue_module.time, "time_ns", lambda: int((now + 86_400) * 1e9))
+    monkeypatch.setattr("time.time", lambda: now + 86_400)
+    inbox.put("ahead", PUSH, 30.0)
+    monkeypatch.undo()
+    assert [bring_forward(engine, now), bring_forward(engine, now)] == [1, 0]
+    workflows = workflow_table(engine)
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(workflows.c.workflow_uuid, workflows.c.delay_until_epoch_ms)).all()
+    assert {key: round(due / 1000 - now, -1) for key, due in rows} == {"right": 500, "ahead": 30}
     inbox.close()
     engine.dispose()

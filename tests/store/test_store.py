@@ -158,6 +158,11 @@ class TestComments:
             claims = list(pool.map(lambda _: store.comments.claim(1, 2, 0, now=NOW, lease=15), range(8)))
         assert sorted(claims) == [Claim.BUSY] * 7 + [Claim.CLEAR]
 
+    def test_c2_a_claim_ahead_of_the_clock_is_of_before_it_was_set_back(self, store: Store) -> None:
+        assert store.comments.claim(1, 2, 0, now=NOW + 86_400, lease=15) is Claim.CLEAR
+        assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.DOUBTFUL
+        assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.BUSY
+
     def test_c2_a_claim_is_renewed_and_released_only_by_who_holds_it(self, store: Store) -> None:
         store.comments.claim(1, 2, 0, now=NOW, lease=15)
         assert store.comments.renew(1, 2, 0, since=NOW, now=NOW + 10)
