@@ -21,7 +21,6 @@ OWNERS_REPOSITORY = ".github"
 
 _OWN = CONFIG_PATH
 _OWNERS = f"owner:{CONFIG_PATH}"
-_TOO_LARGE = "this file is too large to be read; the defaults hold"
 
 
 class FileReader(Protocol):
@@ -68,7 +67,8 @@ class RepositorySettings:
             try:
                 text = self._text(github, repository.id, name, where)
             except Invalid:
-                return Loaded(RepoConfig(), (ConfigError(1, 1, _TOO_LARGE),), source, private)
+                too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
+                return Loaded(RepoConfig(), (too_large,), source, private)
             if text is not None:
                 config, problems = parse_config(text)
                 return Loaded(config, problems, source, private)

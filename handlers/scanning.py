@@ -102,7 +102,7 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
 
 def _words(config: RepoConfig) -> Words:
     """The result is about issues in any language, so that `auto` is English here."""
-    return speak("en", {})
+    return speak("en" if config.language == "auto" else config.language, config.templates)
 
 
 def _scan(services: Services, repo_id: int) -> Scan:

@@ -17,7 +17,7 @@ from bot.model import Issue, RepoRef
 from bot.render import Place, has_marker
 from bot.repository_settings import Loaded
 from bot.services import Services
-from bot.words import Words, speak
+from bot.words import Words, language_of, speak
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +59,9 @@ class Visit:
 
     def words(self, issue: Issue) -> Words:
         """What is said on an issue: in the language of the settings or else in its own, with the repository's texts."""
-        return speak("en", {})
+        config = self.config
+        language = language_of(issue.title, issue.body) if config.language == "auto" else config.language
+        return speak(language, config.templates)
 
     def thread(self, *, fresh: bool) -> ThreadClient:
         """The client that remembers what was read for this issue in the last minutes (T5)."""

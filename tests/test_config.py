@@ -35,7 +35,7 @@ siblings: [acme/app-docs]
 label: suggest
 language: de
 templates:
-  found_one: |
+  found: |
     Look here:
 close_after: 7d
 """
@@ -65,7 +65,7 @@ def test_c6_every_key_is_read() -> None:
         siblings=("acme/app-docs",),
         label="suggest",
         language="de",
-        templates={"found_one": "Look here:\n"},
+        templates={"found": "Look here:\n"},
         close_after=7,
     )
 

@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from bot.config import parse_config
 from bot.config.describe import json_schema
-from bot.config.keys import KEYS, LANGUAGES, SOURCES
+from bot.config.keys import KEYS, SOURCES
+from bot.words import LANGUAGES
 
 VALIDATOR = jsonschema.Draft202012Validator(json_schema())
 
 # What can be written in a file, and is sometimes right. No newline in texts: Python's `$`, which the schema's patterns
 # are read with here, would allow one at the end.
-TEXTS = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), max_size=60)
-WORDS = st.sampled_from(["on", "off", "yes", "no", "comment", "7d", "100d", "acme/app", "add", *LANGUAGES])
+CHARACTERS = st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"])
+TEXTS = st.text(CHARACTERS, max_size=60)
+WORDS = st.sampled_from(["on", "off", "yes", "no", "comment", "7d", "100d", "acme/app", "add", "auto", *LANGUAGES])
 NUMBERS = st.integers(-3, 120) | st.floats(allow_nan=False, allow_infinity=False) | st.floats(-0.5, 1.5) | st.integers()
 LEAVES = st.none() | st.booleans() | NUMBERS | TEXTS | WORDS
 NAMES = st.sampled_from([key.name for key in KEYS]) | st.sampled_from(
@@ -63,10 +65,11 @@ def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     if kind == "array":
         return st.lists(values(schema["items"]), max_size=4)
     if kind == "string":
-        return st.from_regex(schema["pattern"], fullmatch=True).map(str.strip) if "pattern" in schema else TEXTS
-    if schema.get("additionalProperties"):
-        return st.dictionaries(st.from_regex("[a-z][a-z0-9_]{0,9}", fullmatch=True), TEXTS, max_size=3)
-    return st.fixed_dictionaries({}, optional={name: values(inner) for name, inner in schema["properties"].items()})
+        return st.from_regex(schema["pattern"], fullmatch=True, alphabet=CHARACTERS) if "pattern" in schema else TEXTS
+    # Of the many texts the first ones, which have variables and have none, stand for all.
+    some = list(schema["properties"].items())
+    some = some if len(some) < 40 else some[:4]
+    return st.fixed_dictionaries({}, optional={name: values(inner) for name, inner in some})
 
 
 @given(values(json_schema()))

@@ -31,8 +31,8 @@ def check_config(file: Path, as_json: bool) -> None:
     if as_json:
         found = {
             "file": str(file),
-            "problems": [asdict(problem) for problem in problems],
-            "notes": [asdict(note) for note in notes],
+            "problems": [problem.to_json() for problem in problems],
+            "notes": [note.to_json() for note in notes],
             "settings": asdict(config),
         }
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))

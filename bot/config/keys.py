@@ -6,7 +6,7 @@ Defaults are those of the dataclasses in `bot.config.model`; a test holds that b
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from bot.config.kinds import (
@@ -23,13 +23,21 @@ from bot.config.kinds import (
     Whole,
     nearest,
 )
-from bot.config.model import MIN_CONFIDENCE, ConfigError, IgnoreConfig, RepoConfig, SearchConfig, SourceConfig
+from bot.config.model import (
+    MIN_CONFIDENCE,
+    ConfigError,
+    IgnoreConfig,
+    Quote,
+    RepoConfig,
+    SearchConfig,
+    SourceConfig,
+)
+from bot.config.templates import Templates
 from bot.config.tree import Mapping, Node, Scalar, printable
+from bot.words import LANGUAGES, Words
 
 ISSUE_NUMBER_MAX = 2**31 - 1
 """The largest number that GitHub's API takes for an issue."""
-
-LANGUAGES = ("auto", "en", "zh", "ja", "es", "de", "fr")
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,7 @@ class Section(Kind):
         for key, value in node.entries:
             kind = kinds.get(key.text)
             if kind is None:
-                problems.append(unknown(key, "setting", kinds))
+                problems.append(_unknown(key, kinds))
             elif (read := kind.read(value, problems)) is not UNUSABLE:
                 values[key.text] = read
         return self.make(**values)
@@ -71,9 +79,8 @@ class Section(Kind):
         properties = {key.name: {"description": key.says, **key.kind.schema()} for key in self.keys}
         return {"type": "object", "properties": properties, "additionalProperties": False}
 
-    @property
-    def words(self) -> str:
-        return f"a mapping with {', '.join(f'`{key.name}`' for key in self.keys)}"
+    def wants(self, say: Words, code: Quote) -> str:
+        return say.wants_mapping(keys=say.comma().join(code(key.name) for key in self.keys))
 
 
 @dataclass(frozen=True)
@@ -92,50 +99,20 @@ class Source(Kind):
     def schema(self) -> JSON:
         return {"anyOf": [Switch().schema(), self.section.schema()]}
 
-    @property
-    def words(self) -> str:
-        return f"`on`, `off` or {self.section.words}"
+    def wants(self, say: Words, code: Quote) -> str:
+        return say.either(first=say.comma().join((code("on"), code("off"))), last=self.section.wants(say, code))
 
 
-@dataclass(frozen=True)
-class Texts(Kind):
-    """A mapping of names to texts."""
-
-    text: Text
-    most: int = 100
-    name: Text = field(default=Text("a name", 60, "[a-z][a-z0-9_]{0,59}"))
-
-    def read(self, node: Node, problems: Problems) -> Any:
-        if not isinstance(node, Mapping) or len(node.entries) > self.most:
-            return self.refuse(node, problems)
-        texts: dict[str, str] = {}
-        for key, value in node.entries:
-            name = self.name.read(Scalar(key.line, key.column, key.text, plain=False), problems)
-            text = self.text.read(value, problems)
-            if name is not UNUSABLE and text is not UNUSABLE:
-                texts[name] = text
-        return texts
-
-    def schema(self) -> JSON:
-        return {
-            "type": "object",
-            "propertyNames": {"pattern": f"^{self.name.pattern}$"},
-            "additionalProperties": self.text.schema(),
-            "maxProperties": self.most,
-        }
-
-    @property
-    def words(self) -> str:
-        return "a mapping of names to texts"
-
-
-def unknown(key: Scalar, what: str, known: dict[str, Kind]) -> ConfigError:
+def _unknown(key: Scalar, known: dict[str, Kind]) -> ConfigError:
     """The problem of a key that is not in the table, with the one that was probably meant."""
-    message = f'there is no {what} called "{printable(key.text)}"'
-    return ConfigError(key.line, key.column, message, nearest(key.text, known))
+
+    def says(say: Words, quote: Quote) -> str:
+        return say.unknown_setting(name=say.quoted(value=quote(printable(key.text))))
+
+    return ConfigError.saying(key.line, key.column, says, nearest(key.text, known))
 
 
-_LABEL = Text("a label", 50)
+_LABEL = Text(Words.a_label, 50)
 
 SEARCH = (
     Key("words_max", Whole(1, 10), "How many words of a title the first query takes."),
@@ -149,11 +126,11 @@ SEARCH = (
 )
 
 IGNORE = (
-    Key("authors", Many(Text("a login", 60), "logins", 100), "Issues of these people and Apps are left alone."),
-    Key("labels", Many(_LABEL, "labels", 100), "Issues with one of these labels are left alone."),
+    Key("authors", Many(Text(Words.a_login, 60), Words.logins, 100), "Issues of these people and Apps are left alone."),
+    Key("labels", Many(_LABEL, Words.labels, 100), "Issues with one of these labels are left alone."),
     Key(
         "titles",
-        Many(Text("a glob", 200), "globs", 100),
+        Many(Text(Words.a_glob, 200), Words.globs, 100),
         "Issues with such a title are left alone. `*` is any text, `?` any character; upper and lower case are alike.",
     ),
 )
@@ -210,15 +187,19 @@ KEYS = (
         "Whether a place is searched, and how: `on`, `off`, or a mapping. What each does by itself is said below.",
     ),
     Key("ignore", Section(IGNORE, IgnoreConfig), "Which issues are left alone."),
-    Key("only_labels", Many(_LABEL, "labels", 100), "Only issues with one of these labels are looked at."),
+    Key("only_labels", Many(_LABEL, Words.labels, 100), "Only issues with one of these labels are looked at."),
     Key(
         "known_issues",
-        Many(Whole(1, ISSUE_NUMBER_MAX), "issue numbers", 100),
+        Many(Whole(1, ISSUE_NUMBER_MAX), Words.issue_numbers, 100),
         "Issues that are often reported again: always considered, whatever the searches find.",
     ),
     Key(
         "siblings",
-        Many(Text("a repository as OWNER/REPO", 140, "[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+"), "repositories", 20),
+        Many(
+            Text(Words.a_repository, 140, "[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+"),
+            Words.repositories,
+            20,
+        ),
         "Public repositories of the same owner that are searched as well; the host may allow others "
         "(`DOPPEL_SIBLINGS`). A private one is never searched for others to read.",
     ),
@@ -228,10 +209,12 @@ KEYS = (
         "Whether the `duplicate` label is suggested or added when the bot is sure.",
         later=True,
     ),
-    Key("language", Choice(LANGUAGES), "The language of comments; `auto` is that of the issue.", later=True),
     Key(
-        "templates", Texts(Text("a text", 4_000)), "Texts of your own in place of the bot's, by their name.", later=True
+        "language",
+        Choice(("auto", *LANGUAGES)),
+        "The language of comments; `auto` is that of the issue, or English where the bot does not speak it.",
     ),
+    Key("templates", Templates(), "Texts of your own in place of the bot's, by their name."),
     Key("close_after", Days(), "Close a very probable duplicate after this time if nobody objects.", later=True),
     Key(
         "remote_text",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from typing import Any, Final
@@ -15,8 +15,9 @@ from typing import Any, Final
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from bot.config.model import ConfigError
+from bot.config.model import ConfigError, Quote
 from bot.config.tree import Mapping, Node, Scalar, Sequence, printable
+from bot.words import Words, english
 
 UNUSABLE: Final = object()
 """What a kind answers where there is nothing that could be used."""
@@ -36,16 +37,22 @@ class Kind(ABC):
     def schema(self) -> JSON:
         """The same rule for editors, in JSON Schema's words."""
 
-    @property
     @abstractmethod
+    def wants(self, say: Words, code: Quote) -> str:
+        """What can be written: "a number from 0 to 1". Words that are to be written as they are go through `code`."""
+
+    @property
     def words(self) -> str:
-        """What can be written, for the documentation and for messages: "a number from 0 to 1"."""
+        """The same for the documentation."""
+        return self.wants(english(), lambda word: f"`{word}`")
 
     def refuse(self, node: Node, problems: Problems, hint: str = "") -> Any:
         """Note that the node is not what this kind takes."""
-        # Backticks are for the documentation; a terminal shows them as they are.
-        message = f"{_what(node)} is not {self.words.replace('`', '')}"
-        problems.append(ConfigError(node.line, node.column, message, hint))
+
+        def says(say: Words, quote: Quote) -> str:
+            return say.wrong_value(value=_what(node, say, quote), wanted=self.wants(say, str))
+
+        problems.append(ConfigError.saying(node.line, node.column, says, hint))
         return UNUSABLE
 
 
@@ -66,9 +73,8 @@ class Choice(Kind):
     def schema(self) -> JSON:
         return {"enum": [*self.choices, *([False] if "off" in self.choices else [])]}
 
-    @property
-    def words(self) -> str:
-        return _either([f"`{choice}`" for choice in self.choices])
+    def wants(self, say: Words, code: Quote) -> str:
+        return _either([code(choice) for choice in self.choices], say)
 
 
 @dataclass(frozen=True)
@@ -84,9 +90,8 @@ class Switch(Kind):
     def schema(self) -> JSON:
         return {"enum": [True, False, "on", "off", "yes", "no"]}
 
-    @property
-    def words(self) -> str:
-        return "`on` or `off`"
+    def wants(self, say: Words, code: Quote) -> str:
+        return _either([code("on"), code("off")], say)
 
 
 @dataclass(frozen=True)
@@ -105,9 +110,8 @@ class Number(Kind):
     def schema(self) -> JSON:
         return {"type": "number", "minimum": self.least, "maximum": self.most}
 
-    @property
-    def words(self) -> str:
-        return f"a number from {self.least:g} to {self.most:g}"
+    def wants(self, say: Words, code: Quote) -> str:
+        return say.wants_number(least=f"{self.least:g}", most=f"{self.most:g}")
 
 
 @dataclass(frozen=True)
@@ -126,16 +130,15 @@ class Whole(Kind):
     def schema(self) -> JSON:
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
 
-    @property
-    def words(self) -> str:
-        return f"a whole number from {self.least} to {self.most}"
+    def wants(self, say: Words, code: Quote) -> str:
+        return say.wants_whole(least=str(self.least), most=str(self.most))
 
 
 @dataclass(frozen=True)
 class Text(Kind):
     """A text of bounded length; `pattern` (matched as a whole, and understood by JSON Schema too) narrows it."""
 
-    what: str
+    what: Callable[[Words], str]
     most: int
     pattern: str = ""
 
@@ -153,9 +156,9 @@ class Text(Kind):
         pattern = {"pattern": f"^{self.pattern}$"} if self.pattern else {}
         return {"type": "string", "minLength": 1, "maxLength": self.most, **pattern}
 
-    @property
-    def words(self) -> str:
-        return f"{self.what} of at most {self.most} characters" if not self.pattern else self.what
+    def wants(self, say: Words, code: Quote) -> str:
+        what = self.what(say)
+        return what if self.pattern else say.wants_text(what=what, most=self.most)
 
 
 @dataclass(frozen=True)
@@ -163,24 +166,25 @@ class Many(Kind):
     """A list. Items that are wrong are noted and left out; the others count."""
 
     item: Kind
-    plural: str
+    plural: Callable[[Words], str]
     most: int
 
     def read(self, node: Node, problems: Problems) -> Any:
         if not isinstance(node, Sequence):
             return self.refuse(node, problems)
         if len(node.items) > self.most:
-            message = f"this list has {len(node.items)} items; the first {self.most} count"
-            problems.append(ConfigError(node.line, node.column, message))
+            counted, most = len(node.items), self.most
+            problems.append(
+                ConfigError.saying(node.line, node.column, lambda say, _: say.list_too_long(count=counted, most=most))
+            )
         values = (self.item.read(item, problems) for item in node.items[: self.most])
         return tuple(value for value in values if value is not UNUSABLE)
 
     def schema(self) -> JSON:
         return {"type": "array", "items": self.item.schema(), "maxItems": self.most}
 
-    @property
-    def words(self) -> str:
-        return f"a list of at most {self.most} {self.plural}"
+    def wants(self, say: Words, code: Quote) -> str:
+        return say.wants_list(most=self.most, what=self.plural(say))
 
 
 @dataclass(frozen=True)
@@ -200,9 +204,8 @@ class Days(Kind):
     def schema(self) -> JSON:
         return {"anyOf": [{"enum": ["off", False]}, {"type": "string", "pattern": "^[1-9][0-9]?d$"}]}
 
-    @property
-    def words(self) -> str:
-        return f"`off` or a number of days from `1d` to `{self.most}d`"
+    def wants(self, say: Words, code: Quote) -> str:
+        return say.wants_days(off=code("off"), least=code("1d"), most=code(f"{self.most}d"))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -216,16 +219,16 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return str(found[0]) if found else ""
 
 
-def _either(words: Several[str]) -> str:
-    return ", ".join(words[:-1]) + " or " + words[-1]
+def _either(words: Several[str], say: Words) -> str:
+    return say.either(first=say.comma().join(words[:-1]), last=words[-1])
 
 
-def _what(node: Node) -> str:
+def _what(node: Node, say: Words, quote: Quote) -> str:
     """How a message speaks of what stands in the file."""
     if isinstance(node, Mapping):
-        return "a mapping"
+        return say.a_mapping()
     if isinstance(node, Sequence):
-        return "a list"
+        return say.a_list()
     if not node.text:
-        return "nothing"
-    return f'"{printable(node.text)}"' if isinstance(node.value, str) else node.text
+        return say.no_value()
+    return say.quoted(value=quote(printable(node.text))) if isinstance(node.value, str) else quote(node.text)

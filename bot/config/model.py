@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from bot.config.globs import glob_matches
+from bot.words import Words, english
 
 Mode = Literal["comment", "shadow", "off"]
 LabelUse = Literal["suggest", "add", "off"]
@@ -16,18 +17,38 @@ MIN_CONFIDENCE = 0.2
 """How sure the bot must be where neither the settings nor the repository's own feedback say otherwise."""
 
 
+Quote = Callable[[str], str]
+"""Makes a piece of the file, or a word that is to be written into it, fit to be shown."""
+
+Says = Callable[[Words, Quote], str]
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigError:
     """One thing that is wrong with a settings file.
 
     `line` and `column` count from 1, as editors do. `hint` is the nearest valid key or word, empty where nothing is
-    near. Both texts may quote the file, so whoever shows them escapes them.
+    near. `message` is English and may quote the file; `in_words` says the same in another language, as Markdown, say.
     """
 
     line: int
     column: int
     message: str
     hint: str = ""
+    says: Says | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def saying(cls, line: int, column: int, says: Says, hint: str = "") -> ConfigError:
+        """A problem that can be told in every language."""
+        return cls(line, column, says(english(), str), hint, says)
+
+    def in_words(self, say: Words, quote: Quote) -> str:
+        """The message; what it quotes of the file goes through `quote`."""
+        return self.says(say, quote) if self.says else quote(self.message)
+
+    def to_json(self) -> dict[str, object]:
+        """For programs."""
+        return {"line": self.line, "column": self.column, "message": self.message, "hint": self.hint}
 
     def __str__(self) -> str:
         hint = f" (did you mean {self.hint}?)" if self.hint else ""

@@ -8,7 +8,7 @@ complete before a syntax error is kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from ruamel.yaml.events import (
 )
 
 from bot.config.model import ConfigError
+from bot.words import Words
 
 SIZE_MAX = 64 * 1024
 """Characters in a settings file. The parser needs under a second for the worst file of this size."""
@@ -86,9 +87,10 @@ def printable(text: str, most: int = 60) -> str:
 class _Refused(Exception):
     """The file uses something that settings have no need of."""
 
-    def __init__(self, event: Any, message: str) -> None:
-        super().__init__(message)
-        self.error = ConfigError(event.start_mark.line + 1, event.start_mark.column + 1, message)
+    def __init__(self, event: Any, says: Callable[[Words], str]) -> None:
+        super().__init__()
+        mark = event.start_mark
+        self.error = ConfigError.saying(mark.line + 1, mark.column + 1, lambda say, _: says(say))
 
 
 def read_tree(text: str) -> tuple[Mapping, list[ConfigError]]:
@@ -98,7 +100,7 @@ def read_tree(text: str) -> tuple[Mapping, list[ConfigError]]:
     """
     reader = _Reader(text)
     if len(text) > SIZE_MAX:
-        reader.errors.append(ConfigError(1, 1, f"the file is longer than {SIZE_MAX} characters, so it is not read"))
+        reader.errors.append(ConfigError.saying(1, 1, lambda say, _: say.file_too_long(most=str(SIZE_MAX))))
     else:
         try:
             reader.read()
@@ -109,17 +111,23 @@ def read_tree(text: str) -> tuple[Mapping, list[ConfigError]]:
             line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
             # The parser's own words may quote the file.
             problem = printable(str(error.problem or error.context), 200)
-            reader.errors.append(ConfigError(line, column, f"this is not valid YAML: {problem}"))
+            reader.errors.append(
+                ConfigError.saying(line, column, lambda say, quote: say.no_yaml(problem=quote(problem)))
+            )
         except (YAMLError, ValueError) as error:
             # Characters that YAML does not allow are found before there is any position in lines.
             reader.errors.append(_unreadable(text, getattr(error, "position", 0)))
     return Mapping(1, 1, tuple(reader.entries)), reader.errors
 
 
+def _twice(key: Scalar, line: int) -> ConfigError:
+    return ConfigError.saying(key.line, key.column, lambda say, _: say.key_twice(line=line))
+
+
 def _unreadable(text: str, position: int) -> ConfigError:
     before = text[:position]
     line, column = before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
-    return ConfigError(line, column, "this is not valid YAML: a character here is not allowed")
+    return ConfigError.saying(line, column, lambda say, _: say.no_yaml_character())
 
 
 class _Reader:
@@ -138,7 +146,7 @@ class _Reader:
             if isinstance(event, DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _Refused(event, "a settings file holds one document; what follows this line is not read")
+                    raise _Refused(event, Words.several_documents)
             elif isinstance(event, MappingStartEvent):
                 self.check(event)
                 self.mapping(1, self.entries)
@@ -146,12 +154,12 @@ class _Reader:
                 # A file of comments alone, or one that says nothing after its dashes.
                 self.check(event)
             elif isinstance(event, (ScalarEvent, SequenceStartEvent, AliasEvent)):
-                raise _Refused(event, "a settings file is a list of keys with values, such as mode: comment")
+                raise _Refused(event, Words.no_mapping)
 
     def node(self, event: Any, depth: int) -> Node:
         self.check(event)
         if depth > _DEPTH_MAX:
-            raise _Refused(event, "this is nested more deeply than any setting")
+            raise _Refused(event, Words.too_deep)
         line, column = event.start_mark.line + 1, event.start_mark.column + 1
         if isinstance(event, ScalarEvent):
             return Scalar(line, column, event.value, plain=event.style is None)
@@ -170,11 +178,10 @@ class _Reader:
         while not isinstance(event := next(self.events), MappingEndEvent):
             key = self.node(event, depth + 1)
             if not isinstance(key, Scalar):
-                raise _Refused(event, "a key is a single word")
+                raise _Refused(event, Words.key_no_word)
             value = self.node(next(self.events), depth + 1)
             if key.text in first:
-                where = f"this key was already given in line {first[key.text]}, which counts"
-                self.errors.append(ConfigError(key.line, key.column, where))
+                self.errors.append(_twice(key, first[key.text]))
             else:
                 first[key.text] = key.line
                 entries.append((key, value))
@@ -182,6 +189,6 @@ class _Reader:
     def check(self, event: Any) -> None:
         """Refuse what settings have no need of and what bombs are made of."""
         if isinstance(event, AliasEvent) or event.anchor is not None:
-            raise _Refused(event, "anchors (&name) and aliases (*name) are not read here; quote a text that begins so")
+            raise _Refused(event, Words.anchors)
         if event.tag is not None:
-            raise _Refused(event, "tags (!name) are not read here; quote a text that begins with an exclamation mark")
+            raise _Refused(event, Words.tags)

@@ -19,6 +19,9 @@ LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
 PLAIN = frozenset(("scan_title", "label_rationale"))
 """Texts that GitHub shows as they are, without looking for Markdown or names in them."""
 
+_UNSAID = frozenset(("found",))
+"""Texts that have a form for each number and need not show it."""
+
 _CATEGORIES = frozenset(("zero", "one", "two", "few", "many", "other"))
 
 
@@ -70,6 +73,6 @@ def _check(language: str, name: str, forms: Forms, variables: tuple[str, ...]) -
     for form, template in forms.items():
         has = set(template.variables)
         # "One" can be said without a number.
-        may_lack = {COUNT} if len(forms) > 1 else set()
+        may_lack = {COUNT} if form != "other" or name in _UNSAID else set()
         if not has <= set(variables) or set(variables) - has - may_lack:
             raise Unsound(f"{language}: {name} ({form}) has the variables {sorted(has)}, not {sorted(variables)}")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from babel import Locale
-from babel.dates import format_date
-from babel.numbers import format_decimal, format_percent
+# Babel is loaded when something is said: most commands say nothing on GitHub.
 
 
 @dataclass(frozen=True)
@@ -19,14 +17,20 @@ class Manner:
 
     def form(self, count: int) -> str:
         """The plural category of a number: `one`, `many`, `other` …"""
+        from babel import Locale
+
         return str(Locale.parse(self.language).plural_form(count))
 
     def number(self, number: int) -> str:
         """`1,200`, as the language groups digits."""
+        from babel.numbers import format_decimal
+
         return str(format_decimal(number, locale=self.language))
 
     def percent(self, share: float) -> str:
         """A share as people write it. Only certainty is 100%, only impossibility 0%."""
+        from babel.numbers import format_percent
+
         rounded = round(share * 100)
         if rounded == 100 and share < 1:
             rounded = 99
@@ -34,6 +38,8 @@ class Manner:
 
     def day(self, day: date) -> str:
         """A day."""
+        from babel.dates import format_date
+
         return str(format_date(day, self.days, locale=self.language))
 
     def moment(self, moment: datetime) -> str:

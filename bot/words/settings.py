@@ -101,7 +101,7 @@ class SettingsTexts(Texts):
         """The file uses tags."""
 
     @text
-    def file_too_long(self, most: int) -> None:
+    def file_too_long(self, most: str) -> None:
         """The file has too many characters."""
 
     @text
@@ -145,7 +145,7 @@ class SettingsTexts(Texts):
         """A list that is not too long."""
 
     @text
-    def wants_days(self, most: str) -> None:
+    def wants_days(self, off: str, least: str, most: str) -> None:
         """`off` or a number of days."""
 
     @text
