@@ -1,0 +1,96 @@
+"""The dashboard in a real browser: sign in through GitHub's page, look around, vote; light, dark, and on a phone."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from werkzeug.serving import make_server
+
+from bot.web import create_app
+from tests.dashboard.conftest import Host, host  # noqa: F401  (a fixture is taken over by its name)
+
+pytestmark = pytest.mark.browser
+
+PAGES = ("", "/issues/3", "/backlog", "/feedback", "/settings", "/health")
+TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim()"
+
+
+@pytest.fixture
+def address(host: Host) -> Iterator[str]:  # noqa: F811
+    """The bot's web process, on a port of its own."""
+    server = make_server("127.0.0.1", 0, create_app(host.settings), threaded=True)
+    url = f"http://127.0.0.1:{server.port}"
+    host.simulator.sim.app.callback_urls = (f"{url}/login/callback",)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield url
+    server.shutdown()
+    thread.join()
+
+
+def sign_in(browser: Any, address: str, **options: Any) -> Any:
+    page = browser.new_page(base_url=address, **options)
+    page.goto("/dashboard")
+    page.get_by_role("link", name="Sign in with GitHub").click()
+    page.get_by_label("Signed in as").select_option("tara")
+    page.get_by_role("button", name="Authorize").click()
+    page.wait_for_url("**/dashboard")
+    return page
+
+
+def test_from_signing_in_to_a_vote_with_the_keyboard(browser: Any, address: str, host: Host) -> None:  # noqa: F811
+    page = sign_in(browser, address)
+    page.get_by_role("link", name="acme/app").click()
+    assert page.get_by_role("link", name="What happened").get_attribute("aria-current") == "page"
+    page.get_by_role("link", name="#3").click()
+    button = page.get_by_role("button", name="#1 is the same")
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/issues/3#candidate-1")
+    assert page.get_by_role("button", name="#1 is the same").get_attribute("aria-pressed") == "true"
+    page.get_by_role("link", name="Feedback").click()
+    assert "the same" in page.get_by_role("region", name="What was said").inner_text()
+    page.get_by_role("button", name="Sign out").click()
+    assert page.get_by_role("link", name="Sign in with GitHub").is_visible()
+    page.close()
+
+
+def test_the_first_tab_skips_to_the_content(browser: Any, address: str) -> None:
+    page = sign_in(browser, address)
+    page.goto("/dashboard/acme/app")
+    page.keyboard.press("Tab")
+    assert page.evaluate(FOCUSED) == "Skip to the content"
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)], ids=["light", "dark", "phone"]
+)
+def test_every_page_is_free_of_serious_barriers(browser: Any, address: str, scheme: str, width: int) -> None:
+    """axe-core's rules for WCAG 2 A and AA, and nothing wider than the window."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="`make test-browser` installs it")
+    page = sign_in(browser, address, color_scheme=scheme, viewport={"width": width, "height": 800})
+    for path in ("/dashboard", *(f"/dashboard/acme/app{page_}" for page_ in PAGES)):
+        page.goto(path)
+        assert page.evaluate(TOO_WIDE) <= 0, path
+        found = axe.Axe().run(page).response["violations"]
+        serious = [one for one in found if one["impact"] in ("serious", "critical")]
+        assert serious == [], json.dumps(serious, indent=1)[:3000]
+    page.close()
+
+
+def test_a_page_is_small_and_loads_nothing_from_elsewhere(browser: Any, address: str) -> None:
+    page = sign_in(browser, address)
+    page.goto("/dashboard/acme/app")
+    loaded = page.evaluate(
+        "() => ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind))"
+        ".map((one) => [one.name, one.decodedBodySize])"
+    )
+    assert all(url.startswith((address, "data:")) for url, _ in loaded)
+    assert len(loaded) >= 2 and 1_000 < sum(size for _, size in loaded) <= 100_000
+    page.close()
