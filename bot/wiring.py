@@ -20,6 +20,7 @@ from bot.dashboard.data import Data
 from bot.dashboard.pages import Dashboard
 from bot.dashboard.session import Sessions
 from bot.dashboard.sign_in import SignIn
+from bot.digest.keeping import DIGEST_EVERY, keep_digests
 from bot.doctor import Wanted
 from bot.errors import SettingsError
 from bot.events import RepositorySummary
@@ -34,12 +35,12 @@ from bot.indexing import LOOK_EVERY, Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, DeadLetters, Inbox, Job, ensure_schema
 from bot.jobs.arrivals import has_arrived
-from bot.redelivery import RECOVER_EVERY, recover
 from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import AskAll, Tools
 from bot.metrics import CALLS
 from bot.model import RepoRef
 from bot.reconciliation import RECONCILE_EVERY, reconcile
+from bot.redelivery import RECOVER_EVERY, recover
 from bot.render.links import pages_of
 from bot.repository_settings import Loaded, RepositorySettings
 from bot.router import Router
@@ -233,6 +234,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
             "recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine)), at_start=True
         ),
         Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
+        Chore("digest", DIGEST_EVERY, partial(keep_digests, services)),
     )
 
 

@@ -9,10 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.decisions import Decisions
+from bot.digest.keeping import take_boxes
 from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.reads import same_repository
 from bot.model import Issue
+from bot.own_issues import Kind as Own
+from bot.own_issues import OwnIssues
 from handlers.duplicate import LABEL
 from handlers.visit import Visit
 
@@ -40,6 +43,18 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
 def reopened(visit: Visit) -> None:
     """Somebody sees it otherwise by now."""
     Signals(visit.services.store.engine).drop(visit.repository.id, visit.number, Kind.CLOSED)
+
+
+def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
+    """Somebody edited an issue of the bot's own: in that of the digest they may have ticked a box.
+
+    On GitHub only people with write access can; they are asked for their right all the same, as everywhere.
+    """
+    kept = OwnIssues(visit.services.store.engine, Own.DIGEST).get(visit.repository.id)
+    if kept is None or kept.number != issue.number or event.sender.is_bot or event.action != "edited":
+        return
+    if visit.github.permission(visit.repo, event.sender.login).triage:
+        take_boxes(visit.services.store, visit.repository.id, issue, event.sender.login, visit.services.now())
 
 
 @contextmanager

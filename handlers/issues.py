@@ -7,7 +7,7 @@ import logging
 from bot.config import RepoConfig
 from bot.events import IssueEvent
 from bot.model import Issue
-from bot.scanning.model import is_scan_issue
+from bot.own_issues import is_own_issue
 from bot.services import Services
 from handlers import feedback
 from handlers.advice import advise
@@ -62,7 +62,8 @@ def gone(event: IssueEvent, services: Services) -> None:
 def _look(visit: Visit, event: IssueEvent) -> None:
     # The payload may be old: what counts is the issue as it is now.
     issue = visit.github.issue(visit.repo, event.number)
-    if is_scan_issue(issue):
+    if is_own_issue(issue):
+        feedback.ticked(visit, issue, event)
         return
     muted = visit.services.store.muted.is_muted(visit.repository.id, event.number)
     if event.action == "reopened":

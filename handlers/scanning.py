@@ -15,10 +15,10 @@ from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.index.backfill import Backfills
 from bot.matching import shipped_model
+from bot.own_issues import Kind, OwnIssues, keep_issue
 from bot.render import Place
 from bot.render.scan import render_scan
 from bot.scanning.asking import Asker
-from bot.scanning.keeping import ScanIssues, keep_issue
 from bot.scanning.scan import Scan
 from bot.services import Services
 from bot.store import StoredRepository
@@ -46,7 +46,7 @@ def begin(ask: Ask, command: Command) -> Answer:
     chain = f"{ask.command_id}-{services.arrived or services.now():.3f}"
     event = ScanEvent(ask.installation, visit.repository, chain)
     services.inbox.put(event.delivery_id, event)
-    kept = ScanIssues(services.store.engine).get(repo_id)
+    kept = OwnIssues(services.store.engine, Kind.SCAN).get(repo_id)
     steps = 1 + len(scan.missing()) // AT_ONCE
     known = kept.number if kept else None
     return Answer(True, ask.replies.scan_begun(scan.count(), steps * _STEP, _words(visit.config).scan_title(), known))
@@ -89,7 +89,7 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     say = _words(config)
     number = keep_issue(
         client(known.id),
-        ScanIssues(services.store.engine),
+        OwnIssues(services.store.engine, Kind.SCAN),
         known.id,
         known.ref,
         services.github.app().get_app().bot_login,

@@ -8,12 +8,12 @@ from typing import Protocol
 
 from bot.config.model import SourceConfig
 from bot.model import Issue, RepoRef
+from bot.own_issues import is_own_issue
 from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
 from bot.ranking.presenting import same_place
 from bot.ranking.query import StateFilter
 from bot.ranking.rarity import Rarity, WordStats
 from bot.ranking.text import read
-from bot.scanning.model import is_scan_issue
 from bot.sources import (
     Answer,
     Discussions,
@@ -126,7 +126,7 @@ def _of_its_kind(answer: Answer, target: Issue) -> Answer:
         own = same_place(issue, target)
         if own is (answer.source == Siblings.name) or (own and issue.number == target.number):
             return False
-        if is_scan_issue(issue):
+        if is_own_issue(issue):
             # It resembles everything.
             return False
         return (issue.is_pull_request, issue.is_discussion) == (

@@ -19,7 +19,7 @@ from bot.index.embedding import EmbeddingError
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue
-from bot.scanning.model import is_scan_issue
+from bot.own_issues import is_own_issue
 from bot.store import Store
 
 logger = logging.getLogger(__name__)
@@ -206,7 +206,7 @@ class Indexing:
 
     def _put(self, github: RepoClient, repository: RepositorySummary, issues: Sequence[Issue]) -> str:
         """Put issues into the index; returns why they got no vectors, empty if they did."""
-        issues = [issue for issue in issues if not is_scan_issue(issue)]
+        issues = [issue for issue in issues if not is_own_issue(issue)]
         if not issues:
             return ""
         originals = self._originals(github, repository, issues)

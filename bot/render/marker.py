@@ -14,7 +14,8 @@ MARKER = "<!-- doppel:advice v1"
 
 _REPLY = "<!-- doppel:reply v1"
 _SCAN = "<!-- doppel:scan v1"
-_FINGERPRINT = re.compile(rf"(?:{re.escape(MARKER)}|{re.escape(_SCAN)}) ([0-9a-f]{{16}}) -->")
+_DIGEST = "<!-- doppel:digest v1"
+_FINGERPRINT = re.compile(rf"(?:{'|'.join(map(re.escape, (MARKER, _SCAN, _DIGEST)))}) ([0-9a-f]{{16}}) -->")
 
 
 def has_marker(body: str) -> bool:
@@ -28,7 +29,7 @@ def advice_marker(content: str) -> str:
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint of what a comment or the issue of the scan says, without the time; empty where there is none.
+    """The fingerprint of what a comment or an issue of the bot's own says, without the time; empty where there is none.
 
     Two with the same one say the same, so an edit from one to the other can be spared.
     """
@@ -54,6 +55,16 @@ def scan_marker(content: str) -> str:
 def is_scan(body: str) -> bool:
     """Whether this is the text of the issue that shows the backlog scan."""
     return body.startswith(_SCAN)
+
+
+def digest_marker(content: str) -> str:
+    """The first line of the issue that shows the digest, with a fingerprint of what it says."""
+    return f"{_DIGEST} {_hashed(content)} -->"
+
+
+def is_digest(body: str) -> bool:
+    """Whether this is the text of the issue that shows the digest."""
+    return body.startswith(_DIGEST)
 
 
 def _hashed(content: str) -> str:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from bot.model import Issue, State
-from bot.render.marker import is_scan
+from bot.model import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +120,6 @@ class Result:
             "closable": self.closable,
             "groups": [group.to_json() for group in self.groups],
         }
-
-
-def is_scan_issue(issue: Issue) -> bool:
-    """Whether this is the bot's own issue that shows a scan: it is never indexed, found or answered as an issue."""
-    return issue.author.is_bot and is_scan(issue.body)
 
 
 def _attention(entry: Entry) -> int:

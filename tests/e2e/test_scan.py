@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from bot.own_issues import Kind, OwnIssues
 from bot.render.marker import is_scan
-from bot.scanning.keeping import ScanIssues
 from bot.simulator.state.issues import Issue
 from bot.words import english
 from tests.e2e.harness import BOT, Doppel
@@ -78,7 +78,7 @@ def test_d8_a_second_scan_edits_the_same_issue(backlog: Doppel) -> None:
 def test_d8_the_issue_is_found_again_by_its_marker_and_opened_again(backlog: Doppel) -> None:
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
-    ScanIssues(backlog.services.store.engine).drop(backlog.repository.id)
+    OwnIssues(backlog.services.store.engine, Kind.SCAN).drop(backlog.repository.id)
     backlog.sim.close_issue(backlog.repo, shown.number, "maintain-person")
     # Anybody can write the marker.
     backlog.sim.open_issue(backlog.repo, "mallory", english().scan_title(), shown.body)

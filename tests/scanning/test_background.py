@@ -9,8 +9,8 @@ from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.index.backfill import Progress
 from bot.model import Issue, RepoRef
+from bot.own_issues import Kind, OwnIssues
 from bot.scanning.asking import Asker
-from bot.scanning.keeping import ScanIssues
 from bot.scanning.scan import Scan
 from bot.words import english
 from handlers import scanning
@@ -107,7 +107,7 @@ def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, mon
     filled.queue.back(*taken)
     filled.work()
     assert len(shown(filled)) == 1
-    kept = ScanIssues(filled.services.store.engine).get(filled.repo_id)
+    kept = OwnIssues(filled.services.store.engine, Kind.SCAN).get(filled.repo_id)
     assert kept is not None
     assert kept.number == 9
 
@@ -135,4 +135,4 @@ def test_c6a_a_scan_ends_with_the_access(filled: Host) -> None:
     filled.sim.uninstall(REPO.partition("/")[0])
     filled.work()
     assert shown(filled) == []
-    assert ScanIssues(filled.services.store.engine).get(filled.repo_id) is None
+    assert OwnIssues(filled.services.store.engine, Kind.SCAN).get(filled.repo_id) is None

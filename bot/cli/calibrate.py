@@ -1,0 +1,53 @@
+"""`doppel calibrate OWNER/REPO`: where feedback has put a repository's bar, and putting it back (C7)."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+
+import click
+
+from bot import settings as host
+from bot.cli.stored import stored_repository
+
+
+@click.command()
+@click.argument("repository", metavar="OWNER/REPO")
+@click.option("--reset", is_flag=True, help="Put the bar back; what was said until now moves it no more.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+def calibrate(repository: str, reset: bool, as_json: bool) -> None:
+    """Say which bar is in force, who put it there, and what people have said.
+
+    GitHub's id may stand for OWNER/REPO. Workers calibrate every hour by themselves; this works it out anew and keeps
+    what comes of it. docs/feedback.md says by which rule.
+    """
+    from bot.calibration.bar import bar_in_force
+    from bot.calibration.keeping import Calibrations
+    from bot.calibration.recalibrating import calibration_of, recalibrate
+    from bot.calibration.rule import ENOUGH
+    from bot.render.digest import bar_words
+    from bot.repository_settings import RepositorySettings
+    from bot.store import open_store
+    from bot.wiring import now
+
+    settings, moment = host.load(), now().timestamp()
+    with closing(open_store(settings)) as store:
+        meant = stored_repository(store, repository)
+        kept = Calibrations(store.engine)
+        if reset:
+            kept.reset(meant.id, moment)
+        else:
+            recalibrate(store, meant.id, moment)
+        found = calibration_of(store, meant.id, moment)
+        bar = bar_in_force(RepositorySettings(store, now).last_read(meant.id), kept.get(meant.id))
+    if as_json:
+        values = {"repository": meant.name, "bar": bar.value, "from": bar.origin.value, "feedback": found.move.value}
+        click.echo(json.dumps({**values, "right": found.right, "wrong": found.wrong, "reset": reset}, indent=2))
+        return
+    if reset:
+        click.echo("Put back. What was said until now moves the bar no more.")
+    click.echo(bar_words(bar))
+    click.echo(
+        f"What was said of comments in the last year: {found.right:g} right and {found.wrong:g} wrong, as weights; "
+        f"{ENOUGH:g} on one side are the least that can move it."
+    )

@@ -1,0 +1,97 @@
+"""`doppel digest OWNER/REPO`: what the bot did of late, and how right it was as far as people have said (C7)."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import click
+
+from bot import settings as host
+from bot.cli.stored import stored_repository
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.table import Table
+
+    from bot.digest.week import Digest
+
+_UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+class Ago(click.ParamType[float]):
+    """A stretch of time such as `36h`, `7d` or `4w`, in seconds."""
+
+    name = "TIME"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """See click."""
+        found = re.fullmatch(r"([1-9][0-9]{0,3})([hdw])", str(value))
+        if found is None:
+            self.fail(f"{value!r} is not a time such as 36h, 7d or 4w", param, ctx)
+        return int(found[1]) * _UNITS[found[2]]
+
+
+@click.command()
+@click.argument("repository", metavar="OWNER/REPO")
+@click.option("--since", type=Ago(), default="7d", show_default=True, help="How far to look back: 36h, 7d, 4w.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON, without titles.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
+def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> None:
+    """Say what the bot did of late, or would have done (mode: shadow), and how right it was as far as people have said.
+
+    GitHub's id may stand for OWNER/REPO. GitHub is not asked: workers read reactions every hour, and closings, commands
+    and ticked boxes as they come. docs/feedback.md says what counts how much.
+    """
+    if as_json and as_markdown:
+        raise click.UsageError("--json or --markdown, not both")
+    from rich.console import Console
+
+    from bot.calibration.bar import bar_in_force
+    from bot.calibration.keeping import Calibrations
+    from bot.digest.reading import digest_of, titles_of
+    from bot.render import Place
+    from bot.render import digest as words
+    from bot.repository_settings import RepositorySettings
+    from bot.store import open_store
+    from bot.wiring import build_index, now
+
+    settings, moment = host.load(), now()
+    with closing(open_store(settings)) as store:
+        meant = stored_repository(store, repository)
+        found = digest_of(store, meant.id, moment.timestamp() - since, moment.timestamp())
+        titles = titles_of(build_index(settings, store), meant.id, found)
+        config = RepositorySettings(store, now).last_read(meant.id)
+        bar = bar_in_force(config, Calibrations(store.engine).get(meant.id))
+    if as_json:
+        values = {"repository": meant.name, "bar": bar.value, "bar_from": bar.origin.value, **found.to_json()}
+        click.echo(json.dumps(values, indent=2))
+    elif as_markdown:
+        click.echo(words.markdown(found, titles, bar, Place(meant.name, settings.enterprise), moment), nl=False)
+    else:
+        click.echo(f"{words.sentences(found, moment)}\n{words.bar_words(bar)}")
+        if found.lines:
+            Console(highlight=False).print(_table(found, titles))
+
+
+def _table(found: Digest, titles: Mapping[int, str]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from bot.render.digest import standing_words
+    from bot.render.evaluation import percent
+
+    def named(number: int) -> Text:
+        # A title is no markup.
+        return Text(f"#{number} {titles.get(number, '')}".rstrip(), overflow="ellipsis", no_wrap=True)
+
+    table = Table("issue", "reported before as", box=box.SIMPLE)
+    table.add_column("likely", justify="right")
+    table.add_column("so far")
+    for line in found.lines:
+        table.add_row(named(line.number), named(line.other), percent(line.probability), Text(standing_words(line)))
+    return table

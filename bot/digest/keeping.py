@@ -1,0 +1,109 @@
+"""The one issue with the digest, in repositories that want it (`digest: issue`), kept up to date on a schedule."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.calibration.bar import bar_in_force
+from bot.calibration.keeping import Calibrations
+from bot.calibration.rule import WINDOW
+from bot.decisions import KEPT_DAYS, Decisions
+from bot.digest import boxes
+from bot.digest.reading import WEEK, digest_of, titles_of
+from bot.errors import GitHubError, NotFound, Retryable
+from bot.feedback import Kind as Said
+from bot.feedback import Signals
+from bot.github.repo import RepoClient
+from bot.model import Issue
+from bot.own_issues import Kind, OwnIssues, is_kind, keep_issue
+from bot.render import Place
+from bot.render.digest import TITLE, render_digest
+from bot.services import Services
+from bot.store import Store, StoredRepository
+
+logger = logging.getLogger(__name__)
+
+DIGEST_EVERY = 86_400.0
+"""Seconds between two looks at what the issue says."""
+
+
+def keep_digests(services: Services) -> None:
+    """Bring every digest up to date, and erase what is older than is kept. A paused host writes nothing on GitHub."""
+    if not services.settings.paused:
+        for known in services.store.repositories.list():
+            if known.installation is not None and not known.suspended and not known.archived:
+                _keep(services, known, known.installation)
+    now = services.now()
+    erased = Decisions(services.store.engine).prune(now)
+    erased += Signals(services.store.engine).prune(now - KEPT_DAYS * 86_400.0)
+    if erased:
+        logger.info("%d decisions and signals were old enough to be erased", erased)
+
+
+def _keep(services: Services, known: StoredRepository, installation: int) -> None:
+    try:
+        keep_digest(services, known, installation)
+    except (GitHubError, Retryable) as refusal:
+        # The next day brings another.
+        logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
+    finally:
+        if services.store.repositories.get(known.id) is None:
+            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
+            services.store.forget(known.id)
+
+
+def keep_digest(services: Services, known: StoredRepository, installation: int) -> None:
+    """Have the issue say what the bot did in the last week; nothing, where the settings do not ask for it.
+
+    Nothing is opened before there is anything to say. Raises GitHubError, RateLimited and Unavailable.
+    """
+
+    def client(repo_id: int) -> RepoClient:
+        return services.github.installation(installation, repository_ids=(repo_id,))
+
+    config = services.repository_settings.read(client, known.summary).config
+    if config.digest != "issue" or config.mode == "off":
+        return
+    store, now, github = services.store, services.now(), client(known.id)
+    issues = OwnIssues(store.engine, Kind.DIGEST)
+    present = _present(github, known, issues)
+    if present is not None:
+        # What was ticked since, of which the event has not come or came too early.
+        take_boxes(store, known.id, present, boxes.SOMEBODY, now)
+    found = digest_of(store, known.id, now - WEEK, now)
+    if present is None and not found.lines:
+        return
+    body = render_digest(
+        found,
+        titles_of(services.index, known.id, found),
+        boxes.known_boxes(Signals(store.engine).since(known.id, now - WINDOW)),
+        bar_in_force(config, Calibrations(store.engine).get(known.id)),
+        Place(str(known.ref), services.settings.enterprise),
+        services.clock(),
+    )
+    login = services.github.app().get_app().bot_login
+    keep_issue(github, issues, known.id, known.ref, login, TITLE, body, now, reopen=False)
+
+
+def take_boxes(store: Store, repo_id: int, issue: Issue, login: str, now: float) -> int:
+    """Keep what the boxes of the digest's issue say as signals of that person; how many have changed."""
+    signals = Signals(store.engine)
+    known = boxes.known_boxes(signals.since(repo_id, 0.0))
+    new, gone = boxes.changed(issue.body, known, login, now)
+    for number, other in (*gone, *((one.number, one.other) for one in new)):
+        # Whose box it was does not matter: it is one box for all.
+        signals.drop(repo_id, number, Said.BOX, other)
+    for signal in new:
+        signals.put(repo_id, signal)
+    return len(new) + len(gone)
+
+
+def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues) -> Issue | None:
+    kept = issues.get(known.id)
+    if kept is None or kept.number is None:
+        return None
+    try:
+        issue = github.issue(known.ref, kept.number)
+    except NotFound:
+        return None
+    return issue if is_kind(issue, Kind.DIGEST) else None

@@ -1,0 +1,122 @@
+"""The figures and the lines of a digest. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from bot.decisions import Decision, Outcome
+from bot.feedback import Example, Kind, by_issue
+
+
+class Standing(StrEnum):
+    """What people have said so far: that a comment was right, that it was wrong, both, or nothing."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    DISPUTED = "disputed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One issue on which the bot commented, or would have: `other` is its likeliest candidate, with its probability.
+
+    `said` is how people said that it was right or wrong.
+    """
+
+    number: int
+    at: float
+    posted: bool
+    other: int
+    probability: float
+    standing: Standing
+    said: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """Times are seconds since 1970. `new` issues were opened; `looked` counts all that were looked at for any reason.
+
+    Of those the bot `commented` on some, `would` have commented on some (`mode: shadow`), and stayed silent on the
+    rest, of which `missed` were closed as duplicates of what it had seen and not named. `lines` are the latest first.
+    """
+
+    since: float
+    until: float
+    new: int
+    looked: int
+    commented: int
+    would: int
+    left_alone: int
+    missed: int
+    lines: tuple[Line, ...]
+
+    def count(self, standing: Standing) -> int:
+        """How many of the comments stand so."""
+        return sum(line.standing is standing for line in self.lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for `json.dumps`."""
+        return {
+            "since": self.since,
+            "until": self.until,
+            "new": self.new,
+            "looked": self.looked,
+            "commented": self.commented,
+            "would_have_commented": self.would,
+            "left_alone": self.left_alone,
+            "missed": self.missed,
+            **{standing.value: self.count(standing) for standing in Standing},
+            "issues": [
+                {
+                    "number": line.number,
+                    "at": line.at,
+                    "posted": line.posted,
+                    "other": line.other,
+                    "probability": round(line.probability, 4),
+                    "standing": line.standing.value,
+                    "said": [kind.value for kind in line.said],
+                }
+                for line in self.lines
+            ],
+        }
+
+
+def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: float, until: float) -> Digest:
+    """The digest of the decisions from `since` to before `until`; `examples` are all that are known by now."""
+    inside = [one for one in sorted(decisions, key=lambda one: one.at) if since <= one.at < until]
+    said = by_issue(examples)
+    spoke = {one.number: one for one in inside if one.outcome.speaks and one.shown}
+    looked = {one.number for one in inside if one.outcome is not Outcome.LEFT_ALONE}
+    latest_first = sorted(spoke.values(), key=lambda one: -one.at)
+    lines = tuple(_line(decision, said.get(decision.number, ())) for decision in latest_first)
+    return Digest(
+        since=since,
+        until=until,
+        new=len({one.number for one in inside if one.cause == "opened"}),
+        looked=len(looked),
+        commented=sum(line.posted for line in lines),
+        would=sum(not line.posted for line in lines),
+        left_alone=len({one.number for one in inside} - looked),
+        missed=sum(any(one.same for one in said.get(number, ())) for number in looked - set(spoke)),
+        lines=lines,
+    )
+
+
+def _line(decision: Decision, said: Sequence[Example]) -> Line:
+    shown = decision.shown
+    right = [one for one in said if one.same and any(candidate.is_about(one.other) for candidate in shown)]
+    against = [one for one in said if not one.same and one.said]
+    wrong = all(any(candidate.is_about(one.other) for one in against) for candidate in shown)
+    standing = {
+        (True, True): Standing.DISPUTED,
+        (True, False): Standing.RIGHT,
+        (False, True): Standing.WRONG,
+        (False, False): Standing.UNKNOWN,
+    }[bool(right), wrong]
+    kinds = dict.fromkeys(one.kind for one in (*right, *(against if wrong else ())))
+    posted = decision.outcome is not Outcome.SHADOW
+    return Line(decision.number, decision.at, posted, shown[0].number, shown[0].probability, standing, tuple(kinds))

@@ -1,0 +1,148 @@
+"""C7: the digest, from what the bot did to the issue in which maintainers tick boxes; and the bar that follows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bot.calibration.keeping import Calibrations
+from bot.calibration.recalibrating import recalibrate
+from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.digest.keeping import keep_digest, keep_digests
+from bot.feedback import Kind, Signal, Signals, Who
+from bot.simulator.state.issues import Issue
+from tests.e2e.harness import BOT, Doppel
+from tests.e2e.test_c7_feedback import said
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+AGAIN = ("Exporting to PDF crashes @everybody", "I see `PdfRenderError: page 7` when exporting.")
+
+WHOLE = """\
+<!-- doppel:digest v1 -->
+From DAY to DAY the bot looked at 2 issues, 2 of them new. It would have commented on 1. As far as people have said: \
+1 not said yet.
+
+The bar is 0.20, the usual one.
+
+Were these the same? People who can write to this repository can tick a box; each counts as feedback of theirs. This \
+issue is kept up to date; close it, and it is left alone.
+
+- [#2](https://redirect.github.com/acme/app/issues/2) Exporting to PDF crashes @\u200beverybody
+  would have named [#1](https://redirect.github.com/acme/app/issues/1) Crash while exporting to PDF (N %); so far: \
+nobody has said
+  - [ ] <!-- 2 1 same --> the same
+  - [ ] <!-- 2 1 other --> not the same
+
+Checked on DAY.
+"""
+
+
+def plain(doppel: Doppel, body: str) -> str:
+    body = doppel.plain(re.sub(r"(digest v1) [0-9a-f]{16} -->", r"\1 -->", body))
+    return re.sub(r"[0-9]+ %", "N %", re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?! [0-9]{2}:)", "DAY", body))
+
+
+def keep(doppel: Doppel) -> Issue:
+    """The digest of today, and the issue that shows it."""
+    doppel.sim.clock.advance(60)
+    known = doppel.services.store.repositories.get(doppel.repository.id)
+    assert known is not None
+    assert known.installation is not None
+    keep_digest(doppel.services, known, known.installation)
+    doppel.settle()
+    (issue,) = [one for one in doppel.sim.issues_of(doppel.repository) if one.author.login == BOT]
+    return issue
+
+
+@pytest.fixture
+def digest(doppel: Doppel) -> Issue:
+    """The digest's issue, #3, after #2 in shadow."""
+    doppel.configure("mode: shadow\ndigest: issue\n")
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    return keep(doppel)
+
+
+def test_c7_the_digest_is_one_issue_that_pings_nobody(doppel: Doppel, digest: Issue) -> None:
+    assert digest.title == "What Doppel did in the last week"
+    assert plain(doppel, digest.body or "") == WHOLE
+    assert doppel.said(3) == []
+    assert keep(doppel) is digest
+    timeline = doppel.sim.issue(doppel.repo, 1).events + doppel.sim.issue(doppel.repo, 2).events
+    assert not [event for event in timeline if event.event in ("cross-referenced", "mentioned")]
+    assert Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 3) == []
+    assert doppel.services.index.numbers(doppel.repository.id, 0, 10) == [1, 2]
+
+
+def test_c7_a_ticked_box_is_feedback_and_can_be_taken_back(doppel: Doppel, digest: Issue) -> None:
+    asked = digest.body or ""
+    ticked = asked.replace("[ ] <!-- 2 1 other -->", "[x] <!-- 2 1 other -->")
+    doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
+    doppel.settle()
+    assert said(doppel) == [(2, 1, False, "box", "triage", 1.0)]
+    assert "so far: wrong (a box here)" in (keep(doppel).body or "")
+    assert "[x] <!-- 2 1 other -->" in (digest.body or "")
+    doppel.sim.edit_issue(doppel.repo, 3, body=(digest.body or "").replace("[x]", "[ ]"), actor="write-person")
+    doppel.settle()
+    assert said(doppel) == []
+
+
+def test_c7_a_box_whose_event_was_lost_is_read_before_the_issue_is_written(doppel: Doppel, digest: Issue) -> None:
+    digest.body = (digest.body or "").replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "not_planned")
+    doppel.settle()
+    assert "[x] <!-- 2 1 same -->" in (keep(doppel).body or "")
+    assert (2, 1, True, "box", "triage", 1.0) in said(doppel)
+
+
+def test_c7_a_digest_that_was_closed_is_left_alone(doppel: Doppel, digest: Issue) -> None:
+    doppel.sim.close_issue(doppel.repo, 3, "maintain-person", "not_planned")
+    before = digest.body
+    doppel.open(*FIRST, author="eve")
+    assert keep(doppel).body == before
+    assert digest.state == "closed"
+
+
+def test_c7_a_repository_that_does_not_ask_gets_no_digest(doppel: Doppel) -> None:
+    doppel.configure("mode: shadow\n")
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    keep_digests(doppel.services)
+    doppel.settle()
+    assert [issue.number for issue in doppel.sim.issues_of(doppel.repository)] == [1, 2]
+
+
+def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None:
+    """Six comments that people with triage access call wrong, and then the same one comes a seventh time."""
+    doppel.open(*FIRST, author="ann")
+    store, now, repo_id = doppel.services.store, doppel.services.now(), doppel.repository.id
+    doppel.open(*AGAIN)
+    assert doppel.said(2)
+    assert Decisions(store.engine).of_issue(repo_id, 2)[0].bar == 0.2
+    for number in range(101, 107):
+        evidence = (Evidence(1, 0.57, 1, True),)
+        Decisions(store.engine).add(
+            repo_id, Decision(number, now, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+        )
+        signal = Signal(number, Kind.REACTION, "triage-person", 0, False, Who.TRIAGE, now)
+        Signals(store.engine).put(repo_id, signal)
+    assert recalibrate(store, repo_id, now)
+    kept = Calibrations(store.engine).get(repo_id)
+    assert kept is not None
+    assert (kept.bar, kept.right, kept.wrong) == (0.6, 0, 6)
+    doppel.open(*AGAIN, author="bob")
+    doppel.said(3)
+    (decision,) = Decisions(store.engine).of_issue(repo_id, 3)
+    assert decision.bar == 0.6
+    assert (decision.outcome is Outcome.POSTED) is (decision.evidence[0].probability >= 0.6)
+    doppel.configure("min_confidence: 0.1\n")
+    doppel.open(*AGAIN, author="cem")
+    doppel.said(4)
+    assert Decisions(store.engine).of_issue(repo_id, 4)[0].bar == 0.1
+    doppel.configure("calibrate: off\n")
+    doppel.open(*AGAIN, author="dan")
+    doppel.said(5)
+    assert Decisions(store.engine).of_issue(repo_id, 5)[0].bar == 0.2
+    Calibrations(store.engine).reset(repo_id, now + 1)
+    assert not recalibrate(store, repo_id, now + 2), "what was said before the reset counts no more"
