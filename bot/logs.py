@@ -7,14 +7,16 @@ other libraries only warnings are written, since at lower levels they tell of re
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import sys
 import threading
 import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from bot.work import Work, current
 
@@ -28,7 +30,7 @@ _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tup
 
 def configure_logging(level: str, style: str = "text") -> None:
     """Set up logging for a process of our own; `level` is a name such as INFO, `style` is `text` or `json`."""
-    handler = logging.StreamHandler()
+    handler = _Handler()
     handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -36,6 +38,19 @@ def configure_logging(level: str, style: str = "text") -> None:
     for name in _OURS:
         logging.getLogger(name).setLevel(level)
     threading.excepthook = _thread_ended
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes to stderr. Of a line that cannot be made it says where; Python would print its arguments."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Called while the error is handled."""
+        place = f"{record.filename}:{record.lineno}"
+        message = f"the line of {place} cannot be written: {type(sys.exception()).__name__}"
+        instead = logging.LogRecord(record.name, logging.ERROR, record.pathname, record.lineno, message, (), None)
+        with contextlib.suppress(Exception):
+            self.stream.write(self.format(instead) + self.terminator)
+            self.flush()
 
 
 class _Formatter(logging.Formatter):

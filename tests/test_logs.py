@@ -94,9 +94,12 @@ def configured() -> Iterator[Callable[..., None]]:
     root = logging.getLogger()
     names = ("", "bot", "handlers", "gunicorn")
     levels = {name: logging.getLogger(name).level for name in names}
-    handlers, hook = list(root.handlers), threading.excepthook
+    hook = threading.excepthook
     yield configure_logging
-    root.handlers[:], threading.excepthook = handlers, hook
+    threading.excepthook = hook
+    for handler in list(root.handlers):
+        if isinstance(handler.formatter, TextFormatter | JsonFormatter):
+            root.removeHandler(handler)
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
 
@@ -111,6 +114,16 @@ def test_other_libraries_are_heard_of_warnings_alone(
     logging.getLogger("urllib3").warning("theirs")
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [(line["logger"], line["message"]) for line in lines] == [("bot.one", "ours"), ("urllib3", "theirs")]
+
+
+def test_a_line_that_cannot_be_made_is_named_without_its_arguments(
+    configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured("INFO", "json")
+    logging.getLogger("bot.one").warning("%d", SECRET)
+    said = capsys.readouterr().err
+    assert SECRET not in said
+    assert "test_logs.py" in json.loads(said)["message"]
 
 
 def test_a_thread_that_dies_does_so_without_its_text(

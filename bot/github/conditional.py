@@ -7,6 +7,7 @@ https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-res
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -84,7 +85,7 @@ class ConditionalTransport(httpx.BaseTransport):
             return httpx.Response(200, headers={**new, **known.headers}, content=known.body)
         if question and response.status_code == 200 and response.headers.get("etag"):
             body = response.read()
-            if len(body) <= LARGEST_KEPT:
+            if len(body) <= LARGEST_KEPT and _is_whole(body):
                 kept = {name: response.headers[name] for name in _HEADERS if name in response.headers}
                 self._memory.put(question, Remembered(kept, body))
         return response
@@ -100,3 +101,12 @@ class ConditionalTransport(httpx.BaseTransport):
         if len(url) > _LONGEST_URL:
             return None
         return Question(self._account, RepoRef(owner, name), int(number or 0), url)
+
+
+def _is_whole(body: bytes) -> bool:
+    """Whether this is JSON, as all that is kept: what was cut off on its way would be cut off as long as it is true."""
+    try:
+        json.loads(body)
+    except ValueError:
+        return False
+    return True

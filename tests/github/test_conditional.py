@@ -9,7 +9,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from bot.errors import Forbidden, NotFound
+from bot.errors import Forbidden, NotFound, Unavailable
 from bot.events import RepositorySummary
 from bot.github.client import GitHub
 from bot.github.conditional import LARGEST_KEPT, ConditionalTransport, Question, Remembered
