@@ -9,10 +9,10 @@ from datetime import datetime
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations, KeptCalibration
 from bot.calibration.points import Point, points
-from bot.calibration.rule import WINDOW
+from bot.calibration.recalibrating import examples_of
 from bot.decisions import Decision, Decisions
 from bot.errors import DoppelError
-from bot.feedback import Example, Kind, Signal, Signals, Who, examples
+from bot.feedback import Example, Kind, Signal, Signals, Who
 from bot.index import Index
 from bot.index.backfill import Backfills
 from bot.indexing.status import Status, statuses
@@ -92,12 +92,9 @@ class Data:
 
     def feedback(self, repository: StoredRepository) -> Feedback:
         """What was said within the time that counts."""
+        made = examples_of(self.store, repository.id, self.clock().timestamp())
+        decisions = self._decisions.of_issues(repository.id, {one.number for one in made})
         kept = Calibrations(self.store.engine).get(repository.id)
-        now = self.clock().timestamp()
-        since = max(now - WINDOW, kept.since if kept else 0.0)
-        decisions = self._decisions.between(repository.id, now - WINDOW, now + 1)
-        verdicts = self.store.verdicts.since(repository.id, since)
-        made = examples(decisions, self._signals.since(repository.id, since), verdicts, since)
         bar = bar_in_force(self.settings_of(repository).config, kept)
         return Feedback(tuple(made), tuple(points(decisions, made)), bar, kept)
 
