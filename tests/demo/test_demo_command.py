@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,6 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
-    began = time.monotonic()
     done = subprocess.run(
         COMMAND,
         cwd=tmp_path,
@@ -38,7 +36,6 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
     )
     out = done.stdout.decode("utf-8")
     assert done.returncode == 0, out + done.stderr.decode()
-    assert time.monotonic() - began < 40
     assert done.stderr == b""
     assert "\x1b" not in out and max(map(cell_len, out.splitlines())) <= 80
     for scene in SCENES:

@@ -46,7 +46,11 @@ _UNFINISHED = (
     "SELECT count(*), min(CASE status WHEN 'DELAYED' THEN delay_until_epoch_ms END) FROM workflow_status"
     " WHERE status IN ('ENQUEUED', 'PENDING', 'DELAYED')"
 )
-_ENQUEUED = "SELECT 1 FROM workflow_status WHERE status = 'ENQUEUED' AND queue_name = ? LIMIT 1"
+_STARTABLE = (
+    "SELECT 1 FROM workflow_status AS it WHERE status = 'ENQUEUED' AND queue_name = ? AND NOT EXISTS ("
+    "SELECT 1 FROM workflow_status WHERE status = 'PENDING' AND queue_name = it.queue_name"
+    " AND queue_partition_key = it.queue_partition_key) LIMIT 1"
+)
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
 _REPORTED = re.compile(r"reported [0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CONFIDENCE = re.compile(r"(Very likely|Likely|Possibly|Perhaps|Probably) (the same|only related) \([0-9]+%\)")
@@ -172,9 +176,9 @@ def start_world(home: Path) -> Iterator[World]:
 
 
 def _where_there_is_work(database: SystemDatabase, queue: str) -> list[Any]:
-    """DBOS takes milliseconds to see that a queue is empty; at fifty looks a second that is most of what it does."""
+    """DBOS takes milliseconds to see that nothing can begin; at fifty looks a second that is most of what it does."""
     with database.engine.connect() as connection:
-        some = connection.exec_driver_sql(_ENQUEUED, (queue,)).first()
+        some = connection.exec_driver_sql(_STARTABLE, (queue,)).first()
     return _dequeue_scopes(database, queue) if some else []
 
 

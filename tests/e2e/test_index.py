@@ -36,6 +36,9 @@ def test_a_filling_that_is_killed_again_and_again_ends_with_everything(tmp_path:
         wait_for(processes, "web", processes.takes_deliveries)
         server.sim.app.hook.url = processes.receiver
         server.sim.install("acme/app")
+        # Once the work of the first delivery is done, the worker is up and the tables are there.
+        installed = server.sim.webhooks.log[-1].guid
+        wait_for(processes, "the worker", lambda: processes.done(installed))
         host = Host(server, processes)
         engine = make_engine(processes.settings.database_url)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -13,20 +12,23 @@ from tests.e2e.hosting import TOPICS, Host, hosted
 pytestmark = pytest.mark.processes
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Iterator[Host]:
-    with hosted(tmp_path) as host:
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """One for all tests, which each leave it running and at rest."""
+    with hosted(tmp_path_factory.mktemp("host")) as host:
         yield host
 
 
 def test_nothing_is_lost_or_doubled_when_web_and_worker_are_killed(host: Host) -> None:
+    numbers = []
     for round_, topic in enumerate(TOPICS):
-        host.sim.comment("acme/app", host.report(topic), "bob", "/duplicates help")
+        numbers.append(host.report(topic))
+        host.sim.comment("acme/app", numbers[-1], "bob", "/duplicates help")
         # At another moment of the work each time.
         time.sleep(0.03 * round_)
         host.kill("worker" if round_ % 2 == 0 else "web")
     host.finish()
-    for number in range(len(TOPICS) + 1, 2 * len(TOPICS) + 1):
+    for number in numbers:
         kinds = [body.partition(" v1")[0] for body in host.said(number)]
         assert sorted(kinds) == ["<!-- doppel:advice", "<!-- doppel:reply"], f"#{number}"
 

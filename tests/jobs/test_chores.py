@@ -10,17 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from bot.jobs import Chore, DeadLetters, Worker, ensure_schema
+from bot.jobs import Chore, DeadLetters, Worker
 from bot.jobs.chores import call_for
 from bot.jobs.database import queue_client, queue_engine
 from bot.settings import Settings
 
 
 @pytest.fixture
-def settings(database_url: str, tmp_path: Path) -> Settings:
-    settings = Settings(home=tmp_path, database_url=database_url, worker_threads=2)
-    ensure_schema(settings)
-    return settings
+def settings(store_url: str, tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path, database_url=store_url, worker_threads=2)
 
 
 def test_a_turn_is_done_once_whoever_calls_for_it(settings: Settings) -> None:

@@ -25,10 +25,10 @@ ME = this_process()
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def queue(
-    request: pytest.FixtureRequest, new_database: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, new_store: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[sa.Engine]:
     """A queue in which this process, `there`, `here` and `unheard-of` each hold a job."""
-    settings = Settings(home=tmp_path_factory.mktemp("home"), database_url=new_database(request.param))
+    settings = Settings(home=tmp_path_factory.mktemp("home"), database_url=new_store(request.param))
     engine = queue_engine(settings)
     prepare(engine)
     inbox = Inbox(settings)

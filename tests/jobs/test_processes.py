@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
-import sys
+import multiprocessing
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import pytest
@@ -20,14 +19,16 @@ from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import BEAT_EVERY, DEAD_AFTER
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
+from tests.jobs import worker_process
 
 pytestmark = pytest.mark.processes
 
 #: Seconds after a worker's death in which its heartbeat cannot have gone stale: what is taken over is known to be dead.
 AT_ONCE = DEAD_AFTER - 2 * BEAT_EVERY
 
-SCRIPT = Path(__file__).with_name("worker_process.py")
-ROOT = SCRIPT.parents[2]
+# Each worker is a process of its own, forked from one that has loaded what it needs and done nothing yet.
+_forks = multiprocessing.get_context("forkserver")
+_forks.set_forkserver_preload(["bot.worker"])
 
 
 @dataclass
@@ -37,11 +38,11 @@ class Workers:
     database_url: str
     home: Path
     inbox: Inbox
-    started: list[subprocess.Popen[bytes]]
+    started: list[ForkServerProcess]
 
-    def start(self, *host: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, str(SCRIPT), self.database_url, str(self.home), *host]
-        process = subprocess.Popen(command, env={"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL)
+    def start(self, *host: str) -> ForkServerProcess:
+        process = _forks.Process(target=worker_process.main, args=(self.database_url, self.home, *host))
+        process.start()
         self.started.append(process)
         return process
 
@@ -84,15 +85,21 @@ class Workers:
             time.sleep(0.02)
 
 
+def ended(process: ForkServerProcess) -> int | None:
+    """The exit code of a process that was asked to end."""
+    process.join(60)
+    return process.exitcode
+
+
 @pytest.fixture
-def workers(database_url: str, tmp_path: Path) -> Iterator[Workers]:
-    inbox = Inbox(Settings(home=tmp_path, database_url=database_url))
-    workers = Workers(database_url, tmp_path, inbox, [])
+def workers(store_url: str, tmp_path: Path) -> Iterator[Workers]:
+    inbox = Inbox(Settings(home=tmp_path, database_url=store_url))
+    workers = Workers(store_url, tmp_path, inbox, [])
     yield workers
     inbox.close()
     for process in workers.started:
         process.kill()
-        process.wait()
+        process.join()
 
 
 def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Workers) -> None:
@@ -100,7 +107,7 @@ def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Worker
     workers.put("killed", 1, sleep=1.5)
     workers.put("behind", 1)
     workers.wait(lambda: len(workers.log("begin")) == 1)
-    first.send_signal(signal.SIGKILL)
+    first.kill()
     second = workers.start()
     workers.wait(lambda: len(workers.log("end")) == 2, seconds=AT_ONCE)
     assert [line[0] for line in workers.log("begin")] == ["killed", "killed", "behind"]
@@ -113,7 +120,7 @@ def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
     workers.put("killed", 1, sleep=1.5)
     workers.wait(lambda: len(workers.log("begin")) == 1)
     killed = workers.log("begin")[0][2]
-    processes.pop(killed).send_signal(signal.SIGKILL)
+    processes.pop(killed).kill()
     (other,) = processes
     workers.wait(lambda: len(workers.log("end")) == 1, seconds=AT_ONCE)
     assert workers.log("end") == [["killed", "5#1", other]]
@@ -127,7 +134,7 @@ def test_on_another_machine_a_killed_worker_is_noticed_by_its_heartbeat(workers:
     workers.wait(lambda: workers.beating() == 2)
     workers.put("killed", 1, sleep=1.5)
     workers.wait(lambda: len(workers.log("begin")) == 1)
-    processes.pop(workers.log("begin")[0][2]).send_signal(signal.SIGKILL)
+    processes.pop(workers.log("begin")[0][2]).kill()
     killed = time.monotonic()
     workers.wait(lambda: len(workers.log("begin")) == 2)
     assert time.monotonic() - killed > (DEAD_AFTER - 2 * BEAT_EVERY) / 10, "its machine cannot be asked"
@@ -149,8 +156,8 @@ def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers
     assert all(deliveries == sorted(deliveries) for deliveries in by_issue.values())
     assert {line[2] for line in begun} == {str(process.pid) for process in processes}
     for process in processes:
-        process.send_signal(signal.SIGTERM)
-    assert [process.wait(60) for process in processes] == [0, 0]
+        process.terminate()
+    assert [ended(process) for process in processes] == [0, 0]
 
 
 def test_sigterm_lets_running_jobs_end_and_begins_no_other(workers: Workers) -> None:
@@ -162,8 +169,8 @@ def test_sigterm_lets_running_jobs_end_and_begins_no_other(workers: Workers) -> 
     for issue, delivery in enumerate(waiting):
         workers.put(delivery, issue)
     time.sleep(0.3)
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
+    process.terminate()
+    assert ended(process) == 0
     assert sorted(line[0] for line in workers.log("end")) == running
     assert len(workers.log("begin")) == 4
     assert workers.left() == len(waiting), "what was claimed and not begun is free for others"

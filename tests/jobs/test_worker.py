@@ -88,11 +88,9 @@ class Bench:
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def bench(
-    request: pytest.FixtureRequest, new_database: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, new_store: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bench]:
-    settings = Settings(
-        home=tmp_path_factory.mktemp("home"), database_url=new_database(request.param), worker_threads=4
-    )
+    settings = Settings(home=tmp_path_factory.mktemp("home"), database_url=new_store(request.param), worker_threads=4)
     bench = Bench(settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(retry, "_FIRST_WAIT", 0.1)

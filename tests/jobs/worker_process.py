@@ -1,13 +1,8 @@
-"""A worker process for the tests: `worker_process.py DATABASE_URL HOME [HOST]`.
-
-With HOST it says that it is on that machine, and heartbeats are ten times as quick.
-Writes a line for the beginning and the end of each job to HOME/log. A job's label `sleep=N` makes it last N seconds.
-"""
+"""What a worker process of the tests does."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 
@@ -18,6 +13,11 @@ from bot.worker import run
 
 
 def main(database_url: str, home: Path, host: str = "") -> None:
+    """Work until SIGTERM, and write a line for the beginning and the end of each job to `home`/log.
+
+    A job's label `sleep=N` makes it last N seconds. With `host` it says that it is on that machine, and heartbeats are
+    ten times as quick.
+    """
     if host:
         executors._host = lambda: host  # type: ignore[assignment]
         executors.BEAT_EVERY, executors.DEAD_AFTER = executors.BEAT_EVERY / 10, executors.DEAD_AFTER / 10
@@ -33,7 +33,3 @@ def main(database_url: str, home: Path, host: str = "") -> None:
         note("end", job)
 
     run(Settings(home=home, database_url=database_url, worker_threads=4), handle)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])
