@@ -183,7 +183,7 @@ class Index:
     def _follow(self, repo_id: int, state: State, numbers: Collection[int]) -> None:
         """Tell what this process remembers that these issues have changed, once the change is committed."""
         assert state.before is not None
-        self._memories.of(repo_id).follow(state.before, state.version, numbers)
+        self._memories.of(repo_id).follow(state.before, state.version, numbers, state.lost_words)
 
     def _read(self, connection: sa.Connection, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse texts one after the other, each knowing the lines of those before it."""
@@ -265,11 +265,12 @@ class Index:
             keys = {lists.key(position, term): term for term in terms for position in range(len(self._fields))}
             used = {keys[key] for key in lists.look_up(connection, repo_id, keys)}
             vocabulary.forget(connection, repo_id, terms - used)
+            state.lost_words = True
 
     def _add(self, connection: sa.Connection, repo_id: int, state: State, batch: Batch) -> tuple[Integers, Postings]:
-        known = vocabulary.assign(connection, repo_id, batch.hashes, state.next_term)
-        state.next_term = max(state.next_term, max(known.values(), default=0) + 1)
-        added, postings, packed = batch.entries(known)
+        terms = vocabulary.assign(connection, repo_id, batch.hashes, state.next_term)
+        state.next_term = max(state.next_term, int(terms.max(initial=0)) + 1)
+        added, postings, packed = batch.entries(terms)
         rows = zip(batch.numbers.tolist(), packed, strict=True)
         upsert(connection, indexed_terms, [(repo_id, number, state.sequence, blob) for number, blob in rows])
         state.issues += len(batch.numbers)

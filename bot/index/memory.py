@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from bot.index import lists
 from bot.index import state as states
 from bot.index.issues import IndexedIssue
+from bot.index.lists import List
 from bot.index.neighbours import Neighbours, grown
 from bot.index.packing import Split, unpack_terms
 from bot.index.recent import Recent
@@ -27,10 +28,14 @@ from bot.store.index_tables import indexed_terms
 MOST_BYTES = 128 << 20
 #: Of one repository: of its issues without their bodies, and of their terms.
 MOST_ISSUES, MOST_TERMS = 16 << 20, 40 << 20
+#: Of the words that were asked for lately: their numbers, and the lists of the issues that have them.
+MOST_WORDS, MOST_LISTS, MOST_CHUNKS = 4 << 20, 8 << 20, 16 << 20
 
 _ROWS = 10_000
 # The tuple of an issue, its numbers and its place in a dictionary.
 _ISSUE_BYTES = 500
+# A number, a row with a key and a count, and the place in a dictionary.
+_WORD_BYTES = 200
 
 
 class Memory:
@@ -45,22 +50,33 @@ class Memory:
         self._neighbours = Neighbours(State())
         self.issues: Recent[IndexedIssue] = Recent(MOST_ISSUES, _issue_bytes)
         self.terms: Recent[Split] = Recent(MOST_TERMS, _terms_bytes)
+        self.vocabulary: Recent[int] = Recent(MOST_WORDS, lambda _: _WORD_BYTES)
+        # Not followed: what is asked about a new issue are the very lists that its coming has changed. They serve
+        # those who ask many things between two changes, as a scan does.
+        self.lists: Recent[List] = Recent(MOST_LISTS, lambda row: _WORD_BYTES + len(row[2]))
+        self.chunks: Recent[list[bytes]] = Recent(MOST_CHUNKS, lambda parts: _WORD_BYTES + sum(map(len, parts)))
 
     @property
     def size(self) -> int:
         """Bytes."""
         counts = sum(counts.nbytes for counts in self._frequencies.values())
-        return self._neighbours.size + counts + self.issues.size + self.terms.size
+        read = (self.issues, self.terms, self.vocabulary, self.lists, self.chunks)
+        return self._neighbours.size + counts + sum(recent.size for recent in read)
 
     def state(self, connection: sa.Connection, repo_id: int) -> State:
         """The present state, for reading only."""
         self._state = states.load(connection, repo_id, self._state)
         return self._state
 
-    def follow(self, before: Version, after: Version, numbers: Collection[int]) -> None:
-        """This process has changed these issues, and made one version of the repository of another."""
+    def follow(self, before: Version, after: Version, numbers: Collection[int], lost_words: bool) -> None:
+        """This process has changed these issues, and made one version of the repository of another.
+
+        `lost_words` says whether terms may have lost their numbers.
+        """
         self.issues.follow(before, after, numbers)
         self.terms.follow(before, after, numbers)
+        if not lost_words:
+            self.vocabulary.follow(before, after, ())
 
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: State) -> NDArray[np.int32]:
         """In how many issues each term occurs in a field, by the term's number.

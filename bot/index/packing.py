@@ -28,7 +28,6 @@ NO_TERMS = bytes(2 * MOST_FIELDS)
 
 _SIZES = struct.Struct(f"<{MOST_FIELDS}H")
 _NUMBER, _LENGTH = np.uint64(32), np.uint64(16)
-_LOW = np.uint64(0xFFFF)
 
 
 def pack_postings(numbers: NDArray[Any], lengths: NDArray[Any], counts: NDArray[Any]) -> Postings:
@@ -44,15 +43,15 @@ def read_postings(*blobs: bytes) -> Postings:
 
 
 def numbers_of(postings: Postings) -> Integers:
-    return (postings >> _NUMBER).astype(np.int64)
+    return postings.view("<u4")[1::2].astype(np.int64)
 
 
 def lengths_of(postings: Postings) -> Floats:
-    return ((postings >> _LENGTH) & _LOW).astype(np.float64)
+    return postings.view("<u2")[1::4].astype(np.float64)
 
 
 def counts_of(postings: Postings) -> Floats:
-    return (postings & _LOW).astype(np.float64)
+    return postings.view("<u2")[::4].astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,14 @@ def bm25(average_length: float, k1: float = 1.2, b: float = 0.6) -> Scoring:
     "Simple BM25 extension to multiple weighted fields", 2004).
     """
 
+    least, by_length = k1 * (1 - b), k1 * b / average_length
+
     def score(counts: Floats, lengths: Floats) -> Floats:
-        return counts * (k1 + 1) / (counts + k1 * (1 - b + b * lengths / average_length))
+        # In place, since there are tens of thousands of postings.
+        spread = lengths * by_length
+        spread += least
+        spread += counts
+        return np.divide(counts * (k1 + 1), spread, out=spread)
 
     return score
 
@@ -38,7 +44,8 @@ def shared(offset: float = 1.0) -> Scoring:
     """Terms count once each, and less in a long field: 1 / √(offset + length)."""
 
     def score(counts: Floats, lengths: Floats) -> Floats:
-        return np.asarray(1 / np.sqrt(offset + lengths))
+        roots = np.sqrt(lengths + offset)
+        return np.divide(1.0, roots, out=roots)
 
     return score
 
@@ -66,10 +73,8 @@ class Scores:
         return Scores(self.numbers[order], self.scores[order], self.complete)
 
 
-def add_up(numbers: Integers, scores: Floats, complete: bool) -> Scores:
-    """The sum for each number."""
-    sums = np.bincount(numbers, weights=scores)
-    seen = np.zeros(len(sums), dtype=np.bool_)
-    seen[numbers] = True
-    found = np.flatnonzero(seen)
-    return Scores(found, np.asarray(sums[found], dtype=np.float64), complete)
+def add_up(numbers: Integers, scores: Floats, below: int | None, complete: bool) -> Scores:
+    """The sum for each number under `below`. All scores are above zero."""
+    sums = np.bincount(numbers, weights=scores)[:below].astype(np.float64, copy=False)
+    found = np.flatnonzero(sums)
+    return Scores(found, sums[found], complete)

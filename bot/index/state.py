@@ -37,7 +37,7 @@ class State:
     """`sequence` counts changes, `issues` issues; `lengths` are the summed lengths of each field by its position.
 
     Of the vectors: the model that made them, how many there are, their sum, and the mean that they are centred by.
-    `before` is the version that a state under the lock changes.
+    `before` is the version that a state under the lock changes; `lost_words` says that it gives up numbers of terms.
     """
 
     sequence: int = 0
@@ -50,6 +50,7 @@ class State:
     centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
 
     before: Version | None = None
+    lost_words: bool = False
 
     @property
     def version(self) -> Version:

@@ -94,7 +94,7 @@ class View:
         self._state = state
         self._version = state.version
         self._lists: dict[int, List | None] = {}
-        self._chunks: dict[int, Sequence[bytes]] = {}
+        self._chunks: dict[int, list[bytes]] = {}
         self._vectors: dict[int, bytes] = {}
 
     @property
@@ -129,7 +129,11 @@ class View:
             for name, terms in analysis.terms.items()
             for word, value in zip(terms, hashes(spaces[name], terms), strict=True)
         }
-        known = vocabulary.look_up(self._connection, self._repo_id, list(named.values()))
+        known = self._recent(
+            self._memory.vocabulary,
+            list(named.values()),
+            lambda new: vocabulary.look_up(self._connection, self._repo_id, new),
+        )
         fresh = (-1 - i for i in range(len(named)))
         numbers = {word: known.get(value) or next(fresh) for word, value in named.items()}
         wanted = {
@@ -181,8 +185,11 @@ class View:
         self._load({key for each in keys for key in each})
         chosen = [self._choose(each, query.weights, budget) for each, query in zip(keys, queries, strict=True)]
         long = {key for one in chosen for key, issues, tail in one.lists if 8 * issues > len(tail)}
-        new = long - self._chunks.keys()
-        self._chunks |= lists.chunks_of(self._connection, self._repo_id, new)
+        self._chunks |= self._recent(
+            self._memory.chunks,
+            long - self._chunks.keys(),
+            lambda new: lists.chunks_of(self._connection, self._repo_id, new),
+        )
         return [self._add_up(one, query.scoring, below) for one, query in zip(chosen, queries, strict=True)]
 
     def nearest(self, pair: Vectors, wanted: Mapping[Kind, int], *, below: int | None = None) -> dict[Kind, Scores]:
@@ -271,12 +278,9 @@ class View:
             return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), chosen.complete)
         blobs = [b"".join([*self._chunks.get(key, ()), tail]) for key, _, tail in chosen.lists]
         postings = read_postings(*blobs)
-        weights = np.repeat(chosen.weights, [len(blob) // 8 for blob in blobs])
-        numbers = numbers_of(postings)
-        if below is not None:
-            early = numbers < below
-            postings, weights, numbers = postings[early], weights[early], numbers[early]
-        return add_up(numbers, weights * scoring(counts_of(postings), lengths_of(postings)), chosen.complete)
+        scores = scoring(counts_of(postings), lengths_of(postings))
+        scores *= np.repeat(chosen.weights, [len(blob) // 8 for blob in blobs])
+        return add_up(numbers_of(postings), scores, below, chosen.complete)
 
     def _neighbours(self) -> Neighbours:
         return self._memory.neighbours(self._connection, self._repo_id, self._state)
@@ -306,9 +310,12 @@ class View:
 
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]
-        return [lists.key(position, term) if term > 0 else _NOWHERE for term in terms.tolist()]
+        keys: list[int] = np.where(terms > 0, lists.keys(position, terms), _NOWHERE).tolist()
+        return keys
 
     def _load(self, keys: Iterable[int]) -> None:
         new = [key for key in keys if key >= 0 and key not in self._lists]
         if new:
-            self._lists |= dict.fromkeys(new) | lists.look_up(self._connection, self._repo_id, new)
+            self._lists |= dict.fromkeys(new) | self._recent(
+                self._memory.lists, new, lambda rest: lists.look_up(self._connection, self._repo_id, rest)
+            )

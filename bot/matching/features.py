@@ -42,7 +42,7 @@ from rapidfuzz import fuzz, process
 from bot.index import Bags, IndexedIssue, Terms, View, idf
 from bot.index.packing import Floats, Integers
 from bot.index.vectors import Kind, Vectors, products
-from bot.matching.question import Question, known_author
+from bot.matching.question import NOBODY, Question
 from bot.ranking.words import split_words
 
 NAMES = (
@@ -169,7 +169,8 @@ def by_others(question: Question, pool: Pool) -> NDArray[np.bool_]:
     """Which candidates are known to be by somebody else than the question."""
     if not question.author:
         return np.zeros(len(pool.issues), dtype=np.bool_)
-    return np.array([known_author(one.author) not in ("", question.author) for one in pool.issues], dtype=np.bool_)
+    not_others = {question.author, "", NOBODY}
+    return np.array([one.author not in not_others for one in pool.issues], dtype=np.bool_)
 
 
 class _Entries:

@@ -9,8 +9,8 @@ from bot.index import Analysis, Terms, View
 from bot.index.vectors import Vectors
 from bot.model import Issue
 
-# GitHub's login of everybody whose account is deleted, and a replay's of an author that its file does not name.
-_NOBODY = "ghost"
+#: GitHub's login of everybody whose account is deleted, and a replay's of an author that its file does not name.
+NOBODY = "ghost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +44,4 @@ def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vector
 
 def known_author(login: str) -> str:
     """The login, or nothing where it stands for nobody in particular."""
-    return "" if login == _NOBODY else login
+    return "" if login == NOBODY else login

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sqlalchemy as sa
 
-from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index import Index, IndexedIssue, TextAnalyser, shared
 from bot.index.recent import Recent
 from bot.index.state import Version
 from tests.index.conftest import HashingModel
@@ -102,3 +102,32 @@ class TestAnIndex:
         # It counts as many issues and words as the one before.
         there.put(REPO, [one(1, "beta")])
         assert seen(here, [1]) == [("beta", "open", 1)]
+
+
+class TestWords:
+    def test_a_word_that_was_given_up_and_came_back_has_its_new_number(self, index: Index) -> None:
+        index.put(REPO, [one(1, "alpha"), one(2, "beta")])
+        assert found(index, "alpha") == [1]
+        index.put(REPO, [one(1, "gamma", 2)])
+        assert found(index, "alpha") == []
+        index.put(REPO, [one(3, "alpha")])
+        assert found(index, "alpha") == [3]
+        index.remove(REPO, [3])
+        assert found(index, "alpha") == []
+
+    def test_lists_of_words_are_read_anew_after_any_change(self, engine: sa.Engine, index: Index) -> None:
+        index.put(REPO, [one(number, "alpha") for number in range(1, 150)])
+        assert len(found(index, "alpha")) == 149
+        index.put(REPO, [one(150, "alpha")])
+        assert len(found(index, "alpha")) == 150
+        elsewhere = Index(engine, TextAnalyser(), HashingModel())
+        elsewhere.put(REPO, [one(number, "alpha") for number in range(151, 300)])
+        assert len(found(index, "alpha")) == 299
+        elsewhere.remove(REPO, [7])
+        assert len(found(index, "alpha")) == 298
+
+
+def found(index: Index, word: str) -> list[int]:
+    with index.view(REPO) as view:
+        terms = view.look_up(index.analyse(REPO, word, ""))["title"].terms
+        return view.search("title", terms, np.ones(len(terms)), shared()).numbers.tolist()
