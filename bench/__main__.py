@@ -14,8 +14,8 @@ HERE = Path(__file__).parent
 
 # These take minutes, or install what others wrote: each is run by its own command, `python -m bench.NAME`.
 BY_COMMAND = {"fairness", "load", "drain", "large_host"}
-# Measures nothing by itself.
-SHARED = {"hosting"}
+# These measure nothing by themselves.
+SHARED = {"hosting", "gidgethub_app"}
 
 
 def main() -> int:
