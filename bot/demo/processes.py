@@ -77,7 +77,7 @@ def running(server: Server, home: Path, database_url: str = "") -> Iterator[Proc
 
     What they print goes to a log file there. They get no setting of the machine that this runs on.
     """
-    environ = _environ(server, home, database_url)
+    environ = environment(server, home, database_url)
     with (home / LOG).open("wb") as log:
         # Nobody else on the network has business with a demo.
         web = (*GUNICORN, "--bind", f"127.0.0.1:{environ['PORT']}")
@@ -114,7 +114,8 @@ def _tail(log: Path, lines: int = 20) -> str:
     return "\n".join(log.read_text("utf-8", "replace").splitlines()[-lines:])
 
 
-def _environ(server: Server, home: Path, database_url: str) -> dict[str, str]:
+def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:
+    """What web and worker see: the settings of this demo, and none of the machine's; writes the key into `home`."""
     key = home / "key.pem"
     key.touch(mode=0o600)
     key.write_text(server.private_key_pem)
