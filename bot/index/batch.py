@@ -5,14 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.index import lists
 from bot.index.analysis import Analysis, Field, hashes
-from bot.index.packing import MOST_COUNTED, Integers, Postings, pack_postings, pack_terms, unpack_terms
+from bot.index.packing import MOST_COUNTED, Bags, Integers, Postings, pack_postings, pack_terms, unpack_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,28 +31,25 @@ class Batch:
         spaces: dict[str, dict[str, int]] = {field.space: {} for field in fields}
         free = itertools.count()
         self._columns = [_column(field.name, spaces[field.space], free, analyses.values()) for field in fields]
-        self.hashes: list[int] = [0] * sum(map(len, spaces.values()))
+        self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
         for space, positions in spaces.items():
-            for position, value in zip(positions.values(), hashes(space, positions), strict=True):
-                self.hashes[position] = value
+            self.hashes[np.fromiter(positions.values(), np.int64, len(positions))] = hashes(space, positions)
         self.lengths = [np.bincount(c.rows, c.counts, len(self.numbers)).astype(np.int64) for c in self._columns]
 
-    def entries(self, known: Mapping[int, int]) -> tuple[Integers, Postings, list[bytes]]:
-        """With the terms' numbers by hash: the lists' keys, their new postings, and each issue's packed terms."""
-        numbered = np.array([known[value] for value in self.hashes], dtype=np.int64)
+    def entries(self, numbered: Integers) -> tuple[Integers, Postings, list[bytes]]:
+        """With the terms' numbers, beside `hashes`: the lists' keys, their new postings, each issue's packed terms."""
         keys: list[Integers] = []
         postings: list[Postings] = []
-        packed: list[list[tuple[NDArray[Any], NDArray[Any]]]] = [[] for _ in self.numbers]
+        fields: list[Bags] = []
         for position, (column, lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
             terms = numbered[column.terms]
-            order = np.lexsort((terms, column.rows))
+            order = np.argsort(column.rows << 32 | terms)
             rows, terms, counts = column.rows[order], terms[order], column.counts[order]
             keys.append(lists.keys(position, terms))
             postings.append(pack_postings(self.numbers[rows], lengths[rows], counts))
-            ends = np.cumsum(np.bincount(rows, minlength=len(self.numbers))).tolist()
-            for issue, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
-                packed[issue].append((terms[start:end], counts[start:end]))
-        return np.concatenate(keys), np.concatenate(postings), [pack_terms(fields) for fields in packed]
+            starts = np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=len(self.numbers)))))
+            fields.append(Bags(starts, terms.astype(np.uint32), counts.astype(np.uint8)))
+        return np.concatenate(keys), np.concatenate(postings), pack_terms(fields, len(self.numbers))
 
 
 def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:

@@ -6,6 +6,7 @@ often the term occurs in it (16). With the length in it, a list can be scored wi
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,15 +72,18 @@ class Bags:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
 
-def pack_terms(fields: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> bytes:
-    """The terms (ascending) and counts of each field: how many there are, then the fields one after the other."""
-    sizes = np.zeros(MOST_FIELDS, dtype="<u2")
-    sizes[: len(fields)] = [len(terms) for terms, _ in fields]
-    parts = [sizes.tobytes()]
-    for terms, counts in fields:
-        parts.append(terms.astype("<u4").tobytes())
-        parts.append(np.minimum(counts, MOST_COUNTED).astype(np.uint8).tobytes())
-    return b"".join(parts)
+def pack_terms(fields: Sequence[Bags], issues: int) -> list[bytes]:
+    """The terms of so many issues: how many each field has, then the fields' terms and counts one after the other."""
+    sizes = np.zeros((issues, MOST_FIELDS), dtype="<u2")
+    parts: list[list[bytes]] = []
+    for position, bags in enumerate(fields):
+        sizes[:, position] = np.diff(bags.starts)
+        starts = bags.starts.tolist()
+        terms, counts = bags.terms.astype("<u4").tobytes(), bags.counts.tobytes()
+        spans = list(itertools.pairwise(starts))
+        parts.append([terms[4 * start : 4 * end] for start, end in spans])
+        parts.append([counts[start:end] for start, end in spans])
+    return [b"".join(issue) for issue in zip([row.tobytes() for row in sizes], *parts, strict=True)]
 
 
 #: The terms and the counts of each field, one after the other, as they are packed.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import itertools
+from collections.abc import Collection
 
+import numpy as np
 import sqlalchemy as sa
 
 from bot.index.database import delete, fetch, upsert
+from bot.index.packing import Integers
 from bot.store.index_tables import index_vocabulary as table
 
 
@@ -15,14 +18,19 @@ def look_up(connection: sa.Connection, repo_id: int, hashes: Collection[int]) ->
     return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, hashes))
 
 
-def assign(connection: sa.Connection, repo_id: int, hashes: Iterable[int], next_term: int) -> dict[int, int]:
+def assign(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
     """The numbers of all these terms; new ones are numbered from `next_term` on. Only under the repository's lock."""
-    wanted = list(dict.fromkeys(hashes))
-    known = look_up(connection, repo_id, wanted)
-    fresh = {value: next_term + i for i, value in enumerate(value for value in wanted if value not in known)}
-    # In the order of the key, so that neighbours are written together.
-    upsert(connection, table, [(repo_id, value, term) for value, term in sorted(fresh.items())])
-    return known | fresh
+    # In the order of the key, so that neighbours are read and written together.
+    values, first, places = np.unique(hashes, return_index=True, return_inverse=True)
+    known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
+    numbers = np.zeros(len(values), dtype=np.int64)
+    pairs = np.fromiter(itertools.chain.from_iterable(known), np.int64, 2 * len(known)).reshape(-1, 2)
+    numbers[np.searchsorted(values, pairs[:, 0])] = pairs[:, 1]
+    fresh = np.flatnonzero(numbers == 0)
+    numbers[fresh[np.argsort(first[fresh])]] = np.arange(next_term, next_term + len(fresh))
+    rows = zip(itertools.repeat(repo_id), values[fresh].tolist(), numbers[fresh].tolist(), strict=False)
+    upsert(connection, table, list(rows))
+    return numbers[places]
 
 
 def forget(connection: sa.Connection, repo_id: int, terms: Collection[int]) -> None:

@@ -55,6 +55,8 @@ def runs(message: str) -> list[str]:
 @lru_cache(maxsize=1 << 16)
 def _of(chunk: str) -> tuple[str, ...]:
     """The codes in a run of characters without spaces; none for a plain word."""
+    if chunk.isalpha() and chunk.islower():
+        return ()
     chunk = chunk.lstrip(_JOINING)
     if len(chunk) > _LONGEST_CODE:
         return ()

@@ -55,12 +55,14 @@ def _telling(text: str) -> Iterator[str]:
     signs = [sign for sign in _SIGNS if sign in lower]
     if not signs and text.isascii():
         return
-    for line in text.splitlines()[:_LINES_READ]:
-        lower = line.lower()
-        if any(sign in lower for sign in signs) or not line.isascii():
-            line = _MARKUP.sub("", line).strip()
-            if _SHORTEST <= len(line) <= _LONGEST and _tells(line):
-                yield line
+    lines, lowered = text.splitlines()[:_LINES_READ], lower.splitlines()[:_LINES_READ]
+    chosen = {place for sign in signs for place, line in enumerate(lowered) if sign in line}
+    if not text.isascii():
+        chosen.update(place for place, line in enumerate(lines) if not line.isascii())
+    for place in sorted(chosen):
+        line = _MARKUP.sub("", lines[place]).strip()
+        if _SHORTEST <= len(line) <= _LONGEST and _tells(line):
+            yield line
 
 
 def _tells(line: str) -> bool:

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.index.packing import (
+    MOST_COUNTED,
     MOST_FIELDS,
     NO_TERMS,
+    Bags,
     counts_of,
     lengths_of,
     numbers_of,
@@ -37,10 +39,7 @@ def test_postings(entries: list[tuple[int, int, int]]) -> None:
 
 @given(documents)
 def test_terms(documents: list[list[dict[int, int]]]) -> None:
-    blobs = [
-        pack_terms([(np.array(sorted(bag)), np.array([bag[term] for term in sorted(bag)])) for bag in fields])
-        for fields in documents
-    ]
+    blobs = pack_terms([_packed(documents, position) for position in range(MOST_FIELDS)], len(documents))
     bags = unpack_terms([*blobs, NO_TERMS], range(MOST_FIELDS))
     for position, unpacked in enumerate(bags):
         assert len(unpacked) == len(documents) + 1
@@ -50,6 +49,13 @@ def test_terms(documents: list[list[dict[int, int]]]) -> None:
             found = zip(unpacked.terms[start:end].tolist(), unpacked.counts[start:end].tolist(), strict=True)
             assert list(found) == [(term, min(expected[term], 255)) for term in sorted(expected)]
         assert unpacked.rows.tolist() == sorted(unpacked.rows.tolist())
+
+
+def _packed(documents: list[list[dict[int, int]]], position: int) -> Bags:
+    bags = [sorted(fields[position].items()) if position < len(fields) else [] for fields in documents]
+    starts = np.cumsum([0, *map(len, bags)])
+    entries = np.array([entry for bag in bags for entry in bag], dtype=np.int64).reshape(-1, 2)
+    return Bags(starts, entries[:, 0].astype(np.uint32), np.minimum(entries[:, 1], MOST_COUNTED).astype(np.uint8))
 
 
 def test_vectors_lose_less_than_a_hundredth() -> None:
