@@ -13,6 +13,8 @@ from pathlib import Path
 from time import monotonic
 
 from bot import manifest
+from bot.calibration.bar import Bar, bar_in_force
+from bot.calibration.keeping import Calibrations
 from bot.calls import CallCounts, get_tool_call_tracker
 from bot.comments import CommentKeeper
 from bot.dashboard.access import Access
@@ -149,6 +151,16 @@ def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[
             make = partial(build_asker, settings)
             ask = partial(ask_in_processes, make, repo_id, processes=os.cpu_count() or 1)
             yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask
+
+
+def known_bar(settings: Settings, repo: RepoRef) -> Bar | None:
+    """The bar in force in a repository, from what this host has stored of it; None where that is nothing."""
+    with _store_there(settings) as store:
+        known = store.repositories.by_name(repo) if store else None
+        if store is None or known is None:
+            return None
+        config = RepositorySettings(store, now).last_read(known.id)
+        return bar_in_force(config, Calibrations(store.engine).get(known.id))
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     from bot.calibration.bar import bar_in_force
     from bot.calibration.keeping import Calibrations
     from bot.calibration.recalibrating import calibration_of, recalibrate
-    from bot.calibration.rule import ENOUGH
+    from bot.calibration.rule import ENOUGH, Move
     from bot.render.digest import bar_words
     from bot.repository_settings import RepositorySettings
     from bot.store import open_store
@@ -47,6 +47,8 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     if reset:
         click.echo("Put back. What was said until now moves the bar no more.")
     click.echo(bar_words(bar))
+    if found.move is not Move.STAYS:
+        return
     click.echo(
         f"What was said of comments in the last year: {found.right:g} right and {found.wrong:g} wrong, as weights; "
         f"{ENOUGH:g} on one side are the least that can move it."

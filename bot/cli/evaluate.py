@@ -35,8 +35,8 @@ _WIDTH = 80
 @click.option(
     "--min-confidence",
     type=click.FloatRange(0, 1),
-    default=MIN_CONFIDENCE,
-    show_default=True,
+    default=None,
+    show_default=f"{MIN_CONFIDENCE}; of a repository that this host knows, the one in force there",
     help="The threshold that is looked at first, as in .github/doppel.yml.",
 )
 @click.option("--sample", type=click.IntRange(3), help="Ask about so many arrivals, a third of them duplicates.")
@@ -62,7 +62,7 @@ def evaluate(
     source: str,
     as_json: bool,
     picture: Path | None,
-    min_confidence: float,
+    min_confidence: float | None,
     sample: int | None,
     seed: int,
     sources: tuple[str, ...],
@@ -122,7 +122,7 @@ def evaluate(
         judged,
         issues=len(issues),
         arrived=[issues[position].created_at for position in known],
-        min_confidence=min_confidence,
+        min_confidence=_bar(source) if min_confidence is None else min_confidence,
     )
     if picture is not None:
         _write(picture, draw(result, Path(source).name if Path(source).is_file() else source))
@@ -160,6 +160,16 @@ def _rows(source: str, export: Path | None, *, fresh: bool) -> list[tuple[Any, s
     if export is not None:
         _write(export, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
     return [(row, f"{repo}#{row['id']}") for row in rows]
+
+
+def _bar(source: str) -> float:
+    """The threshold in force in a repository that this host knows; the usual one for anything else."""
+    from bot.wiring import known_bar
+
+    if Path(source).is_file():
+        return MIN_CONFIDENCE
+    bar = known_bar(host.load(), RepoRef.parse(source))
+    return MIN_CONFIDENCE if bar is None else bar.value
 
 
 def _history(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
@@ -213,7 +223,7 @@ def show(found: Evaluation) -> None:
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}"):
         console.print(paragraph, "\n")
     console.print(f"{words.at_threshold(found.at, found.monthly[found.at.cut])}\n")
-    console.print(f"[bold]{words.advice(found)}[/]\n")
+    console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)}\n")
     console.print(_retrieval(found))
     console.print(_limits(found))
     console.print(_thresholds(found))

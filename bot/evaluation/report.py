@@ -76,7 +76,8 @@ class Advice:
 class Evaluation:
     """All figures. `asked` arrivals were asked about for the `arrivals` that can be judged (a sample, if fewer).
 
-    `at` is what happens at `min_confidence`; `monthly` is by threshold.
+    `at` is what happens at `min_confidence`; `monthly` is by threshold, and so is `last_month`: not an average, but the
+    issues of the thirty days before the last arrival.
     """
 
     issues: int
@@ -90,6 +91,7 @@ class Evaluation:
     limits: dict[float, Speaking]
     curve: tuple[Speaking, ...]
     monthly: dict[float, Monthly]
+    last_month: dict[float, Monthly]
     at: Speaking
     advice: Advice
 
@@ -115,8 +117,10 @@ class Evaluation:
             "calibration": asdict(self.calibration),
             "bothered": {f"{share:.0%}": asdict(row) for share, row in self.limits.items()},
             "thresholds": [asdict(row) | {"monthly": asdict(self.monthly[row.cut])} for row in self.cuts],
-            "min_confidence": asdict(self.at) | {"monthly": asdict(self.monthly[self.at.cut])},
-            "advice": asdict(self.advice),
+            "min_confidence": asdict(self.at)
+            | {"monthly": asdict(self.monthly[self.at.cut]), "last_month": asdict(self.last_month[self.at.cut])},
+            "advice": asdict(self.advice)
+            | ({} if self.advice.threshold is None else {"last_month": asdict(self.last_month[self.advice.threshold])}),
         }
 
 
@@ -140,6 +144,7 @@ def evaluate(
         limits={share: speaking(judged, cut_at(judged, share)) for share in SHARES},
         curve=curve,
         monthly={row.cut: _month(row, a_month, sum(one.weight for one in judged)) for row in (*curve, at)},
+        last_month=_last_month(judged, arrived, (*CURVE, min_confidence)),
         at=at,
         advice=advise([row for row in curve if row.cut in CUTS], found.queries, silent),
     )
@@ -170,6 +175,15 @@ def monthly_arrivals(arrived: Sequence[datetime]) -> float:
     last = max(arrived)
     recent = [moment for moment in arrived if moment >= last - RECENT]
     return len(recent) / max((last - min(recent)) / MONTH, 1.0)
+
+
+def _last_month(judged: Sequence[Judged], arrived: Sequence[datetime], cuts: Sequence[float]) -> dict[float, Monthly]:
+    """What would have happened in the month that ends with the last arrival, at each threshold."""
+    begin = max(arrived) - MONTH if arrived else None
+    recent = [one for one in judged if begin is not None and one.arrived > begin]
+    arrivals = sum(begin is not None and moment > begin for moment in arrived)
+    weight = sum(one.weight for one in recent)
+    return {cut: _month(speaking(recent, cut), arrivals, weight) for cut in cuts}
 
 
 def _month(row: Speaking, arrivals: float, weight: float) -> Monthly:

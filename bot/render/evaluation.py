@@ -47,6 +47,22 @@ def at_threshold(row: Speaking, month: Monthly) -> str:
     )
 
 
+def last_month(found: Evaluation) -> str:
+    """What would have happened in the last month, at the threshold that is recommended or else at the present one.
+
+    Empty where nothing of that month can be judged.
+    """
+    cut = found.at.cut if found.advice.threshold is None else found.advice.threshold
+    month = found.last_month[cut]
+    if not month.issues:
+        return ""
+    about = "about " if found.asked < found.arrivals else ""
+    return (
+        f"At {threshold(cut)} it would have commented on {about}{_few(month.comments)} of "
+        f"{_count(round(month.issues), 'issue')} in the last month, on {_few(month.right)} of them rightly."
+    )
+
+
 def advice(found: Evaluation) -> str:
     """What to set, and why; or why nothing can be said."""
     bearable, half = percent(BEARABLE), percent(BEARABLE / 2)

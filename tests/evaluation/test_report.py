@@ -36,6 +36,19 @@ def test_a_threshold_that_is_right_every_second_time_and_catches_most() -> None:
     )
 
 
+def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> None:
+    """Not of an average month: the duplicates all came before the last 730 hours, the false alarms are spread."""
+    found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 5 + [0.3] * 60, 900)
+    month = found.last_month[0.2]
+    assert (month.issues, month.comments, month.right) == (731, 0, 0)
+    judged = [Judged(n, START + timedelta(hours=20 * n), None, ((1, 0.5),)) for n in range(40)]
+    judged += [Judged(n, START + timedelta(hours=20 * n), frozenset({1}), ((1, 0.9),)) for n in range(40, 51)]
+    last = evaluate(judged, issues=51, arrived=[one.arrived for one in judged], min_confidence=0.62)
+    assert words.last_month(last) == (
+        "At .62 it would have commented on 11 of 37 issues in the last month, on 11 of them rightly."
+    )
+
+
 def test_of_thresholds_that_catch_the_same_the_highest() -> None:
     assert made([0.6] * 20, 5, [], 1_000).advice.threshold == 0.6
 

@@ -1,0 +1,90 @@
+"""C7: `doppel digest` and `doppel calibrate`, from what is stored; GitHub is not asked."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bot.cli import cli
+from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.events import RepositorySummary
+from bot.feedback import Kind, Signal, Signals, Who
+from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.model import RepoRef
+from bot.settings import Settings
+from bot.store import Store, open_store
+
+REPO = 7
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """Ten comments of today, of which people with triage access call eight wrong and one right; one of last month."""
+    url = f"sqlite:///{tmp_path / 'doppel.db'}"
+    monkeypatch.chdir(tmp_path)
+    for name, value in (
+        ("DATABASE_URL", url),
+        ("DOPPEL_HOME", str(tmp_path)),
+        ("GITHUB_API_URL", "http://127.0.0.1:9"),
+    ):
+        monkeypatch.setenv(name, value)
+    store, now = open_store(Settings(home=tmp_path, database_url=url)), time.time()
+    store.repositories.upsert(RepositorySummary(REPO, RepoRef("acme", "app"), private=True), 1, now)
+    Index(store.engine, TextAnalyser()).put(
+        REPO, [IndexedIssue(1, "Crash | at *start*"), IndexedIssue(110, "It stops")]
+    )
+    for number, at in [(50, now - 40 * 86_400), *((n, now - 300 + n) for n in range(101, 111))]:
+        evidence = (Evidence(1, 0.27, 1, True, {"full-text": 1}),)
+        kept = Decision(number, at, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+        Decisions(store.engine).add(REPO, kept)
+    for number in range(101, 109):
+        Signals(store.engine).put(REPO, Signal(number, Kind.REACTION, "ann", 0, False, Who.TRIAGE, now - 10))
+    Signals(store.engine).put(REPO, Signal(109, Kind.BOX, "ann", 1, True, Who.TRIAGE, now - 9))
+    yield store
+    store.close()
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(cli, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_c7_a_week_in_words_and_a_table(store: Store) -> None:
+    said = run("digest", "acme/app")
+    assert "the bot looked at 10 issues, 10 of them new. It commented on 10." in said
+    assert "As far as people have said: 1 right, 8 wrong, 1 not said yet." in said
+    assert "The bar is 0.20, the usual one." in said
+    assert "#110 It stops" in said
+    assert "right (a box here)" in said
+    assert "looked at 11 issues" in run("digest", "acme/app", "--since", "8w")
+
+
+def test_c7_for_programs_and_as_markdown(store: Store) -> None:
+    found = json.loads(run("digest", "acme/app", "--json"))
+    assert (found["commented"], found["right"], found["wrong"], found["unknown"]) == (10, 1, 8, 1)
+    assert "Crash" not in json.dumps(found), "titles of a private repository are private"
+    assert found["issues"][0]["number"] == 110
+    text = run("digest", "acme/app", "--markdown")
+    row = next(line for line in text.splitlines() if "issues/110)" in line)
+    assert row.count(" | ") == 3, "a title cannot break the table"
+    assert row.endswith("| 27 % | nobody has said |")
+    wrong = CliRunner().invoke(cli, ["digest", "acme/app", "--since", "soon"])
+    assert wrong.exit_code == 2
+    assert "'soon' is not a time such as 36h, 7d or 4w" in wrong.output
+
+
+def test_c7_the_bar_is_shown_and_put_back(store: Store) -> None:
+    moved = "The bar is 0.30: feedback has moved it there (1 right and 8 wrong, as weights)."
+    assert moved in run("calibrate", "acme/app")
+    assert moved in run("digest", "acme/app")
+    said = run("calibrate", "acme/app", "--reset")
+    assert "The bar is 0.20, the usual one." in said
+    assert "in the last year: 0 right and 0 wrong, as weights; 6 on one side are the least that can move it." in said
+    found = json.loads(run("calibrate", "acme/app", "--json"))
+    assert (found["bar"], found["from"], found["feedback"]) == (0.2, "usual", "stays")

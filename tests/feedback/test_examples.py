@@ -1,0 +1,148 @@
+"""C7: what people say becomes labelled pairs, and these say of each comment whether it was right. Pure."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.calibration.points import Point, points
+from bot.calibration.rule import calibrate
+from bot.decisions import Decision, Evidence, Outcome
+from bot.digest.week import Standing, digest
+from bot.feedback import Example, Kind, Signal, Who, examples
+from bot.feedback.folding import Step, decide
+from bot.feedback.watching import Fold
+from bot.store import Verdict, VerdictKind
+
+
+def decision(number: int, at: float, *candidates: tuple[int, float], bar: float = 0.2) -> Decision:
+    """A comment that names what is over the bar; silence where nothing is."""
+    evidence = tuple(
+        Evidence(other, probability, rank, probability >= bar)
+        for rank, (other, probability) in enumerate(candidates, 1)
+    )
+    outcome = Outcome.POSTED if any(one.shown for one in evidence) else Outcome.SILENT
+    return Decision(number, at, "opened", "comment", outcome, bar, "", evidence)
+
+
+def vote(same: bool, at: float = 50.0, who: Who = Who.TRIAGE, login: str = "ann", number: int = 9) -> Signal:
+    return Signal(number, Kind.REACTION, login, 0, same, who, at)
+
+
+def pairs(made: list[Example]) -> list[tuple[int, bool, float, float | None]]:
+    return [(one.other, one.same, one.weight, one.probability) for one in made]
+
+
+def test_c7_a_vote_is_about_what_was_shown_then() -> None:
+    decisions = [decision(9, 10.0, (1, 0.8), (2, 0.3), (3, 0.1)), decision(9, 40.0, (4, 0.5))]
+    assert pairs(examples(decisions, [vote(False, at=20.0)], [])) == [(1, False, 1.0, 0.8), (2, False, 1.0, 0.3)]
+    assert pairs(examples(decisions, [vote(True, at=20.0)], [])) == [(1, True, 1.0, 0.8)]
+    assert pairs(examples(decisions, [vote(False, at=41.0)], [])) == [(4, False, 1.0, 0.5)]
+    assert examples(decisions, [vote(False, at=20.0)], [], since=21.0) == []
+
+
+def test_c7_who_closes_an_issue_otherwise_does_not_say_that_it_repeats_nothing() -> None:
+    decisions = [decision(9, 10.0, (1, 0.15))]
+    made = examples(decisions, [Signal(9, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 20.0)], [])
+    assert [(one.other, one.same, one.said, one.shown) for one in made] == [(1, False, False, False)]
+    assert points(decisions, made) == [Point(0.15, right=False, weight=1.0, said=False)]
+
+
+def test_c7_a_pair_that_stands_for_a_group_is_that_group() -> None:
+    grouped = Decision(9, 1.0, "opened", "comment", Outcome.POSTED, 0.2, "", (Evidence(1, 0.7, 1, True, also=(5,)),))
+    verdict = Verdict(1, 77, 9, 5, VerdictKind.OF, "ann", 3.0, 31)
+    made = examples([grouped], [], [verdict])
+    assert pairs(made) == [(5, True, 1.0, 0.7)]
+    assert points([grouped], made) == [Point(0.7, right=True, weight=1.0)]
+
+
+def test_c7_a_comment_is_wrong_only_where_everything_in_it_is() -> None:
+    decisions = [decision(9, 10.0, (1, 0.8), (2, 0.3))]
+    first, second = (Verdict(n, 77, 9, n, VerdictKind.NOT, "ann", 20.0, n, details={"who": "triage"}) for n in (1, 2))
+    assert points(decisions, examples(decisions, [], [first])) == []
+    assert points(decisions, examples(decisions, [], [first, second])) == [Point(0.8, right=False, weight=1.0)]
+    of = Verdict(3, 77, 9, 2, VerdictKind.OF, "ann", 30.0, 32)
+    assert points(decisions, examples(decisions, [], [of])) == [Point(0.3, right=True, weight=1.0)]
+
+
+def test_c7_many_votes_for_one_comment_count_as_the_strongest_of_them() -> None:
+    decisions = [decision(9, 10.0, (1, 0.8))]
+    votes = [vote(True, who=Who.AUTHOR, login=f"one-{n}") for n in range(9)] + [vote(True, login="triager")]
+    assert sum(one.weight for one in points(decisions, examples(decisions, votes, []))) == 1.0
+
+
+signals = st.lists(
+    st.builds(
+        Signal,
+        st.integers(1, 12),
+        st.sampled_from([Kind.REACTION, Kind.BOX, Kind.CLOSED]),
+        st.sampled_from(["ann", "bob", "cem"]),
+        st.sampled_from([0, 0, 101, 102]),
+        st.booleans(),
+        st.sampled_from(Who),
+        st.floats(20, 90),
+    ),
+    max_size=30,
+)
+DECISIONS = [decision(n, 10.0, (101, 0.22 + n / 100), (102, 0.15)) for n in range(1, 13)]
+
+
+@given(signals, st.integers(1, 12), st.sampled_from(Who), st.sampled_from([0, 101]))
+def test_c7_one_more_thumb_down_never_lowers_the_bar_whatever_else_was_said(
+    said: list[Signal], number: int, who: Who, other: int
+) -> None:
+    more = [*said, Signal(number, Kind.REACTION, "dan", other, False, who, 60.0)]
+    before, after = (calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).bar for each in (said, more))
+    assert after >= before
+
+
+@given(signals, st.integers(1, 12), st.sampled_from(Who))
+def test_c7_one_more_thumb_up_never_raises_it(said: list[Signal], number: int, who: Who) -> None:
+    more = [*said, Signal(number, Kind.REACTION, "dan", 0, True, who, 60.0)]
+    before, after = (calibrate(points(DECISIONS, examples(DECISIONS, each, [])), 0.2).bar for each in (said, more))
+    assert after <= before
+
+
+def test_c7_the_digest_says_how_right_the_week_was() -> None:
+    decisions = [
+        decision(1, 5.0, (99, 0.9)),
+        decision(2, 11.0, (99, 0.9)),
+        decision(3, 12.0, (99, 0.4)),
+        decision(4, 13.0, (98, 0.5)),
+        decision(5, 14.0, (97, 0.1)),
+        decision(6, 15.0),
+    ]
+    said = [
+        vote(True, number=2),
+        vote(False, number=3),
+        Signal(5, Kind.CLOSED, "ann", 97, True, Who.TRIAGE, 30.0),
+    ]
+    found = digest(decisions, examples(decisions, said, []), 10.0, 20.0)
+    assert [(line.number, line.other, line.standing) for line in found.lines] == [
+        (4, 98, Standing.UNKNOWN),
+        (3, 99, Standing.WRONG),
+        (2, 99, Standing.RIGHT),
+    ]
+    assert (found.new, found.looked, found.commented, found.would, found.missed) == (5, 5, 3, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("fold", "present", "votes", "expected"),
+    [
+        (Fold.OPEN, "", [], (Step.NOTHING, Fold.OPEN)),
+        (Fold.OPEN, "", [vote(False, who=Who.OTHER)], (Step.NOTHING, Fold.OPEN)),
+        (Fold.OPEN, "", [vote(False, who=Who.AUTHOR)], (Step.FOLD, Fold.FOLDED)),
+        (Fold.OPEN, "spam", [vote(False)], (Step.NOTHING, Fold.OPEN)),
+        (Fold.OPEN, "", [vote(False, who=Who.AUTHOR), vote(True, login="bob")], (Step.NOTHING, Fold.OPEN)),
+        (Fold.FOLDED, "outdated", [vote(False)], (Step.NOTHING, Fold.FOLDED)),
+        (Fold.FOLDED, "outdated", [], (Step.UNFOLD, Fold.LEFT)),
+        (Fold.FOLDED, "outdated", [vote(False, who=Who.AUTHOR), vote(True, login="bob")], (Step.UNFOLD, Fold.LEFT)),
+        (Fold.FOLDED, "", [vote(False)], (Step.NOTHING, Fold.LEFT)),
+        (Fold.LEFT, "", [vote(False)], (Step.NOTHING, Fold.LEFT)),
+    ],
+)
+def test_c7_a_comment_is_folded_once_and_never_argued_about(
+    fold: Fold, present: str, votes: list[Signal], expected: tuple[Step, Fold]
+) -> None:
+    assert decide(fold, present, "outdated", votes) == expected
