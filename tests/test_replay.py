@@ -293,6 +293,7 @@ def test_ctrl_c_ends_all_processes_and_says_that_the_answers_are_unfinished(whom
         while len(list(temporary.glob("doppel-*/doppel-*/index.db"))) < 2:
             assert running.poll() is None and time.monotonic() < end
             time.sleep(0.02)
+        assert all(map(is_deaf_to_ctrl_c, children_of(running.pid)))
         (os.killpg if everybody else os.kill)(running.pid, signal.SIGINT)
         # The pipe is at its end when nobody who was started has it open any more.
         _, said = running.communicate(timeout=120)
@@ -304,3 +305,16 @@ def test_ctrl_c_ends_all_processes_and_says_that_the_answers_are_unfinished(whom
     assert re.search(r"out\.jsonlisunfinished:itholds\d+of3200answers", "".join(said.split()))
     assert said.endswith("doppel: interrupted\n")
     assert list(temporary.glob("doppel-*")) == []
+
+
+def children_of(pid: int) -> list[int]:
+    """The processes that this one has started; none where the machine does not tell."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    return list(map(int, listed.read_text().split())) if listed.exists() else []
+
+
+def is_deaf_to_ctrl_c(pid: int) -> bool:
+    """Whether a process holds SIGINT back or ignores it: the one that started it ends it."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigBlk", "SigIgn"))]
+    return any(mask >> (signal.SIGINT - 1) & 1 for mask in masks)

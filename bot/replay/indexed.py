@@ -13,6 +13,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -150,6 +151,8 @@ class _Process:
         self._process = context.Process(
             target=_run, args=(there, start, asked, asking, self.repo_id, within), daemon=True
         )
+        # The helper of multiprocessing's that is started with the first would let go of what is held back below.
+        resource_tracker.ensure_running()
         # Ctrl-C reaches all processes of a terminal. This one ends the others, which inherit that it is held back; and
         # it finds none half made.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
