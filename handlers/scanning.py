@@ -29,6 +29,8 @@ logger = logging.getLogger(__name__)
 
 #: Issues that are asked about in one step, some seconds' work, and the seconds of rest after it.
 AT_ONCE, REST = 100, 1.0
+#: Characters of an issue's title, GitHub's own limit.
+TITLE_MAX = 256
 # Seconds that a step takes with its rest, for the estimate that the reply gives.
 _STEP = 4.0
 
@@ -49,7 +51,9 @@ def begin(ask: Ask, command: Command) -> Answer:
     kept = OwnIssues(services.store.engine, Kind.SCAN).get(repo_id)
     steps = 1 + len(scan.missing()) // AT_ONCE
     known = kept.number if kept else None
-    return Answer(True, ask.replies.scan_begun(scan.count(), steps * _STEP, _words(visit.config).scan_title(), known))
+    return Answer(
+        True, ask.replies.scan_begun(scan.count(), steps * _STEP, _words(visit.config).scan_title()[:TITLE_MAX], known)
+    )
 
 
 def go_on(event: ScanEvent, services: Services) -> None:
@@ -93,7 +97,7 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
         known.id,
         known.ref,
         services.github.app().get_app().bot_login,
-        say.scan_title(),
+        say.scan_title()[:TITLE_MAX],
         render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say),
         services.now(),
     )

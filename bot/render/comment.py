@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.commands import Options
@@ -51,7 +51,8 @@ def render_comment(report: Report, view: View) -> str:
     # since `escape` bounds every text: an empty list would say that nothing was found.
     while len(body := _body(report, view, shown)) > COMMENT_MAX and len(shown) > 1:
         shown = shown[:-1]
-    return body
+    # Only a repository's own texts can still be too long.
+    return body if len(body) <= COMMENT_MAX else render_comment(report, replace(view, say=view.say.plain))
 
 
 def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:

@@ -123,7 +123,7 @@ def settings_list(problems: Sequence[ConfigError], say: Words) -> str:
     lines = []
     for problem in problems[:PROBLEMS_MAX]:
         line = say.settings_line(line=problem.line, column=problem.column, message=problem.in_words(say, escape))
-        lines.append(f"{line}; {say.settings_hint(hint=code(problem.hint, 80))}" if problem.hint else line)
+        lines.append(line + say.settings_hint(hint=code(problem.hint, 80)) if problem.hint else line)
     if len(problems) > PROBLEMS_MAX:
         lines.append(say.settings_more(count=len(problems) - PROBLEMS_MAX))
     return bullets(lines)

@@ -30,7 +30,9 @@ def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial
         text = answers[0][1]
     else:
         text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
-    return f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"[:COMMENT_MAX]
+    body = f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"
+    # Nothing that is cut between lines is cut in half: no text of ours or of strangers has more than one.
+    return body if len(body) <= COMMENT_MAX else body[: body.rindex("\n", 0, COMMENT_MAX) + 1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,9 @@ def scan_markdown(result: Result, place: Named, say: Words, limit: int = COMMENT
     if left := result.groups[shown:]:
         closable = sum(group.closable for group in left)
         blocks.append(say.scan_left_out(groups=say.groups(count=len(left)), issues=say.issues(count=closable)))
-    return Shown(break_phrase("\n\n".join(blocks)), shown)
+    text = break_phrase("\n\n".join(blocks))
+    # Only a repository's own texts can be too long.
+    return Shown(text, shown) if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
 
 
 def heading(result: Result, say: Words) -> str:

@@ -26,7 +26,7 @@ class SettingsTexts(Texts):
 
     @text
     def settings_hint(self, hint: str) -> None:
-        """What was probably meant; it follows the problem and a semicolon."""
+        """What was probably meant; it follows the problem, with the punctuation before it."""
 
     @text
     def settings_more(self, count: int) -> None:

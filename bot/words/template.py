@@ -41,7 +41,8 @@ class Template:
             for literal, name, wanted, conversion in Formatter().parse(text):
                 before += literal
                 if wanted or conversion or (name is not None and not _NAME.fullmatch(name)):
-                    raise Malformed(f"{{{name}{'!' if conversion else ''}{conversion or ''}{wanted or ''}}}")
+                    what = f"!{conversion}" if conversion else f":{wanted}" if wanted else ""
+                    raise Malformed(f"{{{name}{what}}}")
                 if name:
                     parts.append((before, name))
                     before = ""

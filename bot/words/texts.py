@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import update_wrapper
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from bot.words.manner import Manner
 from bot.words.template import Template
@@ -38,11 +38,15 @@ class Declared:
 
 
 class Texts:
-    """Texts in one language, some of them perhaps in a repository's own words. Immutable."""
+    """Texts in one language, some of them perhaps in a repository's own words. Immutable.
 
-    def __init__(self, manner: Manner, forms: Mapping[str, Forms]) -> None:
+    `plain` are the same without its own words, for where these take too much room.
+    """
+
+    def __init__(self, manner: Manner, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
         self.manner = manner
         self._forms = forms
+        self.plain: Self = plain or self
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """A text by its name; whoever knows the name when writing code calls the text's own method instead."""

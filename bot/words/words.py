@@ -29,4 +29,4 @@ class Words(
     def with_own(self, own: Mapping[str, Template]) -> Self:
         """The same with other templates for some texts; each holds for every number. Unknown names mean nothing."""
         forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
-        return type(self)(self.manner, {**self._forms, **forms})
+        return type(self)(self.manner, {**self._forms, **forms}, self)

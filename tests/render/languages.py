@@ -1,0 +1,180 @@
+"""What the bot says about one made-up find, whole, in each language; `python -m tests.render.languages` writes it down.
+
+Every text of the comment, the replies, the help and the scan is in it, so that a reader of the language can read the
+whole of it as it will stand on GitHub.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bot.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
+from bot.config import ConfigError, parse_config
+from bot.render import Place, Replies, explain, render_comment, render_reply
+from bot.render.scan import render_scan
+from bot.report import Outcome, QueryRun
+from bot.scanning.model import Entry, Group, Member, Result
+from bot.words import LANGUAGES, Words, speak
+from tests.render.samples import CHECKED_AT, QUERY, candidate, report, view
+
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+PLACE = Place("acme/app")
+
+SAID_ELSEWHERE = {"who_anyone", "label_rationale", "days_of_waiting", "closing_offered", "closed_after"}
+"""Texts that no sample holds."""
+
+CANDIDATES = (
+    candidate(
+        confidence=0.93,
+        workflow_state="In progress",
+        reasons=("Same error text: “RangeError: Invalid array length”", "Same identifiers: pasteHandler"),
+        also=(31, 54),
+    ),
+    candidate(97, state="closed", state_reason="completed", confidence=0.64, reasons=("Same words: paste, image",)),
+    candidate(12, state="closed", state_reason="not_planned", confidence=0.31, named=True, sources=("vectors",)),
+    candidate(7, state="closed", state_reason="duplicate", confidence=0.2, reasons=("Same words in both titles: a",)),
+    candidate(5, kind="pull request", state="closed", state_reason="merged", repo="acme/docs"),
+    candidate(4, kind="discussion", state="open", state_reason="answered"),
+    candidate(3, state="closed", state_reason="completed", confidence=0.1),
+    candidate(2, state="closed", also=tuple(range(1_000, 1_012))),
+    candidate(1, kind="pull request", state="closed"),
+)
+OTHERS = (
+    candidate(1, kind="pull request"),
+    candidate(2, kind="discussion"),
+    candidate(3, kind="discussion", state="closed"),
+)
+QUERIES = (
+    QUERY,
+    QueryRun("github-hybrid", "crash on paste", 1_234, incomplete=True, cached="10:20:01 AM"),
+    QueryRun("vectors", "crash", None, "the model could not be loaded"),
+    *(QueryRun(source, "x", 1) for source in ("full-text", "pull-requests", "discussions", "siblings", "known-issues")),
+)
+COUNTS = {"total": 1_246, "unique": 1_240, "duplicates": 6, "github-search": 12, "github-hybrid": 1_234}
+PROBLEMS = ("vectors: the model could not be loaded", "siblings: 502", "discussions: no access")
+SETTINGS = """\
+mod: off
+max_candidates: many
+only_labels: 7
+ignore: {labels: [1.0], titles: x, authors: [x, [y]]}
+search: 3
+siblings: [acme]
+known_issues: {}
+close_after: 7
+min_confidence:
+mode: on
+templates: {fuond: x, found: "{cuont}", nothing: "{", muted: "@octocat", reported: 7}
+"""
+
+
+BROKEN = (
+    "mode: off\nmode: off\n",
+    f"known_issues: {list(range(1, 200))}",
+    "mode: [off",
+    "mode: \x07",
+    "mode: off\n---\nmode: off",
+    "- mode",
+    "a: [[[[[[[[[[[[1]]]]]]]]]]]]",
+    "? [a]\n: b",
+    "mode: &x off",
+    "mode: !x off",
+    "a" * 70_000,
+    'templates: {found: "' + "{count} " * 11 + '"}',
+    "templates: x",
+    "siblings: x",
+    "ignore: {authors: x, titles: [[x]]}",
+)
+TOO_LARGE = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
+
+
+def comments(say: Words) -> list[str]:
+    """The advisory comment in its various cases."""
+    known = {"queries": QUERIES, "counts": COUNTS}
+    wrong = parse_config(SETTINGS)[1]
+    return [
+        render_comment(report(*CANDIDATES[:5], **known), view(say=say)),
+        render_comment(
+            report(*CANDIDATES[5:], outcome=Outcome.DEGRADED, problems=PROBLEMS, **known),
+            view(say=say, words=("big", "image"), options=Options(state="open"), settings_problems=wrong),
+        ),
+        render_comment(report(*OTHERS), view(say=say)),
+        render_comment(report(CANDIDATES[0]), view(say=say, options=Options(state="closed"))),
+        render_comment(report(), view(say=say)),
+        render_comment(report(), view(say=say, had_candidates=True, settings_problems=wrong, settings_private=True)),
+        render_comment(report(outcome=Outcome.INCONCLUSIVE), view(say=say)),
+        render_comment(report(outcome=Outcome.DEGRADED, problems=PROBLEMS[:1]), view(say=say)),
+    ]
+
+
+def answers(say: Words) -> list[str]:
+    """Every reply to a command."""
+    replies = Replies(say, PLACE)
+    wrong = [problem for text in (SETTINGS, *BROKEN) for problem in parse_config(text)[1]]
+    return [
+        replies.help(),
+        replies.misspelt(Misspelt("/duplicates serch", "serch", "/duplicates search WORDS…")),
+        replies.misspelt(Misspelt("/duplicates x", "x", "")),
+        *(replies.invalid(Invalid("/duplicates not", Name.NOT, problem, "x")) for problem in Problem),
+        *(replies.forbidden(row) for row in COMMANDS if row.name in (Name.NOT, Name.OF, Name.SCAN)),
+        replies.rate_limited(20, 600),
+        replies.rate_limited(3, 45),
+        replies.noted_different(12),
+        replies.noted_different(12, already=True),
+        replies.closed_for(12, 12),
+        replies.closed_for(12, 7),
+        replies.closed_already(12),
+        replies.refused_itself(),
+        replies.refused_newer(12),
+        replies.refused_closed(12),
+        replies.refused_unseen(12),
+        replies.refused_circle(12),
+        replies.undone_not(12),
+        replies.undone_of(12),
+        replies.undone_of(12, reopened=False),
+        replies.nothing_to_undo(),
+        replies.muted(),
+        replies.muted(already=True),
+        replies.muted_recheck(),
+        replies.unmuted(),
+        replies.unmuted(already=True),
+        replies.comment_was_deleted(),
+        replies.scan_begun(1_200, 52, say.scan_title(), None),
+        replies.scan_begun(1_200, 300, say.scan_title(), 12),
+        replies.scan_not_ready(1_200, 17_000),
+        replies.scan_not_ready(None, None),
+        replies.no_such_issue(12),
+        replies.not_an_issue(12),
+        replies.github_refused("Issues are disabled."),
+        *(replies.settings_problems(wrong[at : at + 10], "acme/app/.github/doppel.yml") for at in range(0, 40, 10)),
+        replies.settings_problems(wrong * 2, "acme/app/.github/doppel.yml"),
+        replies.settings_problems((TOO_LARGE,), "acme/app/.github/doppel.yml"),
+        replies.settings_problems(wrong[:1], "acme/app/.github/doppel.yml", private=True),
+        explain(report(queries=QUERIES), CANDIDATES[0], PLACE, say),
+        explain(report(problems=PROBLEMS), candidate(12, sources=()), PLACE, say),
+    ]
+
+
+def scans(say: Words) -> list[str]:
+    """The issue of the backlog scan, with and without groups."""
+    at = datetime(2025, 11, 2, tzinfo=UTC)
+    members = tuple(Member(Entry(number, "Crash", "open", at), 0.7, ("Same words: paste",)) for number in range(20, 45))
+    groups = tuple(Group(Entry(number, "Crash", "open", at), members, 3, 1, 1) for number in (1, 2))
+    many = groups * 40
+    return [
+        render_scan(Result(groups, 1_200, False, 0.5), PLACE, CHECKED_AT, say),
+        render_scan(Result(many, 17_000, True, 0.5), PLACE, CHECKED_AT, say).splitlines()[-3],
+        render_scan(Result((), 1, True, 0.5), PLACE, CHECKED_AT, say),
+    ]
+
+
+def everything(say: Words) -> str:
+    """All of it as one page."""
+    replies = [render_reply(5, [("/duplicates help", answer)]) for answer in answers(say)]
+    return "\n".join([*comments(say), *replies, *scans(say), ""])
+
+
+if __name__ == "__main__":
+    for language in LANGUAGES:
+        (SNAPSHOTS / f"{language}.md").write_text(everything(speak(language, {})), encoding="utf-8")

@@ -1,0 +1,126 @@
+"""C3, C6: what is said in each language, whole; and that no text of any language or repository does any harm."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.render import COMMENT_MAX, Place, Replies, explain, fingerprint, has_marker, render_comment, render_reply
+from bot.render.scan import render_scan
+from bot.report import Outcome, QueryRun
+from bot.scanning.model import Entry, Group, Member, Result
+from bot.words import LANGUAGES, Words, declared, speak
+from tests.render import languages
+from tests.render.reading import PHRASE, Page, read
+from tests.render.samples import CHECKED_AT, candidate, report, view
+from tests.render.test_escape import HOSTILE
+
+PLACE = Place("acme/app")
+OURS = re.compile(r"<!-- doppel:\w+ v1 \w+ -->\n?|</?span>|<details>\n<summary>[^\n]*</summary>\n|</details>\n?")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_c6_the_whole_of_what_is_said(language: str) -> None:
+    expected = (languages.SNAPSHOTS / f"{language}.md").read_text(encoding="utf-8")
+    assert languages.everything(speak(language, {})) == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_c6_every_text_is_said_in_the_samples(language: str) -> None:
+    """So that the snapshots show all of them, and none is there in vain."""
+    said: set[str] = set()
+
+    class Listening(Words):
+        def fill(self, name: str, values: object) -> str:
+            said.add(name)
+            return super().fill(name, values)  # type: ignore[arg-type]
+
+    plain = speak(language, {})
+    languages.everything(Listening(plain.manner, plain._forms))
+    assert set(declared(Words)) - said == languages.SAID_ELSEWHERE
+
+
+def hostile(say: Words, title: str, reason: str, query: str, problem: str) -> list[str]:
+    """Everything that shows strangers' text."""
+    found = [
+        candidate(7, title, reasons=(f"Same words: {reason}", title), confidence=0.9, workflow_state=query),
+        candidate(8, reason, state="closed", state_reason="completed", reasons=(f"Same error text: “{title}”",)),
+    ]
+    runs = (QueryRun(problem, query, 3, problem=problem, cached=query), QueryRun("vectors", title, None))
+    result = report(*found, queries=runs, problems=(problem, title), outcome=Outcome.DEGRADED, counts=languages.COUNTS)
+    replies = Replies(say, PLACE)
+    entry = Entry(7, title, "open", CHECKED_AT)
+    groups = (Group(entry, (Member(entry, 0.7, (f"Same words: {reason}",)),), 1, 1, 1),)
+    return [
+        render_comment(result, view(words=(query, title), say=say)),
+        render_reply(5, [(title, replies.github_refused(reason)), (query, explain(result, found[0], PLACE, say))]),
+        render_scan(Result(groups, 3, False, 0.5), PLACE, CHECKED_AT, say),
+    ]
+
+
+def check(body: str) -> Page:
+    page = read(body)
+    assert body.count("<!--") == 1
+    assert body.startswith("<!-- doppel:")
+    assert page.active == {}
+    assert not PHRASE.search(body)
+    assert page.images == 0
+    assert {link.partition("/issues/")[0] for link in page.links} <= {"https://redirect.github.com/acme/app"}
+    assert all(OURS.fullmatch(html) for html in page.html), page.html
+    assert len(body) <= COMMENT_MAX
+    return page
+
+
+@given(st.sampled_from(LANGUAGES), st.lists(HOSTILE, min_size=4, max_size=4))
+@settings(max_examples=30)
+def test_c3_no_text_of_an_issue_does_anything_in_any_language(language: str, texts: list[str]) -> None:
+    for body in hostile(speak(language, {}), *texts):
+        check(body)
+
+
+MARKUP = (
+    "@ # GH- http: https:// www. mailto: ` `` ``` `x` ** * _ ~~~ | [ ] ( ) ![ <b> <!-- --> </details> & &#64; $ : -"
+)
+WORDS = "1. > = \\ abcdef0 1234567 duplicate of octocat 5 x \u202e é 文 {{ }}"
+PIECES = st.sampled_from([*MARKUP.split(), *WORDS.split(), " ", "\n", "\n\n"])
+TEXTS = declared(Words)
+
+
+@st.composite
+def own_texts(draw: st.DrawFn) -> dict[str, str]:
+    """Templates for some texts, with gaps anywhere."""
+    names = draw(st.lists(st.sampled_from(sorted(TEXTS)), min_size=40, max_size=60, unique=True))
+    own = {}
+    for name in names:
+        gaps = [f"{{{variable}}}" for variable in TEXTS[name].variables]
+        piece = st.one_of(PIECES, st.sampled_from(gaps)) if gaps else PIECES
+        own[name] = "".join(draw(st.lists(piece, min_size=1, max_size=8)))
+    return own
+
+
+@given(own_texts(), st.lists(HOSTILE, min_size=4, max_size=4))
+@settings(max_examples=60)
+def test_c3_no_text_of_the_settings_does_anything_whatever_fills_it(own: dict[str, str], texts: list[str]) -> None:
+    for body in hostile(speak("en", own), *texts):
+        check(body)
+
+
+@pytest.mark.parametrize("worst", ["$" * 580 + "{v}" * 6, "{v}" * 10 + "@" * 500])
+def test_c3_own_texts_never_outgrow_githubs_limit(worst: str) -> None:
+    own = {
+        name: "".join(worst.replace("v", variable) for variable in text.variables[:1]) or "$" * 600
+        for name, text in TEXTS.items()
+    }
+    for body in hostile(speak("en", own), *["$" * 5_000] * 4):
+        assert len(body) <= COMMENT_MAX
+        assert body.startswith("<!-- doppel:")
+        assert read(body).active == {}
+
+
+def test_c2_the_marker_is_the_same_in_every_language_and_the_fingerprint_is_not() -> None:
+    bodies = [render_comment(report(candidate()), view(say=speak(language, {}))) for language in LANGUAGES]
+    assert all(has_marker(body) for body in bodies)
+    assert len({fingerprint(body) for body in bodies}) == len(LANGUAGES)

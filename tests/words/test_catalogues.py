@@ -1,0 +1,134 @@
+"""C6: each language has every text, whole and in its own typography."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import resources
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.words import LANGUAGES, declared, language_of, speak
+from bot.words.catalogue import Unsound, read
+from bot.words.words import Words
+from tests.words.texts import ISSUES
+
+TEXTS = declared(Words)
+
+
+def data(language: str) -> dict[str, str | dict[str, str]]:
+    text = resources.files("bot.words").joinpath(f"{language}.toml").read_text(encoding="utf-8")
+    return {name: written for name, written in tomllib.loads(text).items() if name != "days"}
+
+
+def written(language: str) -> dict[str, str]:
+    """Every form by its name, without what is written for machines."""
+    forms = {
+        f"{name}.{form}": text
+        for name, texts in data(language).items()
+        for form, text in (texts if isinstance(texts, dict) else {"other": texts}).items()
+    }
+    return {name: re.sub(r"`[^`]*`|\{\w+\}|mode: comment|\(!name\)", "x", text) for name, text in forms.items()}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_c6_each_language_has_exactly_the_texts_that_are_declared(language: str) -> None:
+    assert set(read(language, data(language))) == set(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"found": None}, "de: declared or written, and not both: found"),
+        ({"fuond": "x"}, "de: declared or written, and not both: fuond"),
+        ({"reported": "gemeldet"}, "reported"),
+        ({"reported": "gemeldet {tag}"}, "reported"),
+        ({"results": {"one": "{count} Treffer"}}, "results has the forms one"),
+        ({"reported": {"one": "{day}", "other": "{day}"}}, "reported has the forms one, other"),
+    ],
+)
+def test_c6_a_catalogue_that_is_not_as_declared_is_refused(change: dict[str, str | None], message: str) -> None:
+    changed = {name: text for name, text in {**data("de"), **change}.items() if text is not None}
+    with pytest.raises(Unsound, match=re.escape(message)):
+        read("de", changed)
+
+
+def test_c6_every_text_is_explained() -> None:
+    assert [text.name for text in TEXTS.values() if not (text.says.endswith((".", "…”.")) and text.place)] == []
+
+
+# What all or several languages write alike.
+ALIKE = {"comma", "because", "command", "command_for", "cause", "query", "explain_heading", "quoted", "days", "either"}
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_c6_nothing_is_left_in_english(language: str) -> None:
+    english, other = data("en"), data(language)
+    same = {name for name in TEXTS if other[name] == english[name]} - ALIKE
+    # Terms that the community of a language uses as they are.
+    assert same <= {"labels", "minutes", "source_pull_requests", "issues"}, same
+
+
+@pytest.mark.parametrize(("language", "none", "one", "many"), [
+    ("en", "0 results", "1 result", "1,234,567 results"),
+    ("de", "0 Treffer", "1 Treffer", "1.234.567 Treffer"),
+    ("fr", "0 résultat", "1 résultat", "1\u202f234\u202f567 résultats"),
+    ("es", "0 resultados", "1 resultado", "1.234.567 resultados"),
+    ("zh", "0 条结果", "1 条结果", "1,234,567 条结果"),
+    ("ja", "0 件", "1 件", "1,234,567 件"),
+])  # fmt: skip
+def test_c6_numbers_and_their_forms_are_the_languages_own(language: str, none: str, one: str, many: str) -> None:
+    say = speak(language, {})
+    assert (say.results(count=0), say.results(count=1), say.results(count=1_234_567)) == (none, one, many)
+
+
+def test_c6_french_has_its_spaces_and_no_straight_quotes() -> None:
+    for name, text in written("fr").items():
+        assert not re.search(r"['\"]", text), name
+        assert not re.search(r"(?<![\u00a0])(?<!^)[:»](?=[ *]|$)|(?<!\u202f)[;?!]", text), (name, text)
+        assert not re.search(r"«(?!\u00a0)", text), name
+
+
+@pytest.mark.parametrize(("language", "marks"), [("de", "\"'“"), ("es", "\"'“”"), ("zh", "\"'«"), ("ja", "\"'“«")])
+def test_c6_quotation_marks_are_the_languages_own(language: str, marks: str) -> None:
+    for name, text in written(language).items():
+        # German closes with the mark that English opens with.
+        text = re.sub("„[^“]*“", "", text) if language == "de" else text
+        assert not set(text) & set(marks), (name, text)
+
+
+@pytest.mark.parametrize("language", ["zh", "ja"])
+def test_c6_chinese_and_japanese_have_their_own_punctuation(language: str) -> None:
+    for name, text in written(language).items():
+        assert not re.search(r"[\u3040-\u30ff\u4e00-\u9fff][,.;?!()]", text), (name, text)
+
+
+def test_c6_spanish_questions_begin_with_their_mark() -> None:
+    assert all(text.count("?") == text.count("¿") for text in written("es").values())
+
+
+def test_github_acts_on_no_text() -> None:
+    for language in LANGUAGES:
+        for name, text in written(language).items():
+            assert not re.search(r"duplicate\s+of|@\w|#[0-9]", text, re.IGNORECASE), (language, name)
+
+
+@pytest.mark.parametrize(("language", "title", "body"), ISSUES)
+def test_c6_the_language_of_an_issue(language: str, title: str, body: str) -> None:
+    assert language_of(title, body) == language
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_c6_every_text_has_a_language(title: str, body: str) -> None:
+    assert language_of(title, body) in LANGUAGES
+
+
+@pytest.mark.parametrize("piece", ["```\n", "~~~", "`", "<", "# ", "    x\n", "a.", "文", "_", "://", "- [ ] "])
+def test_no_issue_takes_long_to_tell_the_language_of(piece: str) -> None:
+    import time
+
+    started = time.process_time()
+    language_of(piece * 50, piece * 30_000)
+    assert time.process_time() - started < 1
