@@ -99,9 +99,8 @@ def apps(home: Path) -> list[App]:
 def install() -> None:
     """What the other two need: npm's packages in bench/probot/node_modules, the extra `bench` in this environment."""
     if not (HERE / "probot" / "node_modules" / "probot").exists():
-        subprocess.run(
-            ["npm", "install", "--no-package-lock", "--no-audit", "--no-fund"], cwd=HERE / "probot", check=True
-        )
+        command = ["npm", "install", "--no-package-lock", "--no-audit", "--no-fund"]
+        subprocess.run(command, cwd=HERE / "probot", check=True)
     if not (importlib.util.find_spec("gidgethub") and importlib.util.find_spec("aiohttp")):
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "-e", f"{ROOT}[bench]"], check=True)
 

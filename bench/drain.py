@@ -1,0 +1,228 @@
+"""How fast a worker empties a queue of 20,000 events, what it needs meanwhile, and what bounds the rate.
+
+    .venv/bin/python -m bench.drain [--events 20000] [--installations 40] [--database sqlite|postgres|both]
+
+Twice for each kind of database, with one worker of default settings: first with handlers that do nothing, which is the
+queue alone, then with the real ones against the simulator. The events are opened issues of 40 installations, one
+repository each, that resemble no other, so that nobody is commented to: comments are limited to 80 a minute by GitHub,
+which would be measured otherwise. The repositories are in the index, and searches by meaning are off for the same
+reason. Printed are events a second, processor time of worker and simulator, and the worker's memory on its way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import sqlalchemy as sa
+
+from bench.hosting import KINDS, cpu_seconds, database, memory_mb
+from bot.demo.processes import environment
+from bot.events import IssueEvent, RepositorySummary, to_json
+from bot.jobs import Job
+from bot.jobs.database import prepare, queue_client, queue_engine, workflow_table
+from bot.jobs.enqueue import insert
+from bot.jobs.job import Message
+from bot.jobs.lanes import lane_of
+from bot.model import Actor, RepoRef
+from bot.settings import Settings, load
+from bot.simulator import Server, start_simulator
+from bot.store.engine import make_engine, write
+
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLES = 10
+PATIENCE_SECONDS = 900.0
+
+
+@dataclass
+class Drained:
+    """What one run took; memory in MB."""
+
+    events: int
+    seconds: float
+    worker_cpu: float
+    simulator_cpu: float
+    memory: list[float] = field(default_factory=list)
+
+    def tell(self, what: str) -> None:
+        start, middle, end = self.memory[0], self.memory[len(self.memory) // 2], self.memory[-1]
+        each = 1000 * self.worker_cpu / self.events
+        worker, simulator = (100 * cpu / self.seconds for cpu in (self.worker_cpu, self.simulator_cpu))
+        print(f"  {what:<15}{self.events / self.seconds:>8.1f} a second; worker {worker:.0f} % of a core", end="")
+        print(f", {each:.1f} ms for each; simulator {simulator:.0f} %; ", end="")
+        print(f"memory {start:.0f}, {middle:.0f}, {end:.0f} MB", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--events", type=int, default=20_000)
+    parser.add_argument("--installations", type=int, default=40)
+    parser.add_argument("--database", choices=[*KINDS, "both"], default="both")
+    parser.add_argument("--worker", nargs=2, metavar=("HOME", "URL"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        idle_worker(*arguments.worker)
+        return
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before")
+    for kind in KINDS if arguments.database == "both" else (arguments.database,):
+        print(f"{kind}: {arguments.events} events of {arguments.installations} installations")
+        measure(kind, arguments.events, arguments.installations)
+
+
+def idle_worker(home: str, url: str) -> None:
+    """A worker whose handlers do nothing."""
+    from bot.worker import run
+
+    def nothing(job: Job) -> None:
+        """The queue alone is measured."""
+
+    run(Settings(home=Path(home), database_url=url), nothing)
+
+
+def measure(kind: str, events: int, installations: int) -> None:
+    """Both runs on one kind of database, each on an empty one."""
+    for what in ("queue alone", "with handlers"):
+        with ExitStack() as stack:
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            url = stack.enter_context(database(kind, home))
+            if what == "queue alone":
+                command = [sys.executable, __file__, "--worker", str(home), url]
+                fill(load({"DOPPEL_HOME": str(home), "DATABASE_URL": url}), made_up(events, installations))
+                environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+                drain(command, environ, home, url, events).tell(what)
+                continue
+            server = stack.enter_context(start_simulator(webhook_secret="a-secret", validate=False))
+            environ = {**environment(server, home, url), "PYTHONPATH": str(ROOT), "LOG_LEVEL": "WARNING"}
+            command = [sys.executable, "-m", "bot", "worker"]
+            queued = populate(server, events, installations)
+            index(command, environ, home, url, installations)
+            fill(load(environ), queued)
+            drain(command, environ, home, url, events).tell(what)
+
+
+def made_up(events: int, installations: int) -> list[IssueEvent]:
+    """Events of nobody."""
+    ann = Actor("ann")
+    return [
+        IssueEvent("opened", 1 + n % installations, summary(1 + n % installations, "acme/app"), n, ann, ann)
+        for n in range(events)
+    ]
+
+
+def populate(server: Server, events: int, installations: int) -> list[IssueEvent]:
+    """Repositories with as many issues, and the events of their being opened."""
+    sim, chance = server.sim, random.Random(7)
+    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(4, 9))) for _ in range(20_000)]
+    ann = Actor("ann")
+    queued = []
+    for n in range(installations):
+        repository = sim.add_repository(f"owner{n}/app")
+        sim.write_file(f"owner{n}/app", ".github/doppel.yml", "search: {hybrid: off}")
+        installation = sim.install(f"owner{n}/app")
+        for _ in range(events // installations):
+            title, body = " ".join(chance.choices(words, k=6)), " ".join(chance.choices(words, k=40))
+            number = sim.open_issue(f"owner{n}/app", "ann", title, body).number
+            about = summary(repository.id, f"owner{n}/app")
+            queued.append(IssueEvent("opened", installation.id, about, number, ann, ann))
+    chance.shuffle(queued)
+    return queued
+
+
+def summary(repo_id: int, name: str) -> RepositorySummary:
+    """A public repository."""
+    return RepositorySummary(repo_id, RepoRef.parse(name), private=False)
+
+
+def fill(settings: Settings, events: list[IssueEvent]) -> None:
+    """Put events into the queue, many in a transaction."""
+    engine = queue_engine(settings)
+    prepare(engine)
+    client = queue_client(engine)
+    for start in range(0, len(events), 500):
+        now = int(time.time() * 1000)
+        messages = [
+            Message(f"event-{start + n}", 1, 0, now, event.partition, to_json(event), lane_of(event))
+            for n, event in enumerate(events[start : start + 500])
+        ]
+        with write(engine) as connection:
+            insert(client, connection, [(message, 0.0) for message in messages])
+    engine.dispose()
+
+
+@contextmanager
+def working(command: list[str], environ: dict[str, str], home: Path) -> Iterator[int]:
+    """A worker process; its id."""
+    with (home / "worker.log").open("ab") as log:
+        process = subprocess.Popen(command, env=environ, cwd=home, stdout=log, stderr=log)
+    try:
+        yield process.pid
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(40)
+
+
+def index(command: list[str], environ: dict[str, str], home: Path, url: str, installations: int) -> None:
+    """Let a worker read all repositories into the index."""
+    from bot.wiring import prepare_databases
+
+    settings = load(environ)
+    prepare_databases(settings)
+    store = make_engine(url, pool_size=1)
+    began = time.monotonic()
+    with working(command, environ, home):
+        while True:
+            with store.connect() as connection:
+                done = connection.execute(sa.text("SELECT count(*) FROM backfills WHERE done")).scalar_one()
+            if done == installations:
+                break
+            if time.monotonic() - began > PATIENCE_SECONDS:
+                raise SystemExit(f"only {done} repositories are in the index; see {home}/worker.log")
+            time.sleep(0.5)
+    store.dispose()
+    print(f"  {'':<15}the index was filled in {time.monotonic() - began:.0f} s")
+
+
+def drain(command: list[str], environ: dict[str, str], home: Path, url: str, events: int) -> Drained:
+    """Start a worker on a full queue and watch it until the queue is empty. Its start is not counted."""
+    engine = queue_engine(load({"DOPPEL_HOME": str(home), "DATABASE_URL": url}), pool_size=1)
+    workflows = workflow_table(engine)
+    left_of = sa.select(sa.func.count()).select_from(workflows)
+    left_of = left_of.where(workflows.c.status.in_(["ENQUEUED", "PENDING", "DELAYED"]))
+
+    def left() -> int:
+        with engine.connect() as connection:
+            count: int = connection.execute(left_of).scalar_one()
+        return count
+
+    with working(command, environ, home) as pid:
+        while (first := left()) > events - 20:
+            time.sleep(0.1)
+        began, own, its, memory = time.monotonic(), time.process_time(), cpu_seconds(pid), [memory_mb(pid)]
+        while (now := left()) > 2:
+            if first - now >= len(memory) * first / SAMPLES:
+                memory.append(memory_mb(pid))
+            time.sleep(0.2)
+        seconds, cpu = time.monotonic() - began, cpu_seconds(pid) - its
+        # The simulator is a thread of this process.
+        result = Drained(first - now, seconds, cpu, time.process_time() - own, [*memory, memory_mb(pid)])
+    with engine.connect() as connection:
+        statuses = connection.execute(sa.select(workflows.c.status, sa.func.count()).group_by(workflows.c.status)).all()
+    print(f"  {'':<15}{', '.join(f'{count} {status}' for status, count in sorted(statuses))}")
+    engine.dispose()
+    return result
+
+
+if __name__ == "__main__":
+    main()
