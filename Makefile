@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?=
 
-.PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench conformance clean
+.PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench fuzz conformance clean
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
@@ -56,6 +56,10 @@ lint: install
 # The pages that are made from the code; a test holds that they are current.
 docs: install
 	$(BIN)/python -m docs.generate
+
+# A counted number of hostile inputs for every parser, other ones each time; a small share of them is in the suite.
+fuzz: install
+	$(BIN)/python -m tests.fuzz $(if $(CASES),--cases $(CASES))
 
 bench: install
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))

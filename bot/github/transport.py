@@ -44,7 +44,8 @@ class PacedTransport(httpx.BaseTransport):
     `patience` is how many seconds one call may spend on waiting and repeating before the work is better put back into
     the queue; `api_version` goes with every request, whatever version githubkit's methods were generated for.
     Raises RateLimited with the seconds to wait, and Unavailable; and NotFound for a write to what has moved, since what
-    was meant for one place must not be said in another: only reads follow.
+    was meant for one place must not be said in another: only reads follow, and those to the same server alone, since a
+    redirect to another could lead into this machine's own network.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class PacedTransport(httpx.BaseTransport):
                 raise RateLimited(f"{operation}: GitHub's rate limit is reached", after=limit.after)
             elif isinstance(verdict, Raise) or response is None:
                 raise Unavailable(f"{operation}: {_what(response, failure)}")
-            elif response.is_redirect and request.method not in _SAFE:
+            elif response.is_redirect and (request.method not in _SAFE or _leads_away(request.url, response)):
                 raise NotFound(operation, response.status_code, "it has moved")
             else:
                 return response
@@ -151,6 +152,15 @@ def _answer(response: httpx.Response | None) -> Answer:
     if response is None:
         return Answer(0)
     return Answer(response.status_code, response.headers, response.content if response.status_code >= 400 else b"")
+
+
+def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
+    """Whether a redirect is to another server than the one that was asked."""
+    try:
+        target = url.join(response.headers["location"])
+    except httpx.InvalidURL:
+        return True
+    return (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port)
 
 
 def _result(response: httpx.Response | None, limit: Limit | None) -> str:

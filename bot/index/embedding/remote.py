@@ -39,8 +39,12 @@ class RemoteModel:
         # Endpoints refuse empty texts; their vectors are zero here.
         question = {"model": self._model, "input": [text or " " for text in texts], "encoding_format": "float"}
         try:
-            answer = requests.post(self._url, json=question, headers=self._headers, timeout=_TIMEOUT)
-            answer.raise_for_status()
+            # A redirect would carry the texts to a place that nobody has named.
+            answer = requests.post(
+                self._url, json=question, headers=self._headers, timeout=_TIMEOUT, allow_redirects=False
+            )
+            if answer.status_code != 200:
+                raise requests.HTTPError(response=answer)
             vectors = _vectors(answer.json(), len(texts))
         except requests.HTTPError as failure:
             status = failure.response.status_code

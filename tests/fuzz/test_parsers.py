@@ -1,0 +1,25 @@
+"""A small share of `make fuzz`: the same few cases of every parser each time."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.fuzz.__main__ import run
+from tests.fuzz.parsers import PARSERS, Parser
+
+
+@pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: parser.name)
+def test_no_input_breaks_a_parser(parser: Parser) -> None:
+    given(parser.cases)(settings(max_examples=100, suppress_health_check=list(HealthCheck))(parser.check))()
+
+
+def test_the_fuzzer_counts_its_cases_and_tells_what_it_finds() -> None:
+    def check(case: str) -> None:
+        assert "x" not in case
+
+    good = run(Parser("good", PARSERS[2].cases, lambda case: None), 50)
+    assert (good.cases, good.failure) == (50, "")
+    bad = run(Parser("bad", PARSERS[2].cases, check), 5_000)
+    assert "assert" in bad.failure
+    assert "'x'" in bad.failure

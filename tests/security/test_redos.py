@@ -1,0 +1,62 @@
+"""No text of the largest size that GitHub takes keeps the processor busy, whatever reads it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from bot.evaluation.statements import read_comment
+from bot.index import TextAnalyser
+from bot.issue_forms import headings_in, lines_in
+from bot.model import RepoRef
+from bot.ranking.codes import codes
+from bot.ranking.github_urls import normalize_url, thing_at
+from bot.ranking.keywords import extract_search_keywords
+from bot.ranking.messages import error_messages
+from bot.ranking.naming import named_issues
+from bot.ranking.plan import plan_queries
+from bot.ranking.query import neutralise, neutralise_term
+from bot.ranking.rarity import Rarity
+from bot.ranking.text import read
+from bot.render.escape import code, escape
+
+REPO = RepoRef("acme", "app")
+LARGEST = 65_536
+# Of the processor's time. What is quadratic in so much text takes minutes, what is exponential for ever.
+MOST_SECONDS = 2.0
+
+READERS: dict[str, Callable[[str], object]] = {
+    "words": lambda text: read(text[:256], text),
+    "terms": lambda text: TextAnalyser().read(text[:256], text, lambda line: False),
+    "messages": error_messages,
+    "codes": codes,
+    "keywords": lambda text: extract_search_keywords(text, text),
+    "plan": lambda text: plan_queries(REPO, text[:256], text, Rarity(0, {})),
+    "query": lambda text: (neutralise(text), neutralise_term(text)),
+    "names of issues": lambda text: named_issues(text, REPO),
+    "statements": lambda text: read_comment(text, REPO, "2026-01-01T00:00:00Z", by_member=True),
+    "addresses": lambda text: (normalize_url(text), thing_at(text)),
+    "forms": lambda text: [(headings_in(name, text), lines_in(name, text)) for name in ("a.yml", "a.md")],
+    "Markdown": lambda text: (escape(text), code(text)),
+}
+
+# Each is repeated up to the largest size: what makes an expression that repeats a repetition try everything.
+PIECES = (
+    "a", "A", "0", ".", "-", "_", " ", "\n", "\t", "a.", "a-", "a_", "a ", "aA", "A1", "::", "a::", "/a", "\\", "'",
+    '"', "`", "```\n", "~~~\n", "<!--", "-->", "<!-- ", "# ", "#1 ", "a/b#1 ", "https://",
+    "https://github.com/a/b/issues/1 ", "@a ", "[", "](", "Error: ", "Error", "at a.b(c.java:1)\n",
+    'File "a", line 1, in b\n', "goroutine 1 [running]:\n", "panic: ", "0x", "E1 ", "duplicate of ", "duplicate ",
+    "dup of #", "\u0301", "日", "ก", "\u200b", "&", "&amp;", "label: ", "label: '", "---\n", "- ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_text_keeps_a_reader_busy(name: str) -> None:
+    for piece in PIECES:
+        text = (piece * (LARGEST // len(piece) + 1))[:LARGEST]
+        began = time.process_time()
+        # With an end that lets no repetition match to it.
+        READERS[name](f"x{text}!\0")
+        assert time.process_time() - began < MOST_SECONDS, repr(piece)
