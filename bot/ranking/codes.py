@@ -26,7 +26,7 @@ _PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
 _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
 _INNER_CAPITAL = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]")
-_SEPARATORS = re.compile(r"[/\\\\:]")
+_SEPARATORS = "/\\:"
 _NAMES = re.compile(r"[^\W\d][\w$]*")
 
 
@@ -63,15 +63,16 @@ def _of(chunk: str) -> tuple[str, ...]:
     chunk = chunk.rstrip(_JOINING)
     if chunk.isalpha() and not _INNER_CAPITAL.search(chunk):
         return ()
-    lower = _PLACE.sub("", chunk).lower()
-    if _VERSION.fullmatch(lower):
+    # The expressions are asked where they can match: half of the words of a log are new, and take all of these steps.
+    lower = (_PLACE.sub("", chunk) if ":" in chunk or "+0x" in chunk else chunk).lower()
+    if "." in lower and _VERSION.fullmatch(lower):
         return (lower.removeprefix("v"),)
     plain = lower.isalpha() and not _INNER_CAPITAL.search(chunk)
     if plain or len(lower) < 3 or _DATA.fullmatch(lower):
         return ()
     found = [lower]
-    last = _SEPARATORS.split(lower)[-1]
-    if len(last) > 2 and not _DATA.fullmatch(last):
+    last = lower[1 + max(map(lower.rfind, _SEPARATORS)) :]
+    if len(last) > 2 and last != lower and not _DATA.fullmatch(last):
         found.append(last)
     names = _NAMES.findall(last) if "." in last else ()
     if len(names) > 1 and len(names[-1]) > 2:

@@ -25,7 +25,8 @@ _SAID = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b")
 _SAID_ANYHOW = re.compile(_SAID.pattern, re.IGNORECASE)
 _NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
 # What differs between two reports of one error: numbers, addresses, quoted names, paths.
-_VARIABLE = re.compile(r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|`[^`\n]{0,80}`|\S*[/\\]\S*")
+_VALUE = re.compile(r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|`[^`\n]{0,80}`")
+_VALUE_OR_PATH = re.compile(rf"{_VALUE.pattern}|\S*[/\\]\S*")
 _MARKUP = re.compile(r"^[\s>*#`$%|+-]+")
 _LONGEST_PHRASE = 6
 
@@ -38,7 +39,7 @@ def error_messages(body: str) -> Mapping[str, str]:
     """
     found: dict[str, str] = {}
     for line in _telling(without_noise(body)):
-        words = split_words(_VARIABLE.sub(" ", line).lower())
+        words = split_words(_fixed(line, " ").lower())
         if len(words) >= 3:
             found.setdefault(" ".join(words), line)
             if len(found) == MOST_MESSAGES:
@@ -70,9 +71,14 @@ def _tells(line: str) -> bool:
     return bool(said or _NAMED.search(line))
 
 
+def _fixed(line: str, between: str) -> str:
+    """A line without what differs. Paths are looked for, which takes most of the time, where there can be any."""
+    return (_VALUE_OR_PATH if "/" in line or "\\" in line else _VALUE).sub(between, line)
+
+
 def searchable_phrase(line: str) -> str:
     """The longest run of words of a message that another report would have too, at most six; "" if under three."""
-    runs = (split_words(run) for run in _VARIABLE.sub("\n", line[:_LONGEST]).replace(":", "\n").splitlines())
+    runs = (split_words(run) for run in _fixed(line[:_LONGEST], "\n").replace(":", "\n").splitlines())
     longest = max(runs, key=len, default=[])
     return " ".join(longest[:_LONGEST_PHRASE]) if len(longest) >= 3 else ""
 

@@ -38,12 +38,15 @@ _SEPARATED = separating("_")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
 _DATA = re.compile(r"(?:0x)?[0-9a-fA-F]{7,}|\d{5,}")
+_SHORTEST_DATA = 5
 _UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 
 # English has no longer words, and stemming takes time by the letter.
 _LONGEST_WORD = 40
 _LONGEST_TERM = 64
 _english = snowballstemmer.stemmer("english")
+# It keeps words of its own, which takes three times as long as to stem them.
+_english.maxCacheSize = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +126,12 @@ def terms_of(raw: str) -> tuple[str, ...]:
     `getUserName` gives `getusernam`, `get`, `user`, `name`; an ideographic run gives its overlapping pairs.
     """
     word = raw.lower()
-    if word in _IGNORED or len(word) > _LONGEST_TERM or _DATA.fullmatch(raw):
+    if word in _IGNORED or len(word) > _LONGEST_TERM or (len(raw) >= _SHORTEST_DATA and _DATA.fullmatch(raw)):
         return ()
     if not raw.isascii():
         return tuple(word[i : i + 2] for i in range(len(word) - 1)) if is_unspaced(raw) else (word,)
+    if raw.isalpha() and raw[1:].islower():
+        return (_stem(word),)
     parts = _PART.findall(raw)
     if len(parts) < 2:
         return (_stem(word),)
