@@ -54,5 +54,5 @@ def from_file(path: Path) -> Manifest:
 
 
 def of_this_project() -> Manifest:
-    """The manifest next to the packages, where they run from a clone."""
-    return from_file(Path(__file__).resolve().parents[2] / "app.yml")
+    """The manifest of this project; the package has it too, so that an installed one asks for the same."""
+    return from_file(Path(__file__).resolve().parents[1] / "app.yml")

@@ -1,0 +1,20 @@
+# Web and worker in one image: `doppel serve` is both, `doppel worker` and gunicorn are each alone (docs/operations.md).
+FROM python:3.11-slim AS build
+WORKDIR /src
+COPY pyproject.toml README.md LICENSE app.yml ./
+COPY bot bot
+COPY handlers handlers
+RUN python -m venv /opt/doppel && /opt/doppel/bin/pip install --no-cache-dir .
+
+FROM python:3.11-slim
+RUN useradd --uid 10001 --create-home --home-dir /data doppel && chmod 700 /data
+COPY --from=build /opt/doppel /opt/doppel
+ENV PATH="/opt/doppel/bin:$PATH" DOPPEL_HOME=/data PYTHONUNBUFFERED=1
+USER doppel
+WORKDIR /data
+VOLUME /data
+EXPOSE 3000
+# Running jobs get 25 seconds after this; tell the host to wait for 30 (`docker stop --time 30`).
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=30s --start-period=30s CMD ["python", "-c", "import os, urllib.request as u; u.urlopen('http://127.0.0.1:' + os.environ.get('PORT', '3000') + '/healthz', timeout=5)"]
+CMD ["doppel", "serve"]

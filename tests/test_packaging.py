@@ -1,0 +1,35 @@
+"""What is installed is whole: the wheel has every file that the program reads, the image is made of what there is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_wheel_has_every_file_of_the_packages() -> None:
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]
+    for package in ("bot", "handlers"):
+        files = [path for path in (ROOT / package).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        data = [path.relative_to(ROOT / package) for path in files if path.suffix != ".py"]
+        # A pattern that begins with **/ means every depth, which PurePath.match takes one level of.
+        forgotten = [
+            path for path in data if not any(path.match(one.removeprefix("**/")) for one in patterns.get(package, []))
+        ]
+        assert forgotten == []
+
+
+def test_an_installed_simulator_knows_the_app_of_this_project() -> None:
+    assert (ROOT / "bot" / "app.yml").read_bytes() == (ROOT / "app.yml").read_bytes()
+
+
+def test_the_image_is_made_from_what_there_is_and_runs_as_nobody_special() -> None:
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    copied = [name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", dockerfile, re.M) for name in line.split()]
+    assert {PROJECT["project"]["readme"], *PROJECT["project"]["license-files"], "pyproject.toml"} <= set(copied)
+    assert all((ROOT / name).exists() and f"!{name}" in ignored for name in copied)
+    assert "\nUSER doppel\n" in dockerfile[dockerfile.rindex("FROM ") :]
