@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from bot.blas import one_thread_each
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.index.embedding import choose_embedder
 from bot.matching import Matcher
@@ -91,8 +92,11 @@ class Scattered:
 
 
 def find(matcher: Matcher, issue: IndexedIssue) -> int:
-    """One find, over all local sources, with everything that judges; returns how many candidates there are."""
+    """One find, over all local sources, with everything that judges, and what a report names of it; returns how many
+    candidates there are.
+    """
     with matcher.looking(REPO, issue.issue(RepoRef("bench", "bench"), "")) as look:
+        assert look.found and look.runs
         return len(look.judge())
 
 
@@ -143,7 +147,9 @@ def run(kind: str, url: str, size: int, arguments: argparse.Namespace) -> float:
     context = multiprocessing.get_context("spawn")
     answer = context.Queue()
     process = context.Process(target=measure_finds, args=(url, model, asked, answer))
-    process.start()
+    # As the worker does.
+    with one_thread_each():
+        process.start()
     times, spent, memory = answer.get()
     process.join()
     warm, work = np.array(times[1:]), np.array(spent[1:])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -17,6 +18,12 @@ def use_one_thread() -> None:
     """For this process, if NumPy is not loaded yet, and those that it starts; a host's own setting is kept."""
     for name in _THREADS:
         os.environ.setdefault(name, "1")
+
+
+@cache
+def has_one_thread() -> bool:
+    """Whether this process has been told so; to be asked when NumPy is loaded."""
+    return os.environ.get(_THREADS[0]) == "1"
 
 
 @contextmanager

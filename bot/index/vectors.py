@@ -12,6 +12,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from bot.blas import has_one_thread
 from bot.index.database import fetch
 from bot.index.embedding.protocol import unit
 from bot.store.index_tables import indexed_terms
@@ -72,17 +73,21 @@ def of_kind(vectors: Vectors, kind: Kind) -> Vectors:
 
 
 def along(rows: Vectors, vector: Vectors) -> Vectors:
-    """`rows @ vector`, in blocks so small that BLAS starts no threads, like `products`."""
+    """`rows @ vector`, without threads, like `products`."""
+    if has_one_thread():
+        return rows @ vector
     whole = len(rows) // _BLOCK * _BLOCK
     blocks = np.matmul(rows[:whole].reshape(-1, _BLOCK, rows.shape[1]), vector)
     return np.concatenate([blocks.ravel(), np.einsum("nd,d->n", rows[whole:], vector)])
 
 
 def products(rows: Vectors) -> Vectors:
-    """`rows @ rows.T`, in blocks so small that BLAS starts no threads.
+    """`rows @ rows.T`, in blocks so small that BLAS starts no threads, where it may start any.
 
     For some hundred vectors their waiting for each other takes several times as long as the work.
     """
+    if has_one_thread():
+        return rows @ rows.T
     count = -(-len(rows) // _BLOCK)
     filled = np.zeros((count * _BLOCK, rows.shape[1]), dtype=np.float32)
     filled[: len(rows)] = rows

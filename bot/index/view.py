@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -122,23 +123,25 @@ class View:
         return self._state.average_length(self._position[field])
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
-        """The terms of a text in this repository, by field."""
-        spaces = {field.name: field.space for field in self._fields}
-        named = {
-            (spaces[name], word): value
-            for name, terms in analysis.terms.items()
-            for word, value in zip(terms, hashes(spaces[name], terms), strict=True)
-        }
+        """The terms of a text in this repository, by the field that can be searched for them."""
+        fields = {field.name: field.space for field in self._fields if field.posted}
+        each: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
+        for name, space in fields.items():
+            each[space] |= dict.fromkeys(analysis.terms[name])
+        spaces = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in each.items()}
         known = self._recent(
             self._memory.vocabulary,
-            list(named.values()),
+            [value for words in spaces.values() for value in words.values()],
             lambda new: vocabulary.look_up(self._connection, self._repo_id, new),
         )
-        fresh = (-1 - i for i in range(len(named)))
-        numbers = {word: known.get(value) or next(fresh) for word, value in named.items()}
+        fresh = itertools.count(-1, -1)
+        numbers = {
+            space: {word: known.get(value) or next(fresh) for word, value in words.items()}
+            for space, words in spaces.items()
+        }
         wanted = {
-            name: np.array([numbers[spaces[name], word] for word in terms], dtype=np.int64)
-            for name, terms in analysis.terms.items()
+            name: np.array([numbers[space][word] for word in analysis.terms[name]], dtype=np.int64)
+            for name, space in fields.items()
         }
         self._load(key for name, terms in wanted.items() for key in self._keys(name, terms))
         return {

@@ -130,7 +130,7 @@ class Rarity:
             return np.ones(len(terms))
         seen = counts.take(terms, mode="clip")
         # A text's new terms have negative numbers; those of an issue that was added just now may be too high.
-        if terms.max() >= len(counts) or terms.min() < 0:
+        if terms.max() >= len(counts) or (terms.dtype.kind == "i" and terms.min() < 0):
             seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
         total = max(self.total, SMALL)
         usual = _rarities(total)

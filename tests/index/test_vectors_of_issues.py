@@ -117,7 +117,9 @@ def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
         assert view.vectors(np.array([1])).shape == (1, 3, 0)
 
 
-def test_products_are_those_of_all_rows_with_all_others() -> None:
+@pytest.mark.parametrize("alone", [False, True])
+def test_products_are_those_of_all_rows_with_all_others(alone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "has_one_thread", lambda: alone)
     rng = np.random.default_rng(1)
     for count in (0, 1, 32, 33, 70):
         rows = rng.normal(size=(count, 96)).astype(np.float32)
@@ -126,7 +128,9 @@ def test_products_are_those_of_all_rows_with_all_others() -> None:
         assert np.allclose(found, rows @ rows.T, atol=1e-4)
 
 
-def test_a_product_with_one_vector_is_that_of_every_row() -> None:
+@pytest.mark.parametrize("alone", [False, True])
+def test_a_product_with_one_vector_is_that_of_every_row(alone: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "has_one_thread", lambda: alone)
     rng = np.random.default_rng(2)
     for count in (0, 1, 31, 32, 100):
         rows, vector = rng.normal(size=(count, 96)).astype(np.float32), rng.normal(size=96).astype(np.float32)
