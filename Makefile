@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?=
 
-.PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench fuzz conformance clean
+.PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench fuzz audit conformance clean
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
@@ -56,6 +56,10 @@ lint: install
 # The pages that are made from the code; a test holds that they are current.
 docs: install
 	$(BIN)/python -m docs.generate
+
+# Known vulnerabilities of what is installed; an advisory fails it, which it does not in CI (.ci/audit says why).
+audit: install
+	.ci/audit --strict
 
 # A counted number of hostile inputs for every parser, other ones each time; a small share of them is in the suite.
 fuzz: install
