@@ -29,7 +29,8 @@ WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
 RESTART_AFTER_SECONDS = 1.0
-DEATHS, WITHIN_SECONDS = 5, 60.0
+# More than a worker dies of one job before that is given up (`bot.jobs.trials`).
+DEATHS, WITHIN_SECONDS = 8, 60.0
 
 # Heroku and most container hosts give a process 30 seconds between SIGTERM and SIGKILL.
 STOP_WITHIN_SECONDS = 27.0

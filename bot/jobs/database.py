@@ -46,6 +46,13 @@ executors = sa.Table(
     sa.Column("beat_at", sa.Float(53), nullable=False),
 )
 
+trials = sa.Table(
+    "queue_trials",
+    _own,
+    sa.Column("workflow_id", sa.Text(), primary_key=True),
+    sa.Column("begun", sa.BigInteger(), nullable=False),
+)
+
 
 def queue_url(settings: Settings) -> str:
     """The SQLAlchemy URL of the queue: `doppel-queue.db` beside `doppel.db`, or PostgreSQL itself."""
@@ -97,6 +104,7 @@ def workflow_table(engine: sa.Engine) -> sa.TableClause:
         "queue_partition_key",
         "attributes",
         "executor_id",
+        "recovery_attempts",
         "created_at",
         "updated_at",
         "completed_at",
@@ -146,7 +154,8 @@ def prepare(engine: sa.Engine) -> None:
     client = queue_client(engine)
     # DBOS serialises concurrent migrations itself: by SQLite's write lock, by an advisory lock on PostgreSQL.
     client._sys_db.run_migrations()
-    if sa.inspect(engine).has_table(executors.name):
+    there = sa.inspect(engine)
+    if all(there.has_table(table.name) for table in _own.sorted_tables):
         return
     with write(engine) as connection:
         if connection.dialect.name == "postgresql":

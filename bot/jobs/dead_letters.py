@@ -12,6 +12,7 @@ from bot.events import Event, InstallationEvent, from_json
 from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import Message
+from bot.jobs.trials import DIED
 from bot.model import RepoRef
 from bot.settings import Settings
 
@@ -79,14 +80,14 @@ def _message(row: WorkflowStatus) -> Message | None:
 
 def _letter(row: WorkflowStatus, message: Message) -> DeadLetter:
     event = _event(message.text)
-    ended = row.status == GIVEN_UP[0]
+    ended = row.status == GIVEN_UP[0] and str(row.error) != DIED
     return DeadLetter(
         delivery_id=message.delivery_id,
         event=f"{event.name}.{event.action}".rstrip(".") if event else "unknown",
         repository=None if event is None or isinstance(event, InstallationEvent) else event.repository.ref,
         attempts=message.failures + 1 if ended else 0,
         failed_at=(row.completed_at or 0) / 1000,
-        reason=str(row.error) if ended else "its worker died each time it was tried",
+        reason=str(row.error) if ended else DIED,
     )
 
 

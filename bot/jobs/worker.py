@@ -42,6 +42,8 @@ from bot.jobs.lanes import LANES, owner_of
 from bot.jobs.measuring import measured
 from bot.jobs.places import Places
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
+from bot.jobs.steadily import steadily
+from bot.jobs.trials import Deadly, Trials
 from bot.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -56,8 +58,9 @@ CLEAN_EVERY = 600.0
 # How soon an older job must be due for the later ones of its partition to wait for it. A command given a minute after
 # one that hit a rate limit must not overtake it; one given while an outage lasts for hours should not wait as long.
 HOLD = 300.0
-# A job that took its process down this often is given up.
-MOST_CRASHES = 10
+# So often may a job be claimed without an end. Those that take their process down are given up much sooner
+# (`bot.jobs.trials`); innocent ones can have been claimed beside them each time.
+MOST_CRASHES = 100
 
 
 class GivenUp(DoppelError):
@@ -86,6 +89,7 @@ class Worker:
         # DBOS's own threads need connections besides those of the jobs.
         self._engine = queue_engine(settings, pool_size=self._claims + 10)
         self._client = queue_client(self._engine)
+        self._trials = Trials(self._engine)
         self._executor = executors.this_process()
         self._watch = executors.Watch()
         self._stopping = threading.Event()
@@ -118,9 +122,9 @@ class Worker:
         def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
             message = Message.restored(delivery_id, run, failures, arrived, partition, text)
             if queue_for(partition) == BACKGROUND_QUEUE:
-                return self._work(message)
+                return self._fairly(message)
             with self._places.one_for(owner_of(message.lane)):
-                return self._work(message)
+                return self._fairly(message)
 
         @DBOS.workflow(name=CHORE, max_recovery_attempts=MOST_CRASHES)
         def chore(name: str) -> str:
@@ -151,10 +155,21 @@ class Worker:
         self._engine.dispose()
         return self._running == 0
 
+    def _fairly(self, message: Message) -> str:
+        """One run of a delivery, alone where a worker has died of it or of another beside it."""
+        try:
+            with self._trials.fair(message.workflow_id):
+                return self._work(message)
+        except Deadly as reason:
+            log.error("delivery %s given up: %s", message.delivery_id, reason)
+            raise GivenUp(str(reason)) from None
+
     @measured
     def _work(self, message: Message) -> str:
         """One run of a delivery; what it returns is kept as the workflow's result."""
-        due = time.time() if self._stopping.is_set() else self._older_job_due(message)
+        due: float | None = time.time()
+        if not self._stopping.is_set():
+            due = steadily(message.delivery_id, lambda: self._older_job_due(message))
         if due is not None:
             self._enqueue(message.again(message.failures), due - time.time())
             return "stepped aside"
@@ -237,14 +252,8 @@ class Worker:
         return None if due is None else due / 1000
 
     def _enqueue(self, message: Message, delay: float) -> None:
-        """Put the next run into the queue. While the database is away this run must not end, or its job would."""
-        while True:
-            try:
-                enqueue(self._client, self._engine, message, delay)
-                return
-            except sa.exc.SQLAlchemyError as error:
-                log.warning("delivery %s: the queue is unavailable (%s)", message.delivery_id, type(error).__name__)
-                time.sleep(1.0)
+        """Put the next run into the queue."""
+        steadily(message.delivery_id, lambda: enqueue(self._client, self._engine, message, delay))
 
     def _take_over(self) -> None:
         """Give the work of dead workers back to the queue."""

@@ -22,7 +22,8 @@ from bot.events import IndexEvent, IssueEvent, RepositorySummary
 from bot.jobs import DeadLetters, Inbox, Job, Worker, debounce, retry
 from bot.jobs import worker as worker_module
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
-from bot.jobs.database import BACKGROUND_QUEUE, input_table, queue_engine, workflow_table
+from bot.jobs.database import BACKGROUND_QUEUE, input_table, queue_engine, trials, workflow_table
+from bot.jobs.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
 
@@ -225,7 +226,8 @@ def test_what_took_its_worker_down_too_often_becomes_a_dead_letter(bench: Bench,
     schema = workflow_table(bench.engine).schema
     workflows = sa.table("workflow_status", sa.column("workflow_uuid"), sa.column("recovery_attempts"), schema=schema)
     with bench.engine.begin() as connection:
-        connection.execute(workflows.update().where(workflows.c.workflow_uuid == "deadly").values(recovery_attempts=50))
+        connection.execute(workflows.update().where(workflows.c.workflow_uuid == "deadly").values(recovery_attempts=5))
+        connection.execute(sa.insert(trials).values(workflow_id="deadly", begun=MOST_DEATHS))
     bench.wait(lambda: bool(bench.dead_letters.list()))
     (letter,) = bench.dead_letters.list()
     assert (letter.delivery_id, letter.attempts) == ("deadly", 0)

@@ -1,0 +1,102 @@
+"""`doppel worker` as it is, with what a chaos run needs: shorter waits, a clock that jumps, poison, and sabotage.
+
+The run says in environment variables what it wants; none of them is one of Doppel's settings.
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+LEASE, TIMEOUT, FIRST_WAIT, LOOK_EVERY = 6.0, 2.0, 0.5, 5.0
+"""Seconds: of a write without an answer (35), for an answer of GitHub's (10), before a second try (10), between two
+looks for failed deliveries (300)."""
+
+SHORT, CLOCK, POISON, SABOTAGE = "CHAOS_SHORT_WAITS", "CHAOS_CLOCK", "CHAOS_POISON", "CHAOS_SABOTAGE"
+RAISES, KILLS = "poison-that-raises", "poison-that-kills"
+"""Logins whose issues cannot be handled as long as the file that POISON names is there."""
+
+
+class _Clock:
+    """The machine's clock, moved by as many seconds as a file says; every caller sees it jump."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._read_at, self._offset = file, 0.0, 0.0
+        self._time = time.time
+
+    def __call__(self) -> float:
+        now = time.monotonic()
+        if now - self._read_at > 0.05:
+            self._read_at = now
+            try:
+                self._offset = float(self._file.read_text() or 0)
+            except (OSError, ValueError):
+                self._offset = 0.0
+        return self._time() + self._offset
+
+
+def main() -> None:
+    """Arrange all of it, before anything of the bot's is imported, and run the worker."""
+    if file := os.environ.get(CLOCK):
+        clock = _Clock(Path(file))
+        time.time = clock
+        time.time_ns = lambda: int(clock() * 1e9)
+
+        class Moved(datetime.datetime):
+            @classmethod
+            def now(cls, tz: datetime.tzinfo | None = None) -> Any:
+                return datetime.datetime.fromtimestamp(clock(), tz)
+
+    from bot import cli, comments, redelivery, wiring
+    from bot.jobs import retry
+
+    if file:
+        wiring.datetime = Moved  # type: ignore[misc,attr-defined]
+    if os.environ.get(SHORT):
+        wiring.CommentKeeper = functools.partial(comments.CommentKeeper, lease=LEASE)  # type: ignore[misc,assignment]
+        wiring.GitHub = functools.partial(wiring.GitHub, timeout=TIMEOUT)  # type: ignore[misc,assignment]
+        wiring.RECOVER_EVERY = LOOK_EVERY
+        retry._FIRST_WAIT, retry._GROWTH = FIRST_WAIT, 2.0
+        redelivery.FIRST_WAIT = LOOK_EVERY
+    if os.environ.get(SABOTAGE) == "marker":
+        _forget_claims()
+    wiring.job_handler = _poisoned(wiring.job_handler)  # type: ignore[assignment]
+    cli.main(["worker"])
+
+
+def _forget_claims() -> None:
+    """Break what makes a repeated attempt safe: nobody remembers or looks whether a comment is already there."""
+    from bot.comments import CommentKeeper
+    from bot.store.comments import Claim, Comments
+
+    Comments.claim = lambda *_, **__: Claim.CLEAR  # type: ignore[method-assign]
+    Comments.renew = lambda *_, **__: True  # type: ignore[method-assign]
+    CommentKeeper._find = lambda *_: None  # type: ignore[method-assign,assignment]
+
+
+def _poisoned(make: Callable[..., Any]) -> Callable[..., Any]:
+    def made(services: Any) -> Callable[[Any], None]:
+        handle = make(services)
+        there = Path(os.environ.get(POISON, "/nonexistent"))
+
+        def work(job: Any) -> None:
+            author = getattr(getattr(job.event, "author", None), "login", "")
+            if author in (RAISES, KILLS) and there.exists():
+                if author == KILLS:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                raise ValueError("a payload that nobody can read")
+            handle(job)
+
+        return work
+
+    return made
+
+
+if __name__ == "__main__":
+    main()

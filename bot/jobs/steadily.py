@@ -1,0 +1,28 @@
+"""What a job asks of the queue's database while that may be away."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+log = logging.getLogger(__name__)
+
+Value = TypeVar("Value")
+AGAIN_AFTER = 1.0
+"""Seconds."""
+
+
+def steadily(delivery_id: str, ask: Callable[[], Value]) -> Value:
+    """Ask until the database answers. An error here would end the job as a dead letter, although nothing is wrong with
+    it, or without its next try in the queue.
+    """
+    while True:
+        try:
+            return ask()
+        except sa.exc.SQLAlchemyError as error:
+            log.warning("delivery %s: the queue is unavailable (%s)", delivery_id, type(error).__name__)
+            time.sleep(AGAIN_AFTER)

@@ -1,0 +1,102 @@
+"""A job that may have taken its worker down is tried alone, so that it takes nobody down with it.
+
+When a worker dies, nobody knows which of its jobs did it: DBOS counts a claim for each that it held, those that only
+waited included. Given up by that count, a dozen innocent ones would go with the one that kills, whose worker it kills
+again and again. So what has been claimed before runs alone in its worker, and that it runs is noted first: who finds
+such a note of its own knows that it was this very job. An ordinary job costs one read more.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from bot.errors import DoppelError
+from bot.jobs.database import trials, workflow_table
+from bot.jobs.steadily import steadily
+from bot.store.engine import write
+
+DIED = "its worker died each time it was tried"
+MOST_DEATHS = 5
+"""So often may a worker die of a job that runs alone."""
+
+
+class Deadly(DoppelError):
+    """Every worker that tried this job alone has died."""
+
+
+class Trials:
+    """Who runs alone, in one worker process. Thread safe."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._changed = threading.Condition()
+        self._running = 0
+        self._alone = False
+
+    @contextmanager
+    def fair(self, workflow_id: str) -> Iterator[None]:
+        """Run a job beside others, or alone if it is suspect. Raises Deadly for what has killed too often."""
+        if steadily(workflow_id, lambda: self._claims(workflow_id)) <= 1:
+            with self._beside():
+                yield
+            return
+        with self._by_itself():
+            deaths = steadily(workflow_id, lambda: self._begin(workflow_id))
+            try:
+                if deaths >= MOST_DEATHS:
+                    raise Deadly(DIED)
+                yield
+            finally:
+                steadily(workflow_id, lambda: self._end(workflow_id))
+
+    @contextmanager
+    def _beside(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._changed.notify_all()
+
+    @contextmanager
+    def _by_itself(self) -> Iterator[None]:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._alone)
+            # From here on nobody begins, and those who have begun end.
+            self._alone = True
+            self._changed.wait_for(lambda: not self._running)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._alone = False
+                self._changed.notify_all()
+
+    def _claims(self, workflow_id: str) -> int:
+        """How often a worker has taken it, this time included."""
+        table = workflow_table(self._engine)
+        query = sa.select(table.c.recovery_attempts).where(table.c.workflow_uuid == workflow_id)
+        with self._engine.connect() as connection:
+            return connection.execute(query).scalar_one_or_none() or 0
+
+    def _begin(self, workflow_id: str) -> int:
+        """Note a trial; how many before it had no end."""
+        mine = trials.c.workflow_id == workflow_id
+        with write(self._engine) as connection:
+            deaths = connection.execute(sa.select(trials.c.begun).where(mine)).scalar_one_or_none()
+            if deaths is None:
+                connection.execute(sa.insert(trials).values(workflow_id=workflow_id, begun=1))
+            else:
+                connection.execute(sa.update(trials).where(mine).values(begun=deaths + 1))
+            return deaths or 0
+
+    def _end(self, workflow_id: str) -> None:
+        with write(self._engine) as connection:
+            connection.execute(sa.delete(trials).where(trials.c.workflow_id == workflow_id))

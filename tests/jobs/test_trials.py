@@ -1,0 +1,92 @@
+"""A job that kills its worker is found out, and takes none of those beside it with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from bot.events import PushEvent, RepositorySummary
+from bot.jobs import Inbox
+from bot.jobs.database import queue_engine, trials, workflow_table
+from bot.jobs.steadily import steadily
+from bot.jobs.trials import MOST_DEATHS, Deadly, Trials
+from bot.model import Actor, RepoRef
+from bot.settings import Settings
+
+PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+CLAIMS = {"new": 1, "again": 2, "once more": 3}
+
+
+@pytest.fixture
+def engine(database_url: str, tmp_path: Path) -> Iterator[sa.Engine]:
+    """A queue with jobs that were claimed so often."""
+    settings = Settings(home=tmp_path, database_url=database_url)
+    inbox, engine = Inbox(settings), queue_engine(settings)
+    workflows = workflow_table(engine)
+    for name, claims in CLAIMS.items():
+        inbox.put(name, PUSH)
+        with engine.begin() as connection:
+            claimed = sa.update(workflows).where(workflows.c.workflow_uuid == name)
+            connection.execute(claimed.values(recovery_attempts=claims))
+    inbox.close()
+    yield engine
+    engine.dispose()
+
+
+def noted(engine: sa.Engine) -> int:
+    with engine.connect() as connection:
+        return connection.execute(sa.select(sa.func.count()).select_from(trials)).scalar_one()
+
+
+def test_who_was_claimed_before_runs_alone(engine: sa.Engine) -> None:
+    fair, changing, beside, most = Trials(engine), threading.Lock(), set[str](), dict[str, int]()
+
+    def run(name: str) -> None:
+        with fair.fair(name):
+            with changing:
+                beside.add(threading.current_thread().name)
+                most[name] = max(most.get(name, 0), len(beside))
+            threading.Event().wait(0.02)
+            with changing:
+                beside.discard(threading.current_thread().name)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(run, [*CLAIMS] * 8))
+    assert most["new"] > 1
+    assert (most["again"], most["once more"]) == (1, 1)
+    assert noted(engine) == 0
+
+
+def test_a_job_whose_worker_dies_each_time_is_given_up(engine: sa.Engine) -> None:
+    for deaths in range(MOST_DEATHS):
+        # Nobody ends a trial when the process dies in it.
+        assert Trials(engine)._begin("again") == deaths
+    with pytest.raises(Deadly), Trials(engine).fair("again"):
+        pytest.fail("it was tried once more")
+    assert noted(engine) == 0, "who tries it again by hand begins anew"
+    with Trials(engine).fair("once more"):
+        pass
+
+
+def test_what_only_fails_is_no_death(engine: sa.Engine) -> None:
+    for _ in range(MOST_DEATHS + 1):
+        with pytest.raises(ValueError, match="bad"), Trials(engine).fair("again"):
+            raise ValueError("bad")
+
+
+def test_a_database_that_is_away_makes_no_dead_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.jobs.steadily.AGAIN_AFTER", 0.0)
+    answers = iter([sa.exc.OperationalError("", {}, Exception()), sa.exc.TimeoutError(), "there"])
+
+    def ask() -> str:
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    assert steadily("d", ask) == "there"
