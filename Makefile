@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?=
 
-.PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench fuzz audit conformance clean
+.PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench chaos fuzz audit conformance clean
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
@@ -64,6 +64,11 @@ audit: install
 # A counted number of hostile inputs for every parser, other ones each time; a small share of them is in the suite.
 fuzz: install
 	$(BIN)/python -m tests.fuzz $(if $(CASES),--cases $(CASES))
+
+# Everything that can go wrong at once, on both databases: about ten minutes each. docs/operations.md says more.
+chaos: install
+	$(BIN)/python -m bench.chaos
+	$(BIN)/python -m bench.chaos --postgres
 
 bench: install
 	$(BIN)/python -m bench $(if $(DATA),--data $(DATA))
