@@ -145,13 +145,19 @@ def _app(world: World, token: str) -> App:
     if app is None:
         message = "'Issuer' claim ('iss') must be an Integer" if not issuer else "Integration not found"
         raise ApiError(401 if not issuer else 404, message)
-    try:
-        # Only the signature: what the claims must be is GitHub's business, below.
-        jwt.PyJWS().decode(token, app.public_key, algorithms=["RS256"])
-    except jwt.PyJWTError:
-        raise unauthorized("A JSON web token could not be decoded") from None
+    if not any(_has_signed(key, token) for key in app.public_keys):
+        raise unauthorized("A JSON web token could not be decoded")
     _check_times(claims, world.clock.timestamp())
     return app
+
+
+def _has_signed(public_key: str, token: str) -> bool:
+    """Only the signature: what the claims must be is GitHub's business."""
+    try:
+        jwt.PyJWS().decode(token, public_key, algorithms=["RS256"])
+    except jwt.PyJWTError:
+        return False
+    return True
 
 
 def _check_times(claims: Mapping[str, object], now: float) -> None:

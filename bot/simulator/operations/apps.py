@@ -38,7 +38,7 @@ class AppOperations(Operations):
             client_id=f"Iv23li{secrets.token_hex(7)}",
             client_secret=secrets.token_hex(20),
             private_key=keys.private,
-            public_key=keys.public,
+            public_keys=[keys.public],
             permissions=dict(manifest.permissions),
             events=list(manifest.events),
             hook=Hook(self.ids.next("hook"), manifest.hook_url, secrets.token_hex(20)),
@@ -48,6 +48,19 @@ class AppOperations(Operations):
         )
         self.apps[key] = made
         return made
+
+    @locked
+    def generate_key(self, app: App) -> str:
+        """A further private key, good beside those there are, as the button in an App's settings makes; as PEM."""
+        keys = new_pair()
+        app.public_keys.append(keys.public)
+        return keys.private
+
+    @locked
+    def delete_oldest_key(self, app: App) -> None:
+        """The oldest key is good no longer; GitHub does not let the last one go."""
+        if len(app.public_keys) > 1:
+            del app.public_keys[0]
 
     @locked
     def manifest_code(self, manifest: Mapping[str, object], owner: str | Account) -> str:

@@ -35,7 +35,7 @@ class Hook:
 
 @dataclass(slots=True, eq=False)
 class App:
-    """A GitHub App: what its registration says. `public_key` checks the JWTs that it signs."""
+    """A GitHub App: what its registration says. each of `public_keys` checks the JWTs that it signs."""
 
     id: int
     node_id: str
@@ -46,7 +46,7 @@ class App:
     client_id: str
     client_secret: str
     private_key: str
-    public_key: str
+    public_keys: list[str]
     permissions: dict[str, str]
     events: list[str]
     hook: Hook

@@ -1,0 +1,61 @@
+"""Rotating the App's private key, as docs/operations.md says: nothing fails before, between and after.
+
+The webhook secret's rotation is in tests/test_web.py and tests/test_webhook.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bot.errors import GitHubError
+from bot.model import RepoRef
+from bot.settings import Settings
+from bot.simulator import Server, start_simulator
+from bot.store import open_store
+from bot.wiring import build_github
+
+REPO = RepoRef("acme", "app")
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with start_simulator() as server:
+        server.sim.add_repository(str(REPO))
+        server.sim.install(str(REPO))
+        yield server
+
+
+def test_a_private_key_is_changed_without_a_gap_and_sealed_tokens_with_it(
+    server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old = Settings(
+        home=tmp_path,
+        database_url=f"sqlite:///{tmp_path / 'doppel.db'}",
+        app_id=server.app_id,
+        private_key=server.private_key_pem,
+        github_api_url=server.url,
+    )
+
+    def works(settings: Settings) -> bool:
+        """A process that starts now, with what the ones before have stored."""
+        with closing(open_store(settings)) as store, closing(build_github(settings, store)) as github:
+            return github.installation(github.app().installation_of(REPO)).repository(REPO).ref == REPO
+
+    assert works(old)
+    new = dataclasses.replace(old, private_key=server.sim.generate_key(server.sim.app))
+    with caplog.at_level(logging.WARNING):
+        # Workers of both kinds at once, while one after the other is started again.
+        assert works(new)
+        assert works(old)
+        assert works(new)
+    assert {record.getMessage() for record in caplog.records} <= {"tokens are not shared for now: InvalidToken"}
+    server.sim.delete_oldest_key(server.sim.app)
+    assert works(new)
+    with pytest.raises(GitHubError):
+        works(old)
