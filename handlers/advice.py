@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from bot.calibration.bar import Origin
 from bot.commands import Options
 from bot.comments import Draft, digest
 from bot.config import ConfigError
+from bot.config.model import MIN_CONFIDENCE
 from bot.decisions import Outcome
 from bot.metrics import SHADOW
 from bot.model import Issue
@@ -65,6 +67,7 @@ def post(
     """
     services, options = visit.services, options or Options()
     kept = services.store.comments.get(visit.repository.id, visit.number)
+    bar = visit.bar
     view = View(
         checked_at=services.clock(),
         enterprise=services.settings.enterprise,
@@ -75,6 +78,7 @@ def post(
         settings_problems=tuple(problems),
         settings_private=visit.settings.private,
         say=visit.words(issue),
+        moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
     )
     body = render_comment(report, view)
     named = report.candidates[: view.max_candidates]
@@ -82,10 +86,10 @@ def post(
     draft = Draft(body, fingerprint(body), text_hash(issue), shown)
     # A comment of ours can be there without our knowing only where anything is there at all.
     stands = services.comments.keep(visit.github, visit.slot, draft, look=issue.comments > 0, create=create)
-    bar = visit.bar.value if options.confidence is None else options.confidence
+    least = bar.value if options.confidence is None else options.confidence
     outcome = _outcome(kept, services.store.comments.get(visit.repository.id, visit.number))
-    reason = "" if outcome.speaks else why_nothing(report, bar) if stands else "its comment was deleted"
-    note(visit, report, named, outcome, cause=cause, bar=bar, reason=reason)
+    reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
+    note(visit, report, named, outcome, cause=cause, bar=least, reason=reason)
     return stands
 
 

@@ -29,6 +29,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     from bot.repository_settings import RepositorySettings
     from bot.store import open_store
     from bot.wiring import now
+    from bot.words import english
 
     settings, moment = host.load(), now().timestamp()
     with closing(open_store(settings)) as store:
@@ -46,7 +47,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
         return
     if reset:
         click.echo("Put back. What was said until now moves the bar no more.")
-    click.echo(bar_words(bar))
+    click.echo(bar_words(bar, english()))
     if found.move is not Move.STAYS:
         return
     click.echo(

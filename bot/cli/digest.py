@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from bot.digest.week import Digest
+    from bot.words import Words
 
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
@@ -58,8 +59,9 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     from bot.repository_settings import RepositorySettings
     from bot.store import open_store
     from bot.wiring import build_index, now
+    from bot.words import english
 
-    settings, moment = host.load(), now()
+    settings, moment, say = host.load(), now(), english()
     with closing(open_store(settings)) as store:
         meant = stored_repository(store, repository)
         found = digest_of(store, meant.id, moment.timestamp() - since, moment.timestamp())
@@ -70,20 +72,19 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
         values = {"repository": meant.name, "bar": bar.value, "bar_from": bar.origin.value, **found.to_json()}
         click.echo(json.dumps(values, indent=2))
     elif as_markdown:
-        click.echo(words.markdown(found, titles, bar, Place(meant.name, settings.enterprise), moment), nl=False)
+        click.echo(words.markdown(found, titles, bar, Place(meant.name, settings.enterprise), moment, say), nl=False)
     else:
-        click.echo(f"{words.sentences(found, moment)}\n{words.bar_words(bar)}")
+        click.echo(f"{words.sentences(found, moment, say)}\n{words.bar_words(bar, say)}")
         if found.lines:
-            Console(highlight=False).print(_table(found, titles))
+            Console(highlight=False).print(_table(found, titles, say))
 
 
-def _table(found: Digest, titles: Mapping[int, str]) -> Table:
+def _table(found: Digest, titles: Mapping[int, str], say: Words) -> Table:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     from bot.render.digest import standing_words
-    from bot.render.evaluation import percent
 
     def named(number: int) -> Text:
         # A title is no markup.
@@ -93,5 +94,7 @@ def _table(found: Digest, titles: Mapping[int, str]) -> Table:
     table.add_column("likely", justify="right")
     table.add_column("so far")
     for line in found.lines:
-        table.add_row(named(line.number), named(line.other), percent(line.probability), Text(standing_words(line)))
+        table.add_row(
+            named(line.number), named(line.other), say.manner.percent(line.probability), Text(standing_words(line, say))
+        )
     return table

@@ -15,7 +15,7 @@ KEPT_DAYS = 400
 """Days after which a decision is erased: a year of feedback, and a month to look back at its beginning."""
 
 KEPT_MOST = 10_000
-"""Decisions of one repository, the latest; at about 1.5 kB of evidence each that is 15 MB."""
+"""Decisions of one repository, the latest; at about 1.5 kB of evidence each that is 21 MB of SQLite."""
 
 _DAY = 86_400.0
 # Numbers in one statement.

@@ -17,11 +17,15 @@ from bot.github.repo import RepoClient
 from bot.model import Issue
 from bot.own_issues import Kind, OwnIssues, is_kind, keep_issue
 from bot.render import Place
-from bot.render.digest import TITLE, render_digest
+from bot.render.digest import render_digest
 from bot.services import Services
 from bot.store import Store, StoredRepository
+from bot.words import speak
 
 logger = logging.getLogger(__name__)
+
+TITLE_MAX = 256
+"""Characters in a title, GitHub's own limit; a repository's own words can be longer."""
 
 DIGEST_EVERY = 86_400.0
 """Seconds between two looks at what the issue says."""
@@ -73,6 +77,8 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
         return
+    # It is about issues in any language, so that `auto` is English here.
+    say = speak("en" if config.language == "auto" else config.language, config.templates)
     body = render_digest(
         found,
         titles_of(services.index, known.id, found),
@@ -80,9 +86,11 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
         bar_in_force(config, Calibrations(store.engine).get(known.id)),
         Place(str(known.ref), services.settings.enterprise),
         services.clock(),
+        say,
     )
     login = services.github.app().get_app().bot_login
-    keep_issue(github, issues, known.id, known.ref, login, TITLE, body, now, reopen=False)
+    title = say.digest_title()[:TITLE_MAX]
+    keep_issue(github, issues, known.id, known.ref, login, title, body, now, reopen=False)
 
 
 def take_boxes(store: Store, repo_id: int, issue: Issue, login: str, now: float) -> int:

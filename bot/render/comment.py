@@ -26,7 +26,7 @@ class View:
     `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
     showed any. `words` and `options` are those of the command that asked, and `settings_problems` are given where a
     command did: on a new issue nobody is bothered with them (C6). With `settings_private` only their number is told.
-    `say` are the words in which it is written.
+    `say` are the words in which it is written. `moved` are the bar and the usual one where feedback has moved it.
     """
 
     checked_at: datetime
@@ -38,6 +38,7 @@ class View:
     settings_problems: tuple[ConfigError, ...] = ()
     settings_private: bool = False
     say: Words = field(default_factory=english)
+    moved: tuple[float, float] | None = None
 
 
 def render_comment(report: Report, view: View) -> str:
@@ -64,6 +65,7 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
         queries_block(report, say),
         problems_block(report.problems, say),
         settings_block(view.settings_problems, view.settings_private, say),
+        *([say.bar_moved(*view.moved)] if view.moved else []),
         correction_block(next((one for one in shown if one.own), None), say),
     ]
     checked = say.checked(time=view.checked_at)

@@ -16,7 +16,7 @@ from bot.words.words import Words
 LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
 """The languages that the bot speaks; zh is written in simplified characters."""
 
-PLAIN = frozenset(("scan_title", "label_rationale"))
+PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
 """Texts that GitHub shows as they are, without looking for Markdown or names in them."""
 
 _UNSAID = frozenset(("found",))

@@ -7,12 +7,14 @@ from typing import Self
 
 from bot.words.commands import AnswerTexts, HelpTexts, MistakeTexts
 from bot.words.comment import CandidateTexts, CommentTexts, SearchTexts
+from bot.words.digest import DigestTexts
 from bot.words.scan import ClosingTexts, LabelTexts, ScanTexts
 from bot.words.settings import SettingsTexts
 from bot.words.template import Template
 
 
 class Words(
+    DigestTexts,
     SettingsTexts,
     ClosingTexts,
     LabelTexts,

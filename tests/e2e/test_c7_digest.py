@@ -8,6 +8,7 @@ import pytest
 
 from bot.calibration.keeping import Calibrations
 from bot.calibration.recalibrating import recalibrate
+from bot.calibration.rule import Calibration, Move
 from bot.decisions import Decision, Decisions, Evidence, Outcome
 from bot.digest.keeping import keep_digest, keep_digests
 from bot.feedback import Kind, Signal, Signals, Who
@@ -23,13 +24,13 @@ WHOLE = """\
 From DAY to DAY the bot looked at 2 issues, 2 of them new. It would have commented on 1. As far as people have said: \
 1 not said yet.
 
-The bar is 0.20, the usual one.
+Issues are named from a probability of 20% on, as usual.
 
-Were these the same? People who can write to this repository can tick a box; each counts as feedback of theirs. This \
-issue is kept up to date; close it, and it is left alone.
+Were these the same? People who can write to this repository can tick a box; each counts as their feedback. This issue \
+is kept up to date; close it, and it is left alone.
 
 - [#2](https://redirect.github.com/acme/app/issues/2) Exporting to PDF crashes @\u200beverybody
-  would have named [#1](https://redirect.github.com/acme/app/issues/1) Crash while exporting to PDF (N %); so far: \
+  Would have named [#1](https://redirect.github.com/acme/app/issues/1) Crash while exporting to PDF (N%); so far: \
 nobody has said
   - [ ] <!-- 2 1 same --> the same
   - [ ] <!-- 2 1 other --> not the same
@@ -40,7 +41,7 @@ Checked on DAY.
 
 def plain(doppel: Doppel, body: str) -> str:
     body = doppel.plain(re.sub(r"(digest v1) [0-9a-f]{16} -->", r"\1 -->", body))
-    return re.sub(r"[0-9]+ %", "N %", re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?! [0-9]{2}:)", "DAY", body))
+    return re.sub(r"\([0-9]+%\)", "(N%)", re.sub(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?! [0-9]{2}:)", "DAY", body))
 
 
 def keep(doppel: Doppel) -> Issue:
@@ -146,3 +147,15 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     assert Decisions(store.engine).of_issue(repo_id, 5)[0].bar == 0.2
     Calibrations(store.engine).reset(repo_id, now + 1)
     assert not recalibrate(store, repo_id, now + 2), "what was said before the reset counts no more"
+
+
+def test_c7_a_comment_says_that_feedback_has_moved_the_bar(doppel: Doppel) -> None:
+    store, repo_id = doppel.services.store, doppel.repository.id
+    doppel.open(*FIRST, author="ann")
+    Calibrations(store.engine).set(repo_id, Calibration(0.1, Move.FALLS, 7, 0), doppel.services.now())
+    doppel.open(*AGAIN)
+    assert doppel.said(2)[0].count(
+        "\n\nIssues are named from a probability of 10% on here: feedback in this repository has "
+        "moved that from 20%.\n\n"
+        "**To correct this**"
+    ) == 1  # fmt: skip

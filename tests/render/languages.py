@@ -9,9 +9,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bot.calibration.bar import Bar, Origin
 from bot.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
 from bot.config import ConfigError, parse_config
+from bot.digest.week import Digest, Line, Standing
+from bot.feedback import Kind
 from bot.render import Place, Replies, explain, render_comment, render_reply
+from bot.render.digest import LINES_MOST, render_digest
 from bot.render.scan import render_scan
 from bot.report import Outcome, QueryRun
 from bot.scanning.model import Entry, Group, Member, Result
@@ -169,10 +173,34 @@ def scans(say: Words) -> list[str]:
     ]
 
 
+def digests(say: Words) -> list[str]:
+    """Digests with every standing, every way in which people say something, and every origin of the bar."""
+    kinds = tuple(Kind)
+    standings = (Standing.RIGHT, Standing.WRONG, Standing.DISPUTED, Standing.UNKNOWN)
+    at = CHECKED_AT.timestamp()
+    lines = tuple(
+        Line(100 + n, at, n % 2 == 0, 7, 0.3, standing, kinds[2 * n : 2 * n + 2] if n < 3 else ())
+        for n, standing in enumerate(standings)
+    )
+    many = tuple(Line(200 + n, at, True, 7, 0.5, Standing.RIGHT, (Kind.REACTION,)) for n in range(LINES_MOST + 2))
+    found = Digest(at - 604_800, at, 8, 9, 2, 2, 1, 1, lines)
+    quiet = Digest(at - 604_800, at, 1, 1, 0, 0, 0, 0, ())
+    busy = Digest(at - 604_800, at, 60, 60, len(many), 0, 0, 0, many)
+    moved, settings, usual = Bar(0.3, Origin.FEEDBACK, 1, 8), Bar(0.5, Origin.SETTINGS), Bar(0.2, Origin.USUAL)
+    titles, ticked = {100: "Crash on *start*", 7: "Crash @everybody"}, {(100, 7): True}
+    return [
+        say.digest_title(),
+        render_digest(found, titles, ticked, moved, PLACE, CHECKED_AT, say),
+        render_digest(quiet, {}, {}, settings, PLACE, CHECKED_AT, say),
+        render_digest(busy, {}, {}, usual, PLACE, CHECKED_AT, say)[-200:],
+        say.bar_moved(0.3, 0.2),
+    ]
+
+
 def everything(say: Words) -> str:
     """All of it as one page."""
     replies = [render_reply(5, [("/duplicates help", answer)]) for answer in answers(say)]
-    return "\n".join([*comments(say), *replies, *scans(say), ""])
+    return "\n".join([*comments(say), *replies, *scans(say), *digests(say), ""])
 
 
 if __name__ == "__main__":
