@@ -20,9 +20,9 @@ NAMED = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 
 # What the model must speak of at least, by a word of each.
 SUBJECTS = (
-    "forged", "replayed", "oversized", "nested", "compressed", "regular expression", "query", "Markdown", "mention", "marker",
-    "redirect", "embedding", "sibling", "visibility", "transferred", "flood", "edited", "other bots", "itself", "token", "log",
-    "dependencies",
+    "forged", "replayed", "oversized", "nested", "compressed", "regular expression", "query", "Markdown", "mention",
+    "marker", "redirect", "embedding", "sibling", "visibility", "transferred", "flood", "edited", "other bots",
+    "itself", "token", "log", "dependencies",
 )  # fmt: skip
 
 
