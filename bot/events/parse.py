@@ -170,7 +170,8 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
     if issue.has("pull_request"):
         return Ignored("a comment on a pull request")
     sender, author = _actor(fields, "sender"), _actor(comment, "user")
-    if sender.is_bot:
+    # Nor does it become one when somebody edits it: the comment would say that the bot has commanded.
+    if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")
     body = comment.text("body", "")[:LONGEST_BODY]
     previous = ""

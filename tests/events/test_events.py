@@ -101,6 +101,7 @@ def test_c1_comments_that_need_no_work() -> None:
     assert ignored("issue_comment", comment("created", "me too")) == "a comment without a command"
     assert "bots" in ignored("issue_comment", {**comment("created", "/duplicates"), "sender": bot})
     assert "person" in ignored("issue_comment", comment("deleted", "/duplicates"))
+    assert "bots" in ignored("issue_comment", comment("edited", "/duplicates of #1", author=bot))
     assert queued("issue_comment", comment("deleted", "…", author=bot)).action == "deleted"
 
 
