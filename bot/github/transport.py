@@ -109,7 +109,7 @@ class PacedTransport(httpx.BaseTransport):
                 raise RateLimited(f"{operation}: GitHub's rate limit is reached", after=limit.after)
             elif isinstance(verdict, Raise) or response is None:
                 raise Unavailable(f"{operation}: {_what(response, failure)}")
-            elif response.is_redirect and (request.method not in _SAFE or _leads_away(request.url, response)):
+            elif response.has_redirect_location and (request.method not in _SAFE or _leads_away(request.url, response)):
                 raise NotFound(operation, response.status_code, "it has moved")
             else:
                 return response
