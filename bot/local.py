@@ -5,8 +5,6 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-import requests
-
 
 def is_here(url: str) -> bool:
     """Whether an address leads to the machine that this runs on; what is no address leads nowhere."""
@@ -22,6 +20,9 @@ def is_here(url: str) -> bool:
 
 def is_well(url: str) -> bool:
     """Whether one of our own processes answers at `url`, and answers well, within two seconds."""
+    # Settings need the other question alone, and every command needs settings.
+    import requests
+
     with requests.Session() as session:
         session.trust_env = False
         try:

@@ -20,7 +20,8 @@ from bot.github.api import Api
 from bot.github.app import AppClient
 from bot.github.auth import AppCredentials, SharedTokens, Tokens, TokenStore
 from bot.github.clock import ServerClock
-from bot.github.conditional import ConditionalTransport, Memory
+from bot.github.conditional import ConditionalTransport
+from bot.github.memory import Memory
 from bot.github.pacing import LocalPacer, Pacer
 from bot.github.registration import RegistrationClient
 from bot.github.repo import RepoClient

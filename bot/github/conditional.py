@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Protocol
 
 import httpx
 
+from bot.github.memory import Memory, Question, Remembered
 from bot.metrics import CACHE
 from bot.model import RepoRef
 
@@ -26,39 +24,6 @@ _LONGEST_URL = 1_000
 # comments, and searches, change all the time.
 _KEPT = re.compile(r"/repos/([^/]+)/([^/]+)(?:/contents(?:/.*)?|/labels|/issues/([0-9]+))?")
 _HEADERS = ("content-type", "etag", "link", "last-modified")
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """An answer as it was: the headers that a reader needs, and the body."""
-
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def etag(self) -> str:
-        """By which GitHub knows it."""
-        return self.headers["etag"]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What was asked: for which account, about which repository, and which issue of it (0 if none)."""
-
-    account: str
-    repo: RepoRef
-    number: int
-    url: str
-
-
-class Memory(Protocol):
-    """Where answers are kept. Neither method raises: a memory that fails is one that remembers nothing."""
-
-    def get(self, question: Question) -> Remembered | None:
-        """The answer that was last kept."""
-
-    def put(self, question: Question, answer: Remembered) -> None:
-        """Keep an answer in place of the one before."""
 
 
 class ConditionalTransport(httpx.BaseTransport):

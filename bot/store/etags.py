@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from bot.github.conditional import Question, Remembered
+from bot.github.memory import Question, Remembered
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.schema import etags, repositories

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from bot.errors import Forbidden, NotFound, Unavailable
 from bot.events import RepositorySummary
 from bot.github.client import GitHub
-from bot.github.conditional import LARGEST_KEPT, ConditionalTransport, Question, Remembered
+from bot.github.conditional import LARGEST_KEPT, ConditionalTransport
+from bot.github.memory import Question, Remembered
 from bot.github.repo import RepoClient
 from bot.simulator import Server, Simulator
 from bot.store import Store
