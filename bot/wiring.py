@@ -62,6 +62,7 @@ from bot.store.tokens import SealedTokens
 from bot.tracing import span
 from bot.work import current, working_on
 from handlers import ROUTES
+from handlers.closing import CLOSE_EVERY, call_for_due
 
 log = logging.getLogger(__name__)
 
@@ -246,6 +247,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
             "recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine)), at_start=True
         ),
         Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
+        Chore("close", CLOSE_EVERY, partial(call_for_due, services)),
         Chore("digest", DIGEST_EVERY, partial(keep_digests, services)),
     )
 

@@ -18,6 +18,8 @@ from bot.report import Report
 from bot.store import CommentState, KeptComment
 from handlers.deciding import COMMAND, VERDICT, note, why_nothing
 from handlers.finding import find
+from handlers.labelling import label
+from handlers.offering import offer, remember
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -67,29 +69,36 @@ def post(
     """
     services, options = visit.services, options or Options()
     kept = services.store.comments.get(visit.repository.id, visit.number)
+    most = options.limit or visit.config.max_candidates
+    named = report.candidates[:most]
+    closing = offer(visit, issue, named)
     bar = visit.bar
     view = View(
         checked_at=services.clock(),
         enterprise=services.settings.enterprise,
-        max_candidates=options.limit or visit.config.max_candidates,
+        max_candidates=most,
         had_candidates=bool(kept and kept.shown),
         words=words,
         options=options,
         settings_problems=tuple(problems),
         settings_private=visit.settings.private,
         say=visit.words(issue),
+        closing=closing,
         moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
     )
     body = render_comment(report, view)
-    named = report.candidates[: view.max_candidates]
     shown = [candidate.number for candidate in named if candidate.own]
     draft = Draft(body, fingerprint(body), text_hash(issue), shown)
     # A comment of ours can be there without our knowing only where anything is there at all.
     stands = services.comments.keep(visit.github, visit.slot, draft, look=issue.comments > 0, create=create)
+    if stands:
+        remember(visit, closing)
     least = bar.value if options.confidence is None else options.confidence
     outcome = _outcome(kept, services.store.comments.get(visit.repository.id, visit.number))
     reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
     note(visit, report, named, outcome, cause=cause, bar=least, reason=reason)
+    if outcome.speaks:
+        label(visit, issue, named)
     return stands
 
 

@@ -9,6 +9,7 @@ import logging
 
 from bot.commands import Command
 from bot.errors import GitHubError, NotFound
+from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
 from bot.model import Issue
 from bot.store import Verdict, VerdictKind
@@ -16,9 +17,6 @@ from handlers.ask import Answer, Ask
 from handlers.verdicts import other_issue
 
 logger = logging.getLogger(__name__)
-
-LABEL = "duplicate"
-"""GitHub gives this label to every new repository; it is added where it still exists."""
 
 # Links of a chain. A longer one was not made by people; each link costs two requests.
 _LINKS_MAX = 20
@@ -102,7 +100,7 @@ def _decide(ask: Ask, root: Issue) -> Verdict:
     """Store the decision before GitHub is asked for anything, with what taking it back must know."""
     visit, issue = ask.visit, ask.issue
     present = {label.lower() for label in issue.labels}
-    label = next((name for name in visit.github.labels(visit.repo) if name.lower() == LABEL), None)
+    label = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
     visit.services.store.verdicts.add(
         visit.repository.id,
         visit.number,
@@ -113,7 +111,7 @@ def _decide(ask: Ask, root: Issue) -> Verdict:
         now=visit.services.now(),
         details={
             "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
-            "label": None if LABEL in present else label,
+            "label": None if DUPLICATE in present else label,
         },
     )
     verdict = _decided(ask, root)

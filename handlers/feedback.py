@@ -12,11 +12,11 @@ from bot.decisions import Decisions
 from bot.digest.keeping import take_boxes
 from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
+from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
 from bot.model import Issue
 from bot.own_issues import Kind as Own
 from bot.own_issues import OwnIssues
-from handlers.duplicate import LABEL
 from handlers.visit import Visit
 
 
@@ -36,7 +36,7 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
         other = original.number if original and same_repository(original.repo, visit.repo) else 0
         if other:
             signals.put(visit.repository.id, _signal(visit, event, Kind.CLOSED, other, same=True))
-    elif LABEL not in {label.lower() for label in issue.labels}:
+    elif DUPLICATE not in {label.lower() for label in issue.labels}:
         signals.put(visit.repository.id, _signal(visit, event, Kind.CLOSED, 0, same=False))
 
 

@@ -18,6 +18,7 @@ from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask
+from handlers.closing import taken_back
 from handlers.visit import visiting
 
 JUDGED = "judged"
@@ -88,7 +89,7 @@ def undo(ask: Ask, command: Command) -> Answer:
     if verdict is None:
         return Answer(False, ask.replies.nothing_to_undo())
     if verdict.kind is VerdictKind.OF:
-        if actor is not None:
+        if actor is not None and not verdict.details.get("by_itself"):
             # They could close it then and may not open it now.
             return Answer(False, ask.replies.forbidden(BY_NAME[Name.OF]))
         if not done:
@@ -99,6 +100,8 @@ def undo(ask: Ask, command: Command) -> Answer:
         refresh(visit, ask.issue)
         _tell_other(ask, verdict.other)
         return Answer(True, ask.replies.undone_not(verdict.other))
+    if verdict.details.get("by_itself"):
+        taken_back(visit, visit.github.issue(visit.repo, visit.number))
     return Answer(True, ask.replies.undone_of(verdict.other, verdict.details["was"] not in _CLOSED))
 
 

@@ -10,9 +10,6 @@ from pathlib import Path
 import click
 
 from bot.config import parse_config
-from bot.config.keys import KEYS
-from bot.config.model import ConfigError
-from bot.config.tree import read_tree
 from bot.errors import UserError
 
 
@@ -22,37 +19,24 @@ from bot.errors import UserError
 def check_config(file: Path, as_json: bool) -> None:
     """Check a repository's settings, FILE being its .github/doppel.yml (- for standard input).
 
-    Exit code 0 means that all is well, 1 that there are problems, 2 that the file cannot be read. A setting that is
-    read although nothing acts on it yet is named, but is no problem.
+    Exit code 0 means that all is well, 1 that there are problems, 2 that the file cannot be read.
     """
     text = _read(file)
     config, problems = parse_config(text)
-    notes = without_effect(text)
     if as_json:
         found = {
             "file": str(file),
             "problems": [problem.to_json() for problem in problems],
-            "notes": [note.to_json() for note in notes],
             "settings": asdict(config),
         }
         click.echo(json.dumps(found, indent=2, ensure_ascii=False))
     else:
-        for one in sorted((*problems, *notes), key=lambda one: (one.line, one.column)):
+        for one in problems:
             hint = f" (did you mean {one.hint}?)" if one.hint else ""
             click.echo(f"{file}:{one.line}:{one.column}: {one.message}{hint}")
         if not problems:
             click.echo(f"{file}: all well, mode: {config.mode}")
     sys.exit(1 if problems else 0)
-
-
-def without_effect(text: str) -> list[ConfigError]:
-    """The settings of the file that this version reads and checks although nothing acts on them yet."""
-    later = {key.name for key in KEYS if key.later}
-    return [
-        ConfigError(key.line, key.column, f"{key.text}: read, but nothing acts on it yet")
-        for key, _ in read_tree(text)[0].entries
-        if key.text in later
-    ]
 
 
 def _read(file: Path) -> str:

@@ -32,8 +32,7 @@ def settings_table() -> str:
     """Every setting with what it takes, its default and what it does, as a Markdown table."""
     rows = ["| setting | takes | default | what it does |", "|---|---|---|---|"]
     for path, key, default in _settings(KEYS, RepoConfig()):
-        later = " *Read and checked already, used by a later version.*" if key.later else ""
-        rows.append(f"| `{path}` | {key.kind.words} | {key.default or _shown(default)} | {key.says}{later} |")
+        rows.append(f"| `{path}` | {key.kind.words} | {key.default or _shown(default)} | {key.says} |")
     return "\n".join(rows)
 
 
@@ -48,7 +47,7 @@ def _settings(keys: tuple[Key, ...], defaults: Any, path: str = "") -> Iterator[
     for key in keys:
         if key.name == "sources":
             # All sources take the same, so one row stands for them.
-            yield "sources.NAME", Key(key.name, key.kind.keys[0].kind, key.says, key.later), {}  # type: ignore[attr-defined]
+            yield "sources.NAME", Key(key.name, key.kind.keys[0].kind, key.says), {}  # type: ignore[attr-defined]
         elif isinstance(key.kind, Section):
             yield from _settings(key.kind.keys, getattr(defaults, key.name), f"{path}{key.name}.")
         else:

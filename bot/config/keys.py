@@ -44,14 +44,12 @@ ISSUE_NUMBER_MAX = 2**31 - 1
 class Key:
     """One setting: its name, what it takes, and what it does in a sentence.
 
-    `later` marks what is read and checked already although no part of the bot acts on it yet. `default` is said of what
-    holds without it, where the dataclass alone does not tell.
+    `default` is said of what holds without it, where the dataclass alone does not tell.
     """
 
     name: str
     kind: Kind
     says: str
-    later: bool = False
     default: str = ""
 
 
@@ -206,8 +204,8 @@ KEYS = (
     Key(
         "label",
         Choice(("suggest", "add", "off")),
-        "Whether the `duplicate` label is suggested or added when the bot is sure.",
-        later=True,
+        "Whether the label `duplicate`, where there is one, is suggested (in repositories that have suggestions) or "
+        "added when the bot is sure.",
     ),
     Key(
         "language",
@@ -215,7 +213,11 @@ KEYS = (
         "The language of comments; `auto` is that of the issue, or English where the bot does not speak it.",
     ),
     Key("templates", Templates(), "Texts of your own in place of the bot's, by their name."),
-    Key("close_after", Days(), "Close a very probable duplicate after this time if nobody objects.", later=True),
+    Key(
+        "close_after",
+        Days(),
+        "Close a very probable duplicate after this time if its author or a triager agrees and nobody objects.",
+    ),
     Key(
         "remote_text",
         Switch(),

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from bot.errors import Invalid, InvalidArgument, NotFound
 from bot.github import convert
 from bot.github.api import PAGE, Api
+from bot.github.labels import LabelEvent, label_events, suggested_labels
 from bot.model import Comment, Issue, Permission, RepoRef, Repository
 
 LARGEST_FILE = 1024 * 1024
@@ -120,6 +121,14 @@ class Reads:
             most=_MOST_LABELS,
         )
         return frozenset(data["name"] for data in listed)
+
+    def label_events(self, repo: RepoRef, number: int) -> list[LabelEvent]:
+        """See `bot.github.labels`."""
+        return label_events(self._api, repo, number)
+
+    def suggested_labels(self, repo: RepoRef, number: int) -> frozenset[str] | None:
+        """See `bot.github.labels`."""
+        return suggested_labels(self._api, repo, number)
 
     def repository(self, repo: RepoRef) -> Repository:
         """The repository, under its present name where it was renamed. Raises NotFound."""

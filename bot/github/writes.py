@@ -10,6 +10,7 @@ import githubkit
 
 from bot.errors import NotFound
 from bot.github import convert
+from bot.github.labels import Confidence
 from bot.github.reads import Reads, same_repository
 from bot.model import Comment, Issue, RepoRef
 
@@ -118,6 +119,15 @@ class Writes(Reads):
                 repo,
                 lambda at: self._api.rest.issues.add_labels(at.owner, at.name, number, labels=list(names)),
             )
+
+    def suggest_label(self, repo: RepoRef, number: int, name: str, rationale: str, confidence: Confidence) -> None:
+        """Propose a label to the maintainers; where the repository lacks that, it would be added outright."""
+        proposed: Any = {"name": name, "rationale": rationale, "confidence": confidence, "suggest": True}
+        self._write(
+            f"suggest a label on {repo}#{number}",
+            repo,
+            lambda at: self._api.rest.issues.add_labels(at.owner, at.name, number, labels=[proposed]),
+        )
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Take a label off an issue; that it is not on it is as good."""

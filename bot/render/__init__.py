@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.render.comment import COMMENT_MAX, View, render_comment
+from bot.render.comment import COMMENT_MAX, Closing, View, render_comment
 from bot.render.escape import code, escape
 from bot.render.explain import explain
 from bot.render.links import Place
@@ -12,6 +12,7 @@ from bot.render.replies import Replies, render_reply
 __all__ = [
     "COMMENT_MAX",
     "MARKER",
+    "Closing",
     "Place",
     "Replies",
     "View",

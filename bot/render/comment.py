@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from bot.commands import Options
 from bot.config import ConfigError
@@ -20,13 +20,23 @@ COMMENT_MAX = 65_536
 
 
 @dataclass(frozen=True, slots=True)
+class Closing:
+    """That this issue may be closed in favour of another after some days, or was, on a day."""
+
+    other: int
+    days: int
+    closed: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """What the comment must know besides the report.
 
     `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
     showed any. `words` and `options` are those of the command that asked, and `settings_problems` are given where a
     command did: on a new issue nobody is bothered with them (C6). With `settings_private` only their number is told.
-    `say` are the words in which it is written. `moved` are the bar and the usual one where feedback has moved it.
+    `say` are the words in which it is written, `closing` what it says of closing the issue by itself. `moved` are the
+    bar and the usual one where feedback has moved it.
     """
 
     checked_at: datetime
@@ -38,6 +48,7 @@ class View:
     settings_problems: tuple[ConfigError, ...] = ()
     settings_private: bool = False
     say: Words = field(default_factory=english)
+    closing: Closing | None = None
     moved: tuple[float, float] | None = None
 
 
@@ -61,6 +72,7 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     blocks = [_heading(report, view, shown), *_asked(view)]
     if shown:
         blocks += [_list(shown, place, say), *_caution(report, say), say.people_decide()]
+        blocks += _closing(view.closing, place, say)
     inside = [
         queries_block(report, say),
         problems_block(report.problems, say),
@@ -107,3 +119,13 @@ def _list(shown: tuple[Candidate, ...], place: Place, say: Words) -> str:
 
 def _caution(report: Report, say: Words) -> list[str]:
     return [say.degraded_found(causes=causes(report.problems, say))] if report.outcome is Outcome.DEGRADED else []
+
+
+def _closing(closing: Closing | None, place: Place, say: Words) -> list[str]:
+    """Only a comment that shows the other issue says so."""
+    if closing is None:
+        return []
+    issue = place.issue(closing.other)
+    if closing.closed is not None:
+        return [say.closed_after(issue=issue, day=closing.closed)]
+    return [say.closing_offered(issue=issue, days=say.days_of_waiting(count=closing.days))]

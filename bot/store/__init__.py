@@ -1,5 +1,6 @@
 """What the bot remembers beyond one webhook, keyed by repository id; SQLite or PostgreSQL."""
 
+import bot.store.closing_tables
 import bot.store.decision_tables
 import bot.store.gauges
 import bot.store.index_tables

@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli, main
-from bot.config.keys import KEYS
 
 WRONG = "mode: off\nmin_confidance: 0.4\n"
 
@@ -30,20 +29,6 @@ def test_c6_problems_are_1_and_read_like_a_compilers(tmp_path: Path) -> None:
     file.write_text(WRONG)
     expected = f'{file}:2:1: there is no setting called "min_confidance" (did you mean min_confidence?)\n'
     assert run(str(file)) == (1, expected)
-
-
-def test_c6_what_nothing_acts_on_yet_is_named_and_no_problem() -> None:
-    """The file names every setting that is marked so in the table, and one that has effect."""
-    values = {key.name: "{" + "}" for key in KEYS if key.later}
-    known = {"label": "add", "language": "de", "close_after": "7d", "siblings": "[]", "known_issues": "[1]"}
-    file = "mode: comment\n" + "".join(f"{name}: {known.get(name, value)}\n" for name, value in values.items())
-    code, output = run("-", stdin=file)
-    assert (code, output.splitlines()[-1]) == (0, "-: all well, mode: comment")
-    noted = [f"-:{line}:1: {name}: read, but nothing acts on it yet" for line, name in enumerate(values, start=2)]
-    assert output.splitlines()[:-1] == noted
-    assert [note["line"] for note in json.loads(run("-", "--json", stdin=file)[1])["notes"]] == [
-        *range(2, 2 + len(values))
-    ]
 
 
 def test_c6_json_holds_problems_and_the_settings_in_force() -> None:

@@ -14,8 +14,8 @@ from bot.model import RepoRef
 from bot.store import Claim, CommentState, Store, VerdictKind
 from bot.store import words as words_module
 from bot.store.engine import make_engine
-from bot.store.migrate import migrate
 from bot.store.gauges import FRESH, Gauges
+from bot.store.migrate import migrate
 from bot.store.schema import etags, metadata
 
 ACME = RepoRef("acme", "App")
@@ -40,7 +40,7 @@ def store(migrated: Store) -> Store:
     return migrated
 
 
-_DECIDED = ("decisions", "signals", "watched", "calibrations", "digest_issues")
+_DECIDED = ("decisions", "signals", "watched", "calibrations", "digest_issues", "closings")
 
 
 def _add(store: Store, repo_id: int, name: str = "app", installation: int | None = 7, now: float = NOW) -> None:
@@ -66,7 +66,11 @@ def _row(table: sa.Table, repo_id: int, number: int) -> dict[str, Any]:
     """A row with some value in each column."""
     values = {sa.Text: "1", sa.LargeBinary: b"1", sa.Boolean: True}
     # What numbers its rows by itself does so.
-    row = {column.name: values.get(type(column.type), 1) for column in table.columns if column is not table.autoincrement_column}
+    row = {
+        column.name: values.get(type(column.type), 1)
+        for column in table.columns
+        if column is not table.autoincrement_column
+    }
     return row | {"repo_id": repo_id} | ({"number": number} if "number" in table.c else {})
 
 

@@ -1,0 +1,20 @@
+"""The table of issues that the comment has offered to close after some time."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from bot.store.schema import TIME, column, metadata
+
+# Each issue once: in favour of which it may be closed, since when that is announced, and what came of it
+# (`bot/closing.py`).
+closings = sa.Table(
+    "closings",
+    metadata,
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("other", sa.BigInteger()),
+    column("days", sa.BigInteger()),
+    column("since", TIME),
+    column("state", sa.Text()),
+)

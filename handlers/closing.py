@@ -1,0 +1,144 @@
+"""`close_after`: decided when the time has come that the comment announces, and taken back by `undo`."""
+
+from __future__ import annotations
+
+import logging
+
+from bot.closing import Facts, Step, decide
+from bot.errors import GitHubError, NotFound
+from bot.events import IssueEvent
+from bot.github.labels import DUPLICATE
+from bot.github.reads import same_repository
+from bot.model import Actor, Comment, Issue
+from bot.services import Services
+from bot.store import CommentState, VerdictKind
+from bot.store.closings import Closings, ClosingState, KeptClosing
+from handlers.advice import refresh
+from handlers.visit import Visit, visiting
+
+logger = logging.getLogger(__name__)
+
+DUE = "due"
+"""An action of `issues` that GitHub does not have and no delivery can bring: the schedule queues it."""
+
+CLOSE_EVERY = 3_600.0
+
+
+def call_for_due(services: Services) -> None:
+    """Queue a look at every issue whose time has come, in order with whatever else happens on it."""
+    if services.settings.paused:
+        return
+    now, turn = services.now(), int(services.now() // CLOSE_EVERY)
+    for known in services.store.repositories.list():
+        if known.suspended or known.archived:
+            continue
+        for one in Closings(services.store.engine).due(known.id, now):
+            nobody = Actor("")
+            event = IssueEvent(DUE, known.installation, known.summary, one.number, nobody, nobody)
+            services.inbox.put(f"{DUE}-{known.id}-{one.number}-{turn}", event)
+
+
+def due(event: IssueEvent, services: Services) -> None:
+    """The time of one issue may have come."""
+    with visiting(event, services) as visit:
+        if visit is None:
+            return
+        store = Closings(services.store.engine)
+        kept = store.get(visit.repository.id, visit.number)
+        if kept is None or kept.state is not ClosingState.OFFERED or visit.config.mode != "comment":
+            return
+        issue = visit.github.issue(visit.repo, visit.number)
+        facts, target, who = _facts(visit, issue, kept)
+        step, reason = decide(facts)
+        logger.info("%s#%d: %s, since %s", visit.repo, visit.number, step.name.lower(), reason)
+        if step is Step.OVER:
+            store.put(
+                visit.repository.id, KeptClosing(kept.number, kept.other, kept.days, kept.since, ClosingState.OVER)
+            )
+        elif step is Step.CLOSE and target is not None:
+            _close(visit, issue, kept, target, who)
+
+
+def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: str) -> None:
+    """Close it as `of` would, in the name of whoever agreed, so that `undo` can take it back."""
+    services, repo_id = visit.services, visit.repository.id
+    comment = services.store.comments.get(repo_id, visit.number)
+    assert comment is not None and comment.comment_id is not None, "it announces the closing"
+    services.store.verdicts.add(
+        repo_id,
+        visit.number,
+        target.number,
+        VerdictKind.OF,
+        actor=who,
+        command_id=comment.comment_id,
+        now=services.now(),
+        details={"was": "open", "label": None, "by_itself": True},
+    )
+    try:
+        visit.github.close_as_duplicate(visit.repo, visit.number, target.id)
+    except GitHubError:
+        for verdict in services.store.verdicts.by_command(repo_id, comment.comment_id):
+            services.store.verdicts.remove(verdict.id)
+        raise
+    closed = KeptClosing(kept.number, kept.other, kept.days, services.now(), ClosingState.CLOSED)
+    Closings(services.store.engine).put(repo_id, closed)
+    refresh(visit, visit.github.issue(visit.repo, visit.number))
+
+
+def taken_back(visit: Visit, issue: Issue) -> None:
+    """`undo` has opened the issue again: it is never closed by itself any more, and the comment says so no longer."""
+    store = Closings(visit.services.store.engine)
+    kept = store.get(visit.repository.id, visit.number)
+    if kept is not None:
+        store.put(visit.repository.id, KeptClosing(kept.number, kept.other, kept.days, kept.since, ClosingState.OVER))
+        refresh(visit, issue)
+
+
+def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue | None, str]:
+    """What `decide` asks for, the issue in whose favour this one may be closed, and who agreed."""
+    services, repo_id = visit.services, visit.repository.id
+    comment = services.store.comments.get(repo_id, visit.number)
+    stands = comment is not None and comment.state is CommentState.POSTED and comment.comment_id is not None
+    try:
+        target: Issue | None = visit.github.issue(visit.repo, kept.other)
+        original = visit.github.duplicate_of(visit.repo, kept.other)
+    except NotFound:
+        target = original = None
+    ours = visit.github.comment(visit.repo, comment.comment_id) if stands and comment and comment.comment_id else None
+    page = visit.github.votes([ours.node_id]) if ours else None
+    votes = page.found[ours.node_id].votes if page and ours and ours.node_id in page.found else ()
+    author = issue.author.login.lower()
+    labeller = _labeller(visit, kept.since) if DUPLICATE in (name.lower() for name in issue.labels) else ""
+    agrees = any(vote.up and vote.login.lower() == author for vote in votes)
+    facts = Facts(
+        now=services.now(),
+        since=kept.since,
+        days=kept.days,
+        wanted=visit.config.close_after is not None,
+        is_open=issue.state == "open" and not issue.locked,
+        muted=services.store.muted.is_muted(repo_id, visit.number),
+        announced=ours is not None and comment is not None and comment.shown[:1] == (kept.other,),
+        rejected=kept.other in services.store.verdicts.rejected(repo_id, visit.number),
+        target_open=target is not None and target.state == "open" and not target.is_pull_request,
+        target_older=target is not None and (target.created_at, target.number) < (issue.created_at, issue.number),
+        circle=original is not None and original.number == visit.number and same_repository(original.repo, visit.repo),
+        against=sum(not vote.up for vote in votes),
+        comments=sum(_by_people(one, kept.since) for one in visit.github.comments(visit.repo, visit.number)),
+        author_agrees=agrees,
+        labelled=bool(labeller),
+    )
+    return facts, target, issue.author.login if agrees else labeller
+
+
+def _by_people(comment: Comment, since: float) -> bool:
+    # GitHub tells whole seconds; what stands in the same one as the announcement counts too.
+    return comment.created_at.timestamp() >= int(since) and not comment.author.is_bot
+
+
+def _labeller(visit: Visit, since: float) -> str:
+    """Who set the label since the announcement, if they have triage access; forms give labels in anybody's name."""
+    events = [one for one in visit.github.label_events(visit.repo, visit.number) if one.name.lower() == DUPLICATE]
+    if not events or not events[-1].added or events[-1].at <= since or events[-1].actor.is_bot:
+        return ""
+    login = events[-1].actor.login
+    return login if visit.github.permission(visit.repo, login).triage else ""

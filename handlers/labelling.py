@@ -1,0 +1,53 @@
+"""The label `duplicate`, suggested or added where the bot is sure (`label`).
+
+Once for an issue: where the label was on it before, or was suggested before, people have decided.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from bot.errors import DoppelError
+from bot.github.labels import DUPLICATE, Confidence
+from bot.model import Issue
+from bot.report import Candidate
+from handlers.visit import Visit
+
+logger = logging.getLogger(__name__)
+
+LIKELY, VERY_LIKELY = 0.6, 0.85
+"""From these probabilities on the label is suggested, and added."""
+
+
+def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
+    """Suggest or add the label after a comment that names these candidates. What fails is not tried again."""
+    use, first = visit.config.label, named[0] if named else None
+    if use == "off" or first is None or not first.own or first.confidence is None or issue.state != "open":
+        return
+    if first.confidence < (VERY_LIKELY if use == "add" else LIKELY):
+        return
+    try:
+        _label(visit, issue, first.number, first.confidence)
+    except DoppelError as refusal:
+        logger.warning("no label on %s#%d: %s", visit.repo, visit.number, refusal)
+
+
+def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
+    name = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
+    if name is None or DUPLICATE in (present.lower() for present in issue.labels):
+        return
+    suggested = visit.github.suggested_labels(visit.repo, visit.number)
+    if visit.config.label == "suggest" and suggested is None:
+        return
+    before = {event.name.lower() for event in visit.github.label_events(visit.repo, visit.number)}
+    if DUPLICATE in before | {one.lower() for one in suggested or ()}:
+        return
+    if visit.config.label == "add":
+        visit.github.add_labels(visit.repo, visit.number, [name])
+        return
+    rationale = visit.words(issue).label_rationale(percent=confidence, number=str(other))
+    visit.github.suggest_label(visit.repo, visit.number, name, rationale, _degree(confidence))
+
+
+def _degree(confidence: float) -> Confidence:
+    return "high" if confidence >= VERY_LIKELY else "medium"

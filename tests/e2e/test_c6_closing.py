@@ -1,0 +1,126 @@
+"""C6 `close_after`: announced in the comment, done on somebody's word, never against anybody's, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from bot.closing import DAY
+from bot.simulator.state.issues import Comment, Issue
+from handlers.closing import call_for_due
+from tests.e2e.harness import BOT, Doppel
+
+TITLE = "Crash while exporting a page to PDF"
+BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderPdfPage since 3.2."
+OFFER = (
+    "If the author gives this comment a 👍, or somebody with triage access adds the `duplicate` label, this issue is "
+    "closed in favour of [#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment by "
+    "anybody prevents that."
+)
+
+
+@pytest.fixture
+def offered(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> Doppel:
+    """Issue #2 repeats #1, and its comment announces that it may be closed."""
+    # What the model makes of two made-up issues is not what is tested here.
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    doppel.configure("close_after: 7d\n")
+    doppel.open(TITLE, BODY, author="ann")
+    doppel.open(TITLE, BODY)
+    assert OFFER in doppel.advice(2)
+    return doppel
+
+
+def comment(doppel: Doppel) -> Comment:
+    return next(one for one in doppel.sim.comments(doppel.repo, 2) if one.author.login == BOT)
+
+
+def later(doppel: Doppel, days: float = 7.5) -> Issue:
+    """Some days pass, and the schedule has looked; the issue as it is then."""
+    doppel.sim.clock.advance(days * DAY)
+    call_for_due(doppel.services)
+    doppel.settle()
+    doppel.said(2)
+    return doppel.sim.issue(doppel.repo, 2)
+
+
+def agree(doppel: Doppel) -> None:
+    doppel.sim.react(comment(doppel), "reporter", "+1")
+
+
+def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: Doppel) -> None:
+    agree(offered)
+    assert later(offered, 6.5).state == "open"
+    issue = later(offered, 1)
+    assert (issue.state, issue.state_reason) == ("closed", "duplicate")
+    assert issue.duplicate_of is offered.sim.issue(offered.repo, 1)
+    advice = offered.advice(2)
+    assert OFFER not in advice
+    assert "in favour of [#1](https://redirect.github.com/acme/app/issues/1), as announced here." in advice
+    offered.write(2, "/duplicates undo", "reporter")
+    assert offered.said(2)[1].endswith(
+        "Taken back: this issue is open again and no longer tied to [#1]"
+        "(https://redirect.github.com/acme/app/issues/1).\n"
+    )
+    assert "announced" not in offered.said(2)[0]
+    assert later(offered).state == "open"
+
+
+def test_c6_with_a_triagers_label_it_is_closed(offered: Doppel) -> None:
+    # The label counts where it was surely set after the announcement, and GitHub tells whole seconds.
+    offered.sim.clock.advance(2)
+    offered.sim.add_labels(offered.repo, 2, "duplicate", actor="triage-person")
+    offered.settle()
+    assert later(offered).state_reason == "duplicate"
+    assert offered.said(2)
+
+
+def edit_label(doppel: Doppel) -> None:
+    doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
+    doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
+
+
+def repeat(doppel: Doppel) -> None:
+    """Somebody closes the other issue as a duplicate of this one."""
+    original = doppel.sim.issue(doppel.repo, 2)
+    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "duplicate", original)
+
+
+NEVER: dict[str, Callable[[Doppel], object]] = {
+    "without anybody's word": lambda doppel: None,
+    "on a stranger's word": lambda doppel: doppel.sim.react(comment(doppel), "stranger", "+1"),
+    "with a label that was taken off": edit_label,
+    "against a thumb down": lambda doppel: (agree(doppel), doppel.sim.react(comment(doppel), "stranger", "-1")),
+    "against a comment": lambda doppel: (agree(doppel), doppel.write(2, "I do not think so.", "stranger")),
+    "against `not`": lambda doppel: (agree(doppel), doppel.write(2, "/duplicates not #1", "triage-person")),
+    "without the other": lambda doppel: (agree(doppel), doppel.sim.close_issue(doppel.repo, 1, "ann", "completed")),
+    "in a circle": lambda doppel: (agree(doppel), repeat(doppel)),
+    "where it is not wanted": lambda doppel: (agree(doppel), doppel.configure("mode: comment\n")),
+    "where it was muted": lambda doppel: (
+        agree(doppel),
+        doppel.services.store.muted.set(doppel.repository.id, 2, "x", 0),
+    ),
+    "where it was locked": lambda doppel: (agree(doppel), doppel.sim.lock_issue(doppel.repo, 2, "maintain-person")),
+    "where the comment is gone": lambda doppel: (
+        agree(doppel),
+        doppel.sim.delete_comment(comment(doppel), "maintain-person"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NEVER)
+def test_c6_it_is_never_closed(offered: Doppel, case: str) -> None:
+    NEVER[case](offered)
+    offered.settle()
+    assert later(offered).state == "open"
+    offered.said(1)
+    # Nor later, when nobody thinks of it any more.
+    assert later(offered, 40).state == "open"
+
+
+def test_c6_nothing_is_announced_by_default(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    doppel.open(TITLE, BODY, author="ann")
+    doppel.open(TITLE, BODY)
+    assert "closed in favour" not in doppel.advice(2)

@@ -1,0 +1,86 @@
+"""C6 `label`: the label `duplicate`, suggested or added once, where there is one and nobody has decided before."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.simulator.state.issues import Issue
+from tests.e2e.harness import Doppel
+
+TITLE = "Crash while exporting a page to PDF"
+BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderPdfPage since 3.2."
+
+
+@pytest.fixture(autouse=True)
+def first(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What the model makes of two made-up issues is not what is tested here.
+    monkeypatch.setattr("handlers.labelling.LIKELY", 0.2)
+    monkeypatch.setattr("handlers.labelling.VERY_LIKELY", 0.2)
+    doppel.open(TITLE, BODY, author="ann")
+
+
+def again(doppel: Doppel) -> Issue:
+    """Somebody reports it again, and asks again."""
+    doppel.open(TITLE, BODY)
+    doppel.write(2, "/duplicates")
+    assert "#1" in doppel.advice(2)
+    return doppel.sim.issue(doppel.repo, 2)
+
+
+def names(issue: Issue) -> list[str]:
+    return [label.name for label in issue.labels]
+
+
+def test_c6_it_is_suggested_once_with_reason_and_confidence(doppel: Doppel) -> None:
+    doppel.configure("label: suggest\n")
+    issue = again(doppel)
+    (made,) = issue.suggestions
+    assert (made.label.name, made.state, made.confidence) == ("duplicate", "pending", "high")
+    assert str(made.rationale).startswith("Probably the same as issue 1 (")
+    assert names(issue) == []
+
+
+def test_c6_a_suggestion_that_was_dismissed_is_not_made_again(doppel: Doppel) -> None:
+    doppel.configure("label: suggest\n")
+    issue = again(doppel)
+    doppel.sim.resolve_suggestion(issue, issue.suggestions[0].id, False, "triage-person")
+    for use in ("suggest", "add"):
+        doppel.configure(f"label: {use}\n")
+        doppel.write(2, "/duplicates")
+        assert (len(issue.suggestions), names(issue)) == (1, [])
+
+
+def test_g_a_repository_without_suggestions_notices_nothing(doppel: Doppel) -> None:
+    doppel.configure("label: suggest\n")
+    doppel.repository.suggestions = False
+    issue = again(doppel)
+    assert (issue.suggestions, names(issue)) == ([], [])
+
+
+def test_c6_it_is_added_once_and_never_where_it_was_taken_off(doppel: Doppel) -> None:
+    doppel.configure("label: add\n")
+    issue = again(doppel)
+    assert (names(issue), issue.suggestions) == (["duplicate"], [])
+    doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
+    doppel.settle()
+    doppel.write(2, "/duplicates")
+    assert names(issue) == []
+
+
+@pytest.mark.parametrize("use", ["suggest", "add"])
+def test_c6_without_the_label_there_is_none(doppel: Doppel, use: str) -> None:
+    doppel.configure(f"label: {use}\n")
+    doppel.sim.delete_label(doppel.repo, "duplicate")
+    issue = again(doppel)
+    assert (issue.suggestions, names(issue)) == ([], [])
+    assert "duplicate" not in doppel.repository.labels
+
+
+def test_c6_nothing_is_labelled_by_default_nor_where_it_is_unsure(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issue = again(doppel)
+    monkeypatch.setattr("handlers.labelling.LIKELY", 1.1)
+    doppel.configure("label: suggest\n")
+    doppel.write(2, "/duplicates")
+    assert (issue.suggestions, names(issue)) == ([], [])
