@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.ranking.codes import MOST_CODES, codes, message_terms, runs
+from bot.ranking.messages import error_messages
+from bot.ranking.words import split_words
 
 
 @pytest.mark.parametrize(
@@ -33,6 +37,49 @@ def test_codes(text: str, found: set[str]) -> None:
 def test_what_is_kept_of_any_text_is_bounded(text: str) -> None:
     assert len(codes(text)) <= MOST_CODES
     assert all(count > 0 for count in message_terms(text).values())
+
+
+@pytest.mark.parametrize(
+    "unit", ["/", ":1", "a.", "+0x", "a+0xf ", "error: ", "'", "`", "\\", "a/b ", "not ", "é error\n"]
+)
+def test_huge_texts_take_little_time(unit: str) -> None:
+    huge = unit * (65_536 // len(unit))
+    started = time.process_time()
+    codes(huge)
+    message_terms(huge)
+    assert time.process_time() - started < 2
+
+
+# Another script sends the same text the other way, where expressions cut what else a table cuts.
+_code_pieces = st.sampled_from(
+    ["Get", "user", "_x", "1.8.3", "0xff", "v2", "$", "@", "a" * 99, "\x1c", "'", *"./\\:+- \n"]
+)
+
+
+@given(st.lists(_code_pieces).map("".join) | st.text(st.characters(max_codepoint=127)))
+def test_codes_are_the_same_beside_another_script(text: str) -> None:
+    assert list(codes(f"{text} é").items()) == list(codes(text).items())
+
+
+_message_pieces = st.sampled_from(
+    ["Error", "ERROR", "cannot", "can't", "Not found", "out of memory", "range", "TypeError", "x", *" _:*#/\"'1"]
+)
+
+
+@given(st.lists(_message_pieces, max_size=12).map("".join))
+def test_error_messages_are_the_same_beside_another_script(text: str) -> None:
+    plain, other = error_messages(f"{text} one two three"), error_messages(f"{text} one two three é")
+    assert [f"{message} é" for message in plain] == list(other)
+
+
+@pytest.mark.parametrize(
+    "sign", ["ERROR", "Error", "eRRor", "TypeError", "Not Found", "out of range", "can't", "ſegfault"]
+)
+def test_what_tells_of_an_error_does_so_in_any_case_of_letters(sign: str) -> None:
+    assert error_messages(f"all is well\nhere {sign}, it said\nthat was all") == {
+        " ".join(split_words(f"here {sign} it said".lower())): f"here {sign}, it said"
+    }
+    assert error_messages("terrors and notfounds of the night, timeouts") == {}
 
 
 def test_messages_that_differ_in_numbers_and_paths_are_equal() -> None:

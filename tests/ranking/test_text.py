@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.text import MOST_COUNTED, read, terms, terms_of, without_comments, without_noise
+from bot.ranking.text import MOST_COUNTED, raw_words, read, terms, terms_of, without_comments, without_noise
+from bot.ranking.words import split_words
 
 
 @pytest.mark.parametrize(
@@ -61,6 +62,13 @@ def test_huge_texts_take_little_time(unit: str) -> None:
     started = time.process_time()
     read(huge, huge)
     assert time.process_time() - started < 2
+
+
+@given(st.text(st.characters(max_codepoint=127)) | st.text("aB1_ .'\x1c\x85\n"))
+def test_words_are_the_same_beside_another_script(text: str) -> None:
+    """Which sends a text the other way: an expression cuts it, and no table of ASCII."""
+    assert raw_words(f"{text} é") == [*raw_words(text), "é"]
+    assert split_words(f"{text} é") == [*split_words(text), "é"]
 
 
 @given(st.text(max_size=200))
