@@ -28,9 +28,9 @@ demo-postgres: install
 test: install
 	$(BIN)/pytest -n 2 --dist worksteal
 
-# The inner loop: no PostgreSQL, no other processes.
+# The inner loop: no PostgreSQL, no other processes, and of the tests of the whole bot a few.
 test-quick: install
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not postgres and not processes'
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not postgres and not processes and not whole'
 
 # Property tests with other examples every time, and more of them than the suite draws.
 test-explore: install

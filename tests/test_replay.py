@@ -161,6 +161,7 @@ def test_a_future_leak_of_the_index_is_caught(kind: type[Mirror], caught: str, t
             list(replay(read_archive(path), range(12), finder, github, look, mirror))
 
 
+@pytest.mark.processes
 def test_several_processes_give_the_answers_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexed, "LEAST_SEGMENT", 10)
     closed = (START + timedelta(hours=30)).isoformat()
@@ -170,6 +171,7 @@ def test_several_processes_give_the_answers_of_one(tmp_path: Path, monkeypatch: 
     assert alone == shared
 
 
+@pytest.mark.processes
 def test_what_goes_wrong_in_a_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexed, "LEAST_SEGMENT", 10)
     issues = read_archive(write(tmp_path / "issues.jsonl", [row(number) for number in range(40)]))
@@ -238,6 +240,7 @@ def test_an_unknown_source_is_refused(tmp_path: Path) -> None:
     assert "oracle" in result.output
 
 
+@pytest.mark.processes
 def test_ctrl_c_leaves_nothing_in_a_database_that_was_named(tmp_path: Path) -> None:
     store = tmp_path / "named.db"
     issues = write(tmp_path / "issues.jsonl", [row(number) for number in range(4000)])
@@ -272,6 +275,7 @@ def test_ctrl_c_leaves_nothing_in_a_database_that_was_named(tmp_path: Path) -> N
     engine.dispose()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("whom", ["the command alone", "all, as a terminal does"])
 def test_ctrl_c_ends_all_processes_and_says_that_the_answers_are_unfinished(whom: str, tmp_path: Path) -> None:
     temporary, out = tmp_path / "tmp", tmp_path / "out.jsonl"

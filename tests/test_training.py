@@ -27,6 +27,7 @@ def labelled(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("purpose", "model"), [("index", Model), ("search", SearchModel)])
 def test_weights_are_learned_that_the_model_reads(
     purpose: str, model: type[Model] | type[SearchModel], labelled: Path, tmp_path: Path

@@ -76,6 +76,7 @@ def test_ctrl_c_ends_a_command_without_a_trace(
     assert capsys.readouterr().err == "doppel: interrupted\n"
 
 
+@pytest.mark.processes
 def test_mcp_without_a_token_is_refused_before_anything_is_loaded() -> None:
     asked = (
         "import sys; from bot.cli import main\n"

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.harness import Doppel, World, start_world
+
+# What the inner loop keeps of these tests.
+_IN_THE_INNER_LOOP = {"test_c2_comment.py", "test_defaults.py"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of this folder, which are half of the suite's time."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and item.path.name not in _IN_THE_INNER_LOOP:
+            item.add_marker(pytest.mark.whole)
 
 
 @pytest.fixture(scope="package")

@@ -331,6 +331,7 @@ class TestModels:
         assert run_deduplication(book) is book
 
 
+@pytest.mark.processes
 def test_d6_importing_and_one_entry_load_no_model() -> None:
     """In a process of its own: nothing that computes vectors is even imported."""
     import subprocess

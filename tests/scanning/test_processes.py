@@ -64,6 +64,7 @@ def test_the_database_is_closed_when_the_answers_are_not_wanted_any_more(making:
     assert making.connections == 0
 
 
+@pytest.mark.processes
 def test_more_are_asked_about_in_processes_and_none_is_left_out(making: Making) -> None:
     numbers = range(2, PART + 3)
     answers = [answer for part in ask_in_processes(making, REPO, numbers, processes=2) for answer in part]
