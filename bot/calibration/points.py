@@ -24,24 +24,38 @@ class Point:
 
 
 def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point]:
-    """What the examples say of each issue's last decision that had candidates: for it, against it, or both.
+    """What the examples say of the comments on each issue, those in shadow and the silent ones too.
 
     A comment is right where it names an issue that somebody says is the same, up to the bar at which that one is named;
     it is wrong where each issue that it names is said to be another one. Several who say the same count as the one of
-    them who counts most, so that nobody gains by repetition.
+    them who counts most, so that nobody gains by repetition. Looks with the same likeliest candidate are one comment:
+    the first of them, which people have seen first. Where `not` has brought another one up, that is another comment.
     """
-    latest = {one.number: one for one in sorted(decisions, key=lambda one: one.at) if any(c.own for c in one.evidence)}
+    looks: dict[int, dict[int, Decision]] = {}
+    for decision in sorted(decisions, key=lambda one: one.at):
+        if named := _named(decision):
+            looks.setdefault(decision.number, {}).setdefault(named[0].number, decision)
     found: list[Point] = []
     for number, said in by_issue(made).items():
-        if decision := latest.get(number):
-            found += _for(decision, said)
-            found += _against(decision, said)
+        comments = list(looks.get(number, {}).values())
+        found += _for(comments, said)
+        for comment in comments:
+            found += _against(comment, said)
     return found
 
 
-def _for(decision: Decision, made: Sequence[Example]) -> Iterator[Point]:
+def _named(decision: Decision) -> tuple[Evidence, ...]:
+    """What the comment names; for a silent one all that it could have named."""
+    return decision.shown or tuple(one for one in decision.evidence if one.own)
+
+
+def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
     """The weight of what is right from each bar downwards: a lower one can only add to it."""
-    agreed = [(known.probability, one.weight) for one in made if one.same and (known := decision.about(one.other))]
+    agreed = [
+        (known.probability, one.weight)
+        for one in made
+        if one.same and (known := next((it for comment in comments if (it := comment.about(one.other))), None))
+    ]
     counted = 0.0
     for probability, weight in sorted(agreed, reverse=True):
         if weight > counted:
@@ -49,9 +63,9 @@ def _for(decision: Decision, made: Sequence[Example]) -> Iterator[Point]:
             counted = weight
 
 
-def _against(decision: Decision, made: Sequence[Example]) -> Iterator[Point]:
+def _against(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
     """What was said, and what only follows as far as that says more."""
-    named = decision.shown or tuple(one for one in decision.evidence if one.own)
+    named = _named(comment)
     probability = named[0].probability
     said = _rejected(named, [one for one in made if one.said])
     if said:

@@ -89,10 +89,16 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     """The digest of the decisions from `since` to before `until`; `examples` are all that are known by now."""
     inside = [one for one in sorted(decisions, key=lambda one: one.at) if since <= one.at < until]
     said = by_issue(examples)
-    spoke = {one.number: one for one in inside if one.outcome.speaks and one.shown}
+    spoke: dict[int, Line] = {}
+    for one in inside:
+        if one.outcome.speaks and one.shown:
+            line = _line(one, said.get(one.number, ()))
+            # A comment that people have judged stays in the digest when `not` has brought up what nobody has judged.
+            known = spoke.get(one.number)
+            if known is None or line.standing is not Standing.UNKNOWN or known.standing is Standing.UNKNOWN:
+                spoke[one.number] = line
     looked = {one.number for one in inside if one.outcome is not Outcome.LEFT_ALONE}
-    latest_first = sorted(spoke.values(), key=lambda one: -one.at)
-    lines = tuple(_line(decision, said.get(decision.number, ())) for decision in latest_first)
+    lines = tuple(sorted(spoke.values(), key=lambda line: -line.at))
     return Digest(
         since=since,
         until=until,

@@ -71,3 +71,15 @@ def test_c7_how_an_issue_was_closed_alone_raises_nothing() -> None:
     """Many who close a duplicate do not say that it is one."""
     closed = [Point(0.3, right=False, weight=1.0, said=False)] * 50
     assert calibrate(closed, USUAL).bar == USUAL
+
+
+def test_c7_a_word_for_the_comments_does_not_make_the_words_against_them_enough() -> None:
+    against = [Point(0.27, right=False, weight=weight) for weight in (1, 1, 1, 1, 1, 0.5, 0.25)]
+    for more in ([], [Point(0.27, right=True, weight=0.25)]):
+        assert calibrate([*against, *more], USUAL).bar == USUAL
+
+
+def test_c7_beyond_its_bounds_the_bar_is_for_people_to_choose() -> None:
+    assert calibrate([Point(0.88, right=False, weight=1.0)] * 30, USUAL).bar == USUAL
+    assert calibrate([Point(0.07, right=True, weight=1.0)] * 30, USUAL).bar == USUAL
+    assert calibrate([Point(0.58, right=False, weight=1.0)] * 30, USUAL).bar == HIGHEST

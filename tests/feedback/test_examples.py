@@ -49,6 +49,13 @@ def test_c7_who_closes_an_issue_otherwise_does_not_say_that_it_repeats_nothing()
     assert points(decisions, made) == [Point(0.15, right=False, weight=1.0, said=False)]
 
 
+def test_c7_what_only_follows_adds_nothing_to_what_was_said() -> None:
+    decisions = [decision(9, 10.0, (1, 0.3))]
+    closed = Signal(9, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 60.0)
+    made = examples(decisions, [vote(False, who=Who.AUTHOR, login="reporter"), closed], [])
+    assert points(decisions, made) == [Point(0.3, False, 0.5), Point(0.3, False, 0.5, said=False)]
+
+
 def test_c7_a_pair_that_stands_for_a_group_is_that_group() -> None:
     grouped = Decision(9, 1.0, "opened", "comment", Outcome.POSTED, 0.2, "", (Evidence(1, 0.7, 1, True, also=(5,)),))
     verdict = Verdict(1, 77, 9, 5, VerdictKind.OF, "ann", 3.0, 31)
@@ -64,6 +71,16 @@ def test_c7_a_comment_is_wrong_only_where_everything_in_it_is() -> None:
     assert points(decisions, examples(decisions, [], [first, second])) == [Point(0.8, right=False, weight=1.0)]
     of = Verdict(3, 77, 9, 2, VerdictKind.OF, "ann", 30.0, 32)
     assert points(decisions, examples(decisions, [], [of])) == [Point(0.3, right=True, weight=1.0)]
+
+
+def test_c7_what_not_has_taken_out_of_a_comment_was_wrong_whatever_came_in_its_place() -> None:
+    """The comment named #1; after `not #1` it names #5, of which nobody has said anything."""
+    decisions = [decision(9, 10.0, (1, 0.6)), decision(9, 21.0, (5, 0.25)), decision(9, 22.0, (5, 0.35))]
+    made = examples(decisions, [], [Verdict(1, 77, 9, 1, VerdictKind.NOT, "ann", 20.0, 1, details={"who": "triage"})])
+    assert points(decisions, made) == [Point(0.6, right=False, weight=1.0)]
+    assert [(line.other, line.standing) for line in digest(decisions, made, 0.0, 90.0).lines] == [(1, Standing.WRONG)]
+    both = [*made, *examples(decisions, [vote(False)], [])]
+    assert points(decisions, both) == [Point(0.6, right=False, weight=1.0), Point(0.25, right=False, weight=1.0)]
 
 
 def test_c7_many_votes_for_one_comment_count_as_the_strongest_of_them() -> None:
@@ -86,6 +103,7 @@ signals = st.lists(
     max_size=30,
 )
 DECISIONS = [decision(n, 10.0, (101, 0.22 + n / 100), (102, 0.15)) for n in range(1, 13)]
+DECISIONS += [decision(n, 40.0, (102, 0.45), (101, 0.3)) for n in range(1, 5)]
 
 
 @given(signals, st.integers(1, 12), st.sampled_from(Who), st.sampled_from([0, 101]))
@@ -117,6 +135,8 @@ def test_c7_the_digest_says_how_right_the_week_was() -> None:
         vote(True, number=2),
         vote(False, number=3),
         Signal(5, Kind.CLOSED, "ann", 97, True, Who.TRIAGE, 30.0),
+        # To close an issue otherwise says nothing of the comment.
+        Signal(4, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 31.0),
     ]
     found = digest(decisions, examples(decisions, said, []), 10.0, 20.0)
     assert [(line.number, line.other, line.standing) for line in found.lines] == [
