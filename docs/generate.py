@@ -1,5 +1,5 @@
 """Writes the pages that are made from the code: docs/cli.md, docs/example-comment.md, the JSON Schema of a repository's
-settings, and the tables of docs/config.md, docs/repository-settings.md and docs/commands.md.
+settings, and the tables of docs/config.md, docs/repository-settings.md, docs/commands.md and docs/words.md.
 
 `python -m docs.generate` writes them; tests/test_docs.py holds that they are current.
 """
@@ -15,7 +15,7 @@ from bot.cli import COMMANDS, EXIT_CODES, cli
 from bot.config.describe import SCHEMA_NAME, schema_text, settings_table, sources_table
 from bot.render.help import commands_list
 from bot.settings import VARIABLES
-from bot.words import english
+from bot.words import Declared, Words, declared, english
 from docs import example
 
 DOCS = Path(__file__).parent
@@ -55,6 +55,20 @@ def config_table() -> str:
     return "\n".join(["| variable | meaning | default |", "|---|---|---|", *rows])
 
 
+def words_tables() -> str:
+    """Every text by where it stands, with its variables and its English words."""
+    places: dict[str, list[Declared]] = {}
+    for one in declared(Words).values():
+        places.setdefault(one.place, []).append(one)
+    return "\n\n".join(
+        f"### {place}\n\n| text | variables | what it is for |\n|---|---|---|\n"
+        + "\n".join(
+            f"| `{one.name}` | {' '.join(f'`{name}`' for name in one.variables) or '–'} | {one.says} |" for one in texts
+        )
+        for place, texts in places.items()
+    )
+
+
 def with_table(page: str, table: str) -> str:
     """`page` with what stands between its two marks replaced by `table`."""
     before, _, rest = page.partition(BEGIN)
@@ -68,6 +82,7 @@ def pages() -> dict[Path, str]:
         "config.md": config_table(),
         "repository-settings.md": f"{settings_table()}\n\n## Sources\n\n{sources_table()}",
         "commands.md": commands_list(english()),
+        "words.md": words_tables(),
     }
     return {
         DOCS / "cli.md": cli_page(),
