@@ -24,6 +24,9 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
         return _refusal(operation, cause)
     if isinstance(problem, RequestTimeout):
         return Unavailable(f"{operation}: GitHub did not answer in time")
+    if isinstance(cause, ValueError):
+        # A token that was asked for on the way came back cut off, say.
+        return Unavailable(f"{operation}: the answer cannot be read ({type(cause).__name__})")
     return GitHubError(operation, 0, f"the request failed ({type(cause).__name__})")
 
 

@@ -23,6 +23,7 @@ from bot.private import close_to_others, make_file
 PATIENCE = 30.0
 
 # Seconds between two tries to take SQLite's write lock: in the time that a commit usually takes, and later.
+_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 
 
@@ -113,6 +114,13 @@ def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.E
         _use_wal(connection, patience)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
+
+    @sa.event.listens_for(engine, "before_cursor_execute")
+    def wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: str, *_: Any) -> None:
+        # The driver begins a transaction before the first statement that writes, and there SQLite would wait as it
+        # does: DBOS's transactions, which know nothing of `write`, would starve beside those that do.
+        if statement.lstrip()[:6].upper() in _WRITES and not cursor.connection.in_transaction:
+            _take_write_lock(connection)
 
     return engine
 

@@ -99,3 +99,9 @@ def test_everything_else_is_said_without_the_librarys_words() -> None:
         assert isinstance(error, GitHubError)
         assert "ghs_secret" not in str(error)
     assert isinstance(translate("x", RequestTimeout(httpx.ReadTimeout("late"))), Retryable)
+
+
+def test_an_answer_that_cannot_be_read_may_be_better_next_time() -> None:
+    found = translate("x", RequestError(ValueError("half of a token: ghs_secret")))
+    assert isinstance(found, Unavailable)
+    assert "ghs_secret" not in str(found)
