@@ -22,6 +22,7 @@ import sqlalchemy as sa
 
 from bot.jobs.database import queue_engine, workflow_table
 from bot.settings import load
+from bot.store import open_store
 from bot.webhook import LARGEST_PAYLOAD, sign
 
 pytestmark = pytest.mark.processes
@@ -152,6 +153,15 @@ def test_chunked_bodies_are_taken_up_to_the_limit(server: Server) -> None:
     with contextlib.suppress(ConnectionResetError, BrokenPipeError):
         assert server.request("POST", "/webhook", body=endless, **options)[0] == 413
     assert server.queued() == ["chunked"]
+    # What the processes have counted is in the database when they have ended in peace.
+    assert server.process is not None
+    server.process.terminate()
+    server.process.wait(30)
+    store = open_store(load(server.environ))
+    counted = store.counters.all()
+    store.close()
+    assert counted['doppel_deliveries_total {"outcome": "accepted"}'] == 1
+    assert counted['doppel_deliveries_total {"outcome": "refused"}'] == 1
 
 
 def test_what_was_acknowledged_is_in_the_queue_whenever_the_web_is_killed(server: Server) -> None:
