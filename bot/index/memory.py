@@ -85,6 +85,9 @@ class Memory:
         """
         with self._lock:
             if self._counted < state.sequence:
+                if self._frequencies and not _is_left(connection, repo_id, self._counted):
+                    # Another process has forgotten the repository, and filled it with terms of other numbers.
+                    self._frequencies.clear()
                 for name, counts in self._frequencies.items():
                     self._frequencies[name] = grown(counts, state.next_term, 0)
                 if self._frequencies:
@@ -138,6 +141,13 @@ def _count_all(connection: sa.Connection, repo_id: int, field: int, counts: NDAr
     while rows := cursor.fetchmany(_ROWS):
         pairs = np.array(rows, dtype=np.int64)
         counts[pairs[:, 0] - first] = pairs[:, 1]
+
+
+def _is_left(connection: sa.Connection, repo_id: int, upto: int) -> bool:
+    """Whether any issue has not changed since a change."""
+    table = indexed_terms
+    query = sa.select(table.c.number).where(table.c.repo_id == repo_id, table.c.changed <= upto).limit(1)
+    return connection.execute(query).first() is not None
 
 
 def _count_changed(

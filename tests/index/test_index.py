@@ -106,6 +106,19 @@ class TestFinding:
 
 
 class TestIssues:
+    def test_frequencies_are_counted_anew_where_another_process_has_filled_the_repository_anew(
+        self, engine: sa.Engine, index: Index
+    ) -> None:
+        index.put(1, [IndexedIssue(number, "alpha beta", "gamma") for number in range(1, 4)])
+        with index.view(1) as view:
+            assert view.frequencies("words")[view.look_up(index.analyse(1, "beta", ""))["words"].terms].tolist() == [3]
+        other = Index(engine, TextAnalyser())
+        other.forget(1)
+        other.put(1, [IndexedIssue(number, f"own{number}x zeta", "beta") for number in range(1, 9)])
+        with index.view(1) as view:
+            known = view.look_up(index.analyse(1, "zeta own5x", ""))["words"]
+            assert view.frequencies("words")[known.terms].tolist() == known.issues.tolist() == [8, 1]
+
     def test_an_issue_comes_back_as_it_went_in(self, index: Index) -> None:
         at = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
         repo = RepoRef("acme", "app")
