@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -93,3 +94,61 @@ def test_a_copy_shares_everything(index: Index) -> None:
     for name in ("titles", "title_in_title", "words_shared", "words_of_question", "words_of_candidate", "ratio"):
         assert np.isclose(column[name], 1), name
     assert column["same_author"] == 0
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(them=st.lists(written, min_size=1, max_size=4), target=written)
+def test_features_of_terms_are_those_that_a_plain_count_gives(index: Index, them, target) -> None:  # type: ignore[no-untyped-def]
+    repo = next(_repositories)
+    issues = [issue(number, one) for number, one in enumerate(them, 1)]
+    index.put(repo, [IndexedIssue.of(one) for one in issues])
+    found = values(index, repo, issue(99, target), [one.number for one in issues])
+    read = [index.analyse(repo, one.title, one.body).terms for one in issues]
+    mine = index.analyse(repo, *target[:2]).terms
+
+    def rarity(field: str, term: str) -> float:
+        # A word that the field never has, but another one, counts as one that it has once.
+        seen = max(sum(term in one[field] for one in read), any(term in one["words"] for one in read))
+        return float(np.log1p((50 - seen + 0.5) / (seen + 0.5)) / np.log1p(50.5 / 0.5))
+
+    def mass(terms: set[str], field: str) -> float:
+        return sum(rarity(field, term) for term in terms)
+
+    for row, theirs in zip(found, read, strict=True):
+        shared = {field: set(mine[field]) & set(theirs[field]) for field in features.FIELDS}
+        title_in_words = set(mine["title"]) & set(theirs["words"])
+        words_in_title = set(mine["words"]) & set(theirs["title"])
+        rarest = sorted((rarity("words", term) for term in shared["words"]), reverse=True)
+        words = mass(shared["words"], "words")
+        either = mass(set(mine["words"]), "words") + mass(set(theirs["words"]), "words") - words
+        expected = {
+            "titles": _share(
+                sum(rarity("title", term) ** 2 for term in shared["title"]),
+                np.sqrt(np.prod([sum(rarity("title", term) ** 2 for term in one["title"]) for one in (mine, theirs)])),
+            ),
+            "title_in_title": _share(mass(shared["title"], "title"), mass(set(mine["title"]), "title")),
+            "title_in_words": _share(mass(title_in_words, "words"), mass(set(mine["title"]), "words")),
+            "words_in_title": _share(mass(words_in_title, "title"), mass(set(theirs["title"]), "title")),
+            "words_shared": _share(words, either),
+            "rarest": sum(rarest[:1]),
+            "rarest_five": sum(rarest[:5]),
+            "codes": np.log1p(mass(shared["codes"], "codes")),
+            "rarest_code": max((rarity("codes", term) for term in shared["codes"]), default=0),
+            "messages": np.log1p(mass(shared["messages"], "messages")),
+            "length": np.log1p(sum(theirs["words"].values())),
+        }
+        assert {name: row[NAMES.index(name)] for name in expected} == pytest.approx(expected, abs=1e-9)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=len(standing.COMPARED), max_size=len(standing.COMPARED))))
+def test_equals_share_the_best_rank(rows: list[list[int]]) -> None:
+    compared = np.zeros((len(rows), len(NAMES)))
+    for place, name in enumerate(standing.COMPARED):
+        compared[:, NAMES.index(name)] = [row[place] for row in rows]
+    ranks = standing.standings(compared)[:, -len(standing.COMPARED) :]
+    expected = [[np.log1p(sum(other[at] > own for other in rows)) for at, own in enumerate(row)] for row in rows]
+    assert ranks == pytest.approx(np.array(expected).reshape(ranks.shape))
