@@ -72,7 +72,7 @@ VARIABLES = (
     Variable("DOPPEL_METRICS_TOKEN", "The bearer token that `/metrics` then asks for.", "everybody may read it"),
     Variable(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
-        "Where traces go, as OpenTelemetry names it, such as `http://localhost:4318`; needs `pip install doppel[otel]`.",
+        "Where traces go, as OpenTelemetry names it, such as `http://localhost:4318`; needs `doppel[otel]`.",
     ),
     Variable("DOPPEL_HOME", "The data directory.", "the platform's user data directory"),
     Variable("DOPPEL_GITHUB_API_VERSION", "The REST API version that is asked for.", "2026-03-10"),
