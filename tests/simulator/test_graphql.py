@@ -262,3 +262,20 @@ def test_h6_discussions_need_a_permission_of_their_own(sim: Simulator, bot: Api)
 def test_what_a_search_for_discussions_does_not_know_is_refused(person: Callable[..., Api], query: str) -> None:
     body = person("ada").graphql(DISCUSSIONS, q=f"repo:acme/app {query}")
     assert "not simulated here" in body["errors"][0]["message"]
+
+
+def test_reactions_to_a_comment_with_who_gave_them(sim: Simulator, bot: Api) -> None:
+    """The latest first, of one kind; an App's bot is no User."""
+    comment = sim.comment("acme/app", 1, sim.app.bot, "Seen before")
+    for login, content in (("ann", "-1"), ("bob", "-1"), ("ann", "heart")):
+        sim.react(comment, login, content)
+        sim.clock.advance(60)
+    sim.react(comment, sim.app.bot, "-1")
+    ask = """query($id: ID!) { nodes(ids: [$id]) { ... on IssueComment { reactions(
+        first: 2, content: THUMBS_DOWN, orderBy: {field: CREATED_AT, direction: DESC}) {
+        totalCount viewerHasReacted pageInfo { hasNextPage } nodes { content createdAt user { login } } } } } }"""
+    (node,) = bot.graphql(ask, id=comment.node_id)["data"]["nodes"]
+    found = node["reactions"]
+    assert (found["totalCount"], found["viewerHasReacted"], found["pageInfo"]["hasNextPage"]) == (3, True, True)
+    assert [one["user"] for one in found["nodes"]] == [None, {"login": "bob"}]
+    assert {one["content"] for one in found["nodes"]} == {"THUMBS_DOWN"}
