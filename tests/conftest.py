@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import shutil
@@ -29,6 +30,12 @@ _serial = itertools.count(1)
 # Nothing here must survive a power failure, and a test suite commits often. With hundreds of small databases the server
 # would vacuum all the time.
 _POSTGRES = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what is loaded by now, which it would look through again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
