@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from bot.index.backfill import Backfills
 from bot.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
 from bot.simulator.webhooks import Answer
 from bot.store.missed import MissedDeliveries
@@ -165,3 +166,25 @@ def test_c2_after_a_longer_outage_the_index_has_everything_and_nobody_is_answere
     assert "Crash while exporting to PDF" in doppel.advice(3)
     doppel.open("Everywhere a dark mode", author="carol")
     assert "Dark mode everywhere" in doppel.advice(4)
+
+
+def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing_twice(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    store, repo_id = doppel.services.store, doppel.repository.id
+    backfills = Backfills(store.engine)
+    backup = backfills.get(repo_id)
+    assert backup is not None
+    doppel.open(*AGAIN, author="bob")
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+    # Nothing of the second issue was there yet.
+    doppel.services.indexing.remove(repo_id, 2)
+    store.forget_issue(repo_id, 2)
+    backfills.set(repo_id, backup)
+    doppel.sim.clock.advance(1800)
+    doppel.services.indexing.look_again()
+    doppel.settle()
+    assert doppel.services.index.count(repo_id) == 2
+    doppel.sim.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")
+    doppel.settle()
+    assert len(doppel.said(2)) == 1, "its own comment was found by its marker"
+    assert "Crash while exporting to PDF" in doppel.advice(2)
