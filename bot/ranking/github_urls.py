@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
@@ -27,6 +28,10 @@ class Thing:
     what: str = ""
 
 
+# Slashes and the space between and around them.
+_END = re.compile(r"[\s/]+\Z")
+
+
 def normalize_url(url: str) -> str:
     """An address in the one way in which equal ones are written.
 
@@ -42,7 +47,7 @@ def normalize_url(url: str) -> str:
     port = parts.port
     # The scheme becomes https, whose own port goes as well as that of the scheme which was written.
     shown = "" if port in (None, 443, _DEFAULT_PORTS[parts.scheme.lower()]) else f":{port}"
-    return f"https://{host}{shown}{parts.path.rstrip('/')}"
+    return f"https://{host}{shown}{_END.sub('', parts.path)}"
 
 
 def thing_at(url: str) -> Thing | None:
@@ -111,6 +116,8 @@ def _split(url: str) -> SplitResult | None:
         parts = urlsplit(url.strip())
         # Reading the port is what finds a wrong one.
         usable = parts.scheme.lower() in _DEFAULT_PORTS and parts.hostname and (parts.port or True)
+        # A host with a space in it is none, and the next reading would take the space for the end.
+        usable = usable and not any(one.isspace() for one in parts.hostname or "")
     except ValueError:
         return None
     return parts if usable else None

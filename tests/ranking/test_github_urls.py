@@ -41,6 +41,11 @@ urls = st.one_of(
 )
 
 
+@pytest.mark.parametrize("url", ["https:// #3", "https://a.b/ #3", "https://a.b/ / /?x"])
+def test_h3_space_in_odd_places_changes_nothing_more_either(url: str) -> None:
+    assert normalize_url(normalize_url(url)) == normalize_url(url)
+
+
 @given(urls)
 def test_h3_normalizing_twice_changes_nothing_more(url: str) -> None:
     once = normalize_url(url)
