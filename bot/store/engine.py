@@ -23,8 +23,10 @@ from bot.private import close_to_others, make_file
 PATIENCE = 30.0
 
 # Seconds between two tries to take SQLite's write lock: in the time that a commit usually takes, and later.
-_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
+
+# How a statement that writes begins.
+_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
 
 
 def make_engine(
