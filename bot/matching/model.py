@@ -22,6 +22,9 @@ from bot.matching import confidence, features, standing
 
 Booleans = NDArray[np.bool_]
 
+# Scores that agree to so many decimals are equal.
+_DIGITS = 5
+
 # Set by hand, because labelled files hold next to none: copies by somebody else. Most of those few are not marked as
 # duplicates either, so they are said to be likely enough to be shown, and not more. More than a few copies of one text
 # come from a form that nobody filled in.
@@ -98,7 +101,8 @@ class Model:
         Of equals the older comes first. Who ranks lower is never called likelier.
         """
         scores = self.ranking(standing.standings(values))
-        order = np.lexsort((numbers, -scores))
+        # Products of vectors differ in their last digits from one number of threads to another; equals stay equals.
+        order = np.lexsort((numbers, -np.round(scores, _DIGITS)))
         rows = confidence.rows(values[order], scores[order], total)
         leaders, rest = order[: len(rows)], order[len(rows) :]
         odds = self.calibration(confidence.calibration(self.confidence(rows), total))

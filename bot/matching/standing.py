@@ -38,6 +38,9 @@ NAMES = (
     *(f"{name}, rank" for name in COMPARED),
 )
 
+# Values that agree to so many decimals are equal.
+_DIGITS = 5
+
 _COLUMNS = [features.NAMES.index(name) for name in COMPARED]
 
 
@@ -53,6 +56,8 @@ def standings(values: Floats) -> Floats:
 
 def _ranks(rows: Floats) -> Floats:
     """Of each value how many of its row are above it."""
+    # Products of vectors differ in their last digits from one number of threads to another; equals stay equals.
+    rows = np.round(rows, _DIGITS)
     order = np.argsort(-rows, axis=1)
     ordered = np.take_along_axis(rows, order, axis=1)
     # The first of equals has its place for a rank, and the others have the same.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -22,6 +23,8 @@ from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findin
 from bot.mcp.tools import Tools
 from bot.scanning.asking import LEAST
 from bot.scanning.groups import THRESHOLD
+
+log = logging.getLogger(__name__)
 
 INSTRUCTIONS = """\
 Doppel finds earlier reports of an issue in a GitHub repository. Before filing an issue, call check_draft. For an issue
@@ -90,6 +93,12 @@ async def _offer_sessions(ctx: ServerRequestContext[str, Any], call_next: CallNe
     return await call_next(ctx)
 
 
+async def _note_request(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
+    """What agents ask for, without what they ask it about."""
+    log.debug("an agent asks for %s", ctx.method)
+    return await call_next(ctx)
+
+
 def build_server(tools: Tools, *, allow_writes: bool = False, version: str = "") -> MCPServer[str]:
     """The server. Nothing in it writes to GitHub unless `allow_writes`."""
     server: MCPServer[str] = MCPServer(
@@ -98,7 +107,7 @@ def build_server(tools: Tools, *, allow_writes: bool = False, version: str = "")
         instructions=INSTRUCTIONS,
         version=version,
         lifespan=_connection,
-        middleware=[_offer_sessions],
+        middleware=[_note_request, _offer_sessions],
     )
     _add_reading(server, tools)
     if allow_writes:

@@ -128,7 +128,9 @@ def _copy(reading: sa.Connection, table: sa.Table, engine: sa.Engine, copy: sa.T
         with write(engine) as connection:
             if rows:
                 connection.execute(sa.insert(copy), rows)
-            _note(connection, copy.name, source, json.dumps(key_of(table, piece[-1])) if rows else _DONE)
+            # A table without a key is done with its one piece: to begin it again would double it.
+            more = rows and list(table.primary_key.columns)
+            _note(connection, copy.name, source, json.dumps(key_of(table, piece[-1])) if more else _DONE)
         tell(table.name, len(rows))
     with write(engine) as connection:
         _number_on(connection, copy)

@@ -28,6 +28,8 @@ class Endpoint:
         answer = {"data": [{"index": i, "embedding": [1.0, float(i)]} for i in range(len(json["input"]))]}
 
         class Answer:
+            status_code = 200
+
             def raise_for_status(self) -> None: ...
 
             def json(self) -> Any:

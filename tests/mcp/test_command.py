@@ -92,7 +92,7 @@ def test_stdout_has_nothing_but_the_protocol(environment: dict[str, str], tmp_pa
         rest, err = process.stdout.read(), process.stderr.read()
     assert [one["id"] for one in answers] == [1, 2, 3]
     assert (rest, process.returncode) == ("", 0)
-    assert "explain_pair" in err
+    assert "an agent asks for tools/call" in err
     assert environment["GITHUB_TOKEN"] not in err
 
 
