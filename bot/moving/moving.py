@@ -118,7 +118,8 @@ def _copy(reading: sa.Connection, table: sa.Table, engine: sa.Engine, copy: sa.T
     if note == _DONE:
         return
     names = {column.name for column in copy.columns}
-    if list(table.primary_key.columns):
+    has_key = len(table.primary_key.columns) > 0
+    if has_key:
         pieces = batches(reading, table, json.loads(note) if note else None)
     else:
         # Without a key it is one piece. Such tables are small: they hold what counts for an hour.
@@ -129,8 +130,8 @@ def _copy(reading: sa.Connection, table: sa.Table, engine: sa.Engine, copy: sa.T
             if rows:
                 connection.execute(sa.insert(copy), rows)
             # A table without a key is done with its one piece: to begin it again would double it.
-            more = rows and list(table.primary_key.columns)
-            _note(connection, copy.name, source, json.dumps(key_of(table, piece[-1])) if more else _DONE)
+            after = json.dumps(key_of(table, piece[-1])) if rows and has_key else _DONE
+            _note(connection, copy.name, source, after)
         tell(table.name, len(rows))
     with write(engine) as connection:
         _number_on(connection, copy)
