@@ -20,7 +20,7 @@ from bot.dashboard.settings_page import setting_rows
 from bot.dashboard.sign_in import NotSignedIn, SignIn
 from bot.errors import DoppelError
 from bot.model import RepoRef
-from bot.pages import protect
+from bot.pages import is_https, protect, root_url
 from bot.store import StoredRepository
 
 COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
@@ -83,11 +83,20 @@ class _Pages:
             if session is None:
                 return redirect(url_for("dashboard.login", next=request.path))
             repository = self._data.store.repositories.by_name(RepoRef(owner, name))
-            if repository is None or not self._dashboard.access.allows(repository, session.login):
+            if repository is None or not self._may_see(repository, session):
                 abort(404)
             return view(repository, **rest)
 
         return shown
+
+    def _may_see(self, repository: StoredRepository, session: Session) -> bool:
+        """Whether the person may. While GitHub does not say, only who saw it at sign-in is told that it is there."""
+        try:
+            return self._dashboard.access.allows(repository, session.login)
+        except DoppelError:
+            if repository.id in session.repositories:
+                raise
+            return False
 
     def login(self) -> Page:
         """Send the person to GitHub. What comes back must fit the cookie, so that nobody is signed in by a link."""
@@ -201,8 +210,7 @@ class _Pages:
     @staticmethod
     def _back() -> str:
         """Where GitHub sends the person back to; one of the addresses in the manifest."""
-        secure = request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
-        return url_for("dashboard.callback", _external=True, _scheme="https" if secure else request.scheme)
+        return root_url() + url_for("dashboard.callback")
 
 
 def _is_ours(path: str) -> bool:
@@ -211,7 +219,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _set(answer: Response, name: str, value: str, seconds: int) -> None:
-    answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="Lax", secure=request.is_secure)
+    answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="Lax", secure=is_https())
 
 
 def _unavailable(problem: DoppelError) -> tuple[str, int]:

@@ -15,6 +15,19 @@ def make_pages() -> Blueprint:
     return Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/static")
 
 
+def is_https() -> bool:
+    """Whether the browser came over HTTPS; a proxy that ends TLS says so in X-Forwarded-Proto.
+
+    Who forges the header misleads nobody but their own browser.
+    """
+    return request.is_secure or request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
+
+
+def root_url() -> str:
+    """The bot's root as the browser has it, without a slash, for addresses that lead the same person back here."""
+    return f"{'https' if is_https() else 'http'}://{request.host}"
+
+
 def protect(blueprint: Blueprint) -> None:
     """Give every page of a blueprint the headers of private pages, and refuse what another site's page posts."""
 

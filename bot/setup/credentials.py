@@ -19,7 +19,7 @@ FILE = "app.env"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What GitHub tells of an App once, when it is created. `web_url` is the root of GitHub's pages."""
+    """What GitHub tells of an App once, when it is created, and where it is to be reached (`proxy_url`: a channel)."""
 
     app_id: int
     slug: str

@@ -19,7 +19,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from bot.errors import DoppelError, InvalidArgument, SettingsError
 from bot.local import is_here
-from bot.pages import POLICY, protect
+from bot.pages import POLICY, is_https, protect, root_url
 from bot.setup.credentials import Credentials
 from bot.setup.manifest import Place, make_manifest, place_of, wanted
 
@@ -74,7 +74,7 @@ class _Pages:
         given = request.args.get("token", "")
         if given and self._is_token(given):
             answer = redirect(url_for("setup.form"))
-            answer.set_cookie(COOKIE, given, httponly=True, samesite="Lax", secure=request.is_secure, path="/setup")
+            answer.set_cookie(COOKIE, given, httponly=True, samesite="Lax", secure=is_https(), path="/setup")
             return answer
         if not self._is_token(request.cookies.get(COOKIE, "")):
             return render_template("setup/closed.html"), 403
@@ -83,11 +83,11 @@ class _Pages:
     def form(self) -> Page:
         if self._setup.slug_of_app is not None:
             return redirect(url_for("setup.done"))
-        local = is_here(self._seen())
+        local = is_here(root_url())
         entered = {
             "name": f"Doppel {secrets.token_hex(2)}",
             "organization": "",
-            "address": "" if local and not is_here(self._setup.github) else self._seen(),
+            "address": "" if local and not is_here(self._setup.github) else root_url(),
             "channel": self._setup.channel,
             "github": place_of(self._setup.github).web,
         }
@@ -111,7 +111,7 @@ class _Pages:
             )
         except InvalidArgument as problem:
             return render_template("setup/form.html", entered=entered, problem=str(problem)), 422
-        manifest = make_manifest(choice, self._seen(), self._setup.permissions, self._setup.events)
+        manifest = make_manifest(choice, root_url(), self._setup.permissions, self._setup.events)
         state = self._signer.dumps({"api": place.api, "proxy": choice.proxy})
         action = choice.form_action(place, str(state))
         page = Response(
@@ -168,10 +168,3 @@ class _Pages:
 
     def _is_token(self, given: str) -> bool:
         return hmac.compare_digest(given.encode(), self._setup.token.encode())
-
-    @staticmethod
-    def _seen() -> str:
-        """The bot's root as the browser has it; a proxy that ends TLS says so, and only this person would be misled."""
-        if request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https":
-            return f"https://{request.host}"
-        return request.host_url.rstrip("/")

@@ -100,6 +100,14 @@ def test_a_sign_in_that_did_not_begin_here_is_refused(host: Host) -> None:
     assert victim.get_cookie("doppel_session") is None
 
 
+def test_behind_a_proxy_that_ends_tls_cookies_and_addresses_are_those_of_https(host: Host) -> None:
+    browser = host.browser()
+    answer = browser.get("/login", headers={"X-Forwarded-Proto": "https"})
+    assert parse_qs(urlsplit(answer.location).query)["redirect_uri"] == ["https://localhost/login/callback"]
+    assert "Secure" in answer.headers["Set-Cookie"]
+    assert "Secure" not in browser.get("/login").headers["Set-Cookie"]
+
+
 def test_a_code_is_good_once(host: Host) -> None:
     browser = host.browser()
     back = host.come_back(browser, "tara")
@@ -150,3 +158,8 @@ def test_nobody_sees_anything_while_github_cannot_say_who_may(
     answer = browser.get("/dashboard/acme/app")
     assert answer.status_code == 503
     assert "grey" not in answer.text
+    # Who did not see it at sign-in learns nothing by the failure either.
+    host.simulator.sim.faults.add("GET /repos/acme/secret/collaborators/*", status=403, times=None)
+    hidden, unknown = browser.get("/dashboard/acme/secret"), browser.get("/dashboard/acme/nothing")
+    assert (hidden.status_code, hidden.text) == (unknown.status_code, unknown.text)
+    assert hidden.status_code == 404

@@ -339,56 +339,55 @@ def test_the_queue_lies_beside_the_store(tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
+class Held:
+    """Work that lasts until it is let go; `most` is how many pieces of it were at work at once."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.at_work = self.most = 0
+        self._lock = threading.Lock()
+
+    def __call__(self, job: Job) -> None:
+        with self._lock:
+            self.at_work += 1
+            self.most = max(self.most, self.at_work)
+        self.go.wait(60)
+        with self._lock:
+            self.at_work -= 1
+
+
 def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiting(bench: Bench) -> None:
-    go, at_work, most = threading.Event(), [0], [0]
-
-    def work(job: Job) -> None:
-        with bench.lock:
-            at_work[0] += 1
-            most[0] = max(most[0], at_work[0])
-        go.wait(60)
-        with bench.lock:
-            at_work[0] -= 1
-
+    held = Held()
     steps = [
         IndexEvent(1, RepositorySummary(repo_id, RepoRef("acme", "app"), private=False), "chain")
         for repo_id in range(7_000, 7_012)
     ]
     for step in steps:
-        bench.reactions[step.delivery_id] = work
+        bench.reactions[step.delivery_id] = held
         assert bench.inbox.put(step.delivery_id, step)
         assert not bench.inbox.put(step.delivery_id, step)
-    bench.wait(lambda: at_work[0] > 0)
+    bench.wait(lambda: held.at_work > 0)
     number = next(_number)
     bench.inbox.put("beside", event(number))
     bench.wait(lambda: len(bench.calls("beside")) == 1)
-    go.set()
+    held.go.set()
     bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == len(steps))
-    assert most[0] == 1
+    assert held.most == 1
 
 
 def test_an_installation_whose_jobs_all_wait_keeps_no_other_waiting(bench: Bench) -> None:
     """The short form of `python -m bench.fairness`: 200 events of one of them, of which none ends, 10 of another."""
-    go, at_work, most = threading.Event(), [0], [0]
-
-    def wait(job: Job) -> None:
-        with bench.lock:
-            at_work[0] += 1
-            most[0] = max(most[0], at_work[0])
-        go.wait(60)
-        with bench.lock:
-            at_work[0] -= 1
-
+    held = Held()
     noisy = [f"noisy-{n}" for n in range(200)]
     for n, delivery in enumerate(noisy):
-        bench.reactions[delivery] = wait
+        bench.reactions[delivery] = held
         bench.inbox.put(delivery, event(n, repo_id=81, installation=81))
-    bench.wait(lambda: most[0] == 4)
+    bench.wait(lambda: held.most == 4)
     quiet = [f"quiet-{n}" for n in range(10)]
     for n, delivery in enumerate(quiet):
         bench.inbox.put(delivery, event(n, repo_id=82, installation=82))
     bench.wait(lambda: len(bench.calls(*quiet)) == 10, seconds=30)
-    assert (at_work[0], most[0]) == (4, 4), "it has its own places all the time, and no more"
+    assert (held.at_work, held.most) == (4, 4), "it has its own places all the time, and no more"
     bench.inbox.erase(81)
-    go.set()
-    bench.wait(lambda: at_work[0] == 0)
+    held.go.set()
+    bench.wait(lambda: held.at_work == 0)
