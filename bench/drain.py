@@ -175,7 +175,7 @@ def working(command: list[str], environ: dict[str, str], home: Path) -> Iterator
 
 def index(command: list[str], environ: dict[str, str], home: Path, url: str, installations: int) -> None:
     """Let a worker read all repositories into the index."""
-    from bot.wiring import prepare_databases
+    from bot.wiring.clients import prepare_databases
 
     settings = load(environ)
     prepare_databases(settings)

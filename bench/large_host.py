@@ -43,7 +43,8 @@ from bot.model import RepoRef
 from bot.settings import Settings, load
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
-from bot.wiring import build_index, build_services, job_handler
+from bot.wiring.indexes import build_index
+from bot.wiring.worker import build_services, job_handler
 from bot.worker import run
 
 REPOSITORIES_EACH = 5

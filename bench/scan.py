@@ -45,7 +45,7 @@ from bot.scanning.linkage import Pair, linked
 from bot.scanning.model import Answer, Found
 from bot.scanning.processes import ask_in_processes
 from bot.store import open_store
-from bot.wiring import build_asker, build_index
+from bot.wiring.indexes import build_asker, build_index
 
 REPO = 1
 SIZE = 3_000

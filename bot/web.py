@@ -87,7 +87,7 @@ def _add_pages(app: Flask, settings: Settings) -> None:
     from bot.dashboard.pages import make_dashboard
     from bot.pages import make_pages
     from bot.setup.pages import make_setup
-    from bot.wiring import build_dashboard, build_setup
+    from bot.wiring.pages import build_dashboard, build_setup
 
     app.register_blueprint(make_pages())
     if settings.setup_token:

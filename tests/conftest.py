@@ -81,7 +81,7 @@ def new_store(request: pytest.FixtureRequest, new_database: Callable[[str], str]
         if kind not in made:
             # Loaded here, for the sake of a run without databases.
             from bot.settings import Settings
-            from bot.wiring import prepare_databases
+            from bot.wiring.clients import prepare_databases
 
             made[kind] = new_database(kind)
             prepare_databases(Settings(home=Path("unused"), database_url=made[kind]))

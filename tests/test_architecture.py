@@ -56,7 +56,8 @@ def crossings(
 
 
 def test_only_the_composition_root_knows_the_handlers() -> None:
-    assert set(crossings(("bot",), ("handlers",))) == {COMPOSITION_ROOT}
+    known_by = crossings(("bot",), ("handlers",))
+    assert known_by and all(within(module, COMPOSITION_ROOT) for module in known_by)
 
 
 def test_the_pure_core_has_no_effects_and_no_clock() -> None:

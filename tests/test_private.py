@@ -13,7 +13,7 @@ from bot.evaluation.keeping import KeptHistory
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.store import open_store
-from bot.wiring import prepare_databases
+from bot.wiring.clients import prepare_databases
 
 
 @pytest.fixture(autouse=True)

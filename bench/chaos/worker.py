@@ -53,20 +53,21 @@ def main() -> None:
             def now(cls, tz: datetime.tzinfo | None = None) -> Any:
                 return datetime.datetime.fromtimestamp(clock(), tz)
 
-    from bot import cli, comments, redelivery, wiring
+    from bot import cli, comments, redelivery
     from bot.jobs import retry
+    from bot.wiring import clients, worker
 
     if file:
-        wiring.datetime = Moved  # type: ignore[misc,attr-defined]
+        clients.datetime = Moved  # type: ignore[misc,attr-defined]
     if os.environ.get(SHORT):
-        wiring.CommentKeeper = functools.partial(comments.CommentKeeper, lease=LEASE)  # type: ignore[misc,assignment]
-        wiring.GitHub = functools.partial(wiring.GitHub, timeout=TIMEOUT)  # type: ignore[misc,assignment]
-        wiring.RECOVER_EVERY = LOOK_EVERY
+        worker.CommentKeeper = functools.partial(comments.CommentKeeper, lease=LEASE)  # type: ignore[misc,assignment]
+        clients.GitHub = functools.partial(clients.GitHub, timeout=TIMEOUT)  # type: ignore[misc,assignment]
+        worker.RECOVER_EVERY = LOOK_EVERY
         retry._FIRST_WAIT, retry._GROWTH = FIRST_WAIT, 2.0
         redelivery.FIRST_WAIT = LOOK_EVERY
     if os.environ.get(SABOTAGE) == "marker":
         _forget_claims()
-    wiring.job_handler = _poisoned(wiring.job_handler)  # type: ignore[assignment]
+    worker.job_handler = _poisoned(worker.job_handler)  # type: ignore[assignment]
     cli.main(["worker"])
 
 

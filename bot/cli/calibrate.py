@@ -28,7 +28,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     from bot.render.digest import bar_words
     from bot.repository_settings import RepositorySettings
     from bot.store import open_store
-    from bot.wiring import now
+    from bot.wiring.clients import now
     from bot.words import english
 
     settings, moment = host.load(), now().timestamp()

@@ -58,7 +58,8 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     from bot.render import digest as words
     from bot.repository_settings import RepositorySettings
     from bot.store import open_store
-    from bot.wiring import build_index, now
+    from bot.wiring.clients import now
+    from bot.wiring.indexes import build_index
     from bot.words import english
 
     settings, moment, say = host.load(), now(), english()

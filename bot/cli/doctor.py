@@ -22,7 +22,8 @@ def doctor(as_json: bool) -> None:
     Exit code 0: it will work. 1: something is broken; each such line says how to mend it.
     """
     # These take a second to import, which `doppel --help` need not pay.
-    from bot.wiring import build_github, embedder, wanted
+    from bot.wiring.clients import build_github, embedder
+    from bot.wiring.worker import wanted
 
     findings = []
     for finding in examine(

@@ -164,7 +164,7 @@ def _rows(source: str, export: Path | None, *, fresh: bool) -> list[tuple[Any, s
 
 def _bar(source: str) -> float:
     """The threshold in force in a repository that this host knows; the usual one for anything else."""
-    from bot.wiring import known_bar
+    from bot.wiring.indexes import known_bar
 
     if Path(source).is_file():
         return MIN_CONFIDENCE
@@ -175,7 +175,7 @@ def _bar(source: str) -> float:
 def _history(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
     """A repository's own history, read through GitHub as far as it is not known yet."""
     from bot.evaluation.reading import read_history
-    from bot.wiring import build_github, reader
+    from bot.wiring.clients import build_github, reader
 
     settings = host.load()
     github = build_github(settings)

@@ -83,7 +83,8 @@ def find(
     """
     # These take a second to import, which `doppel --help` need not pay.
     from bot.finder import Finder, FinderSettings
-    from bot.wiring import build_github, complete_index, reader
+    from bot.wiring.clients import build_github, reader
+    from bot.wiring.indexes import complete_index
 
     settings = host.load()
     ref = _issue(issue, settings)

@@ -43,7 +43,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
     from bot.index.backfill import Backfills
     from bot.indexing.status import statuses
     from bot.store import open_store
-    from bot.wiring import build_index
+    from bot.wiring.indexes import build_index
 
     settings = host.load()
     with closing(open_store(settings)) as store:

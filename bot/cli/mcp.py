@@ -34,7 +34,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
         )
     # These take a second to import, which nobody pays who is only refused.
     from bot.mcp.server import build_server
-    from bot.wiring import agent_tools
+    from bot.wiring.agents import agent_tools
 
     # To stderr: stdout belongs to the protocol.
     configure_logging(settings.log_level, settings.log_format)

@@ -6,7 +6,7 @@ import click
 import sqlalchemy as sa
 
 from bot import settings as host
-from bot.wiring import prepare_databases
+from bot.wiring.clients import prepare_databases
 
 
 @click.command()

@@ -136,7 +136,7 @@ def _index_file(path: Path, store: Store, settings: Settings) -> dict[int, str]:
     """Put a file's issues into the index; the names that they have in the file, by their numbers."""
     from bot.replay.archive import read_archive
     from bot.scanning.files import indexed
-    from bot.wiring import build_index
+    from bot.wiring.indexes import build_index
 
     archive = read_archive(path)
     issues = indexed(archive)
@@ -155,7 +155,7 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
     Without a way to GitHub a complete index is used as it is. Raises UserError where there is none.
     """
     from bot.index.backfill import Backfills
-    from bot.wiring import fill_index
+    from bot.wiring.indexes import fill_index
 
     known = store.repositories.by_name(repo)
     progress = Backfills(store.engine).get(known.id) if known else None
@@ -180,7 +180,7 @@ def _scan(there: _There, closed: bool, fresh: bool, processes: int, weights: Pat
     """Ask about every issue that has no answer yet."""
     from bot.scanning.processes import ask_in_processes
     from bot.scanning.scan import Scan
-    from bot.wiring import build_asker
+    from bot.wiring.indexes import build_asker
 
     text = weights.read_text(encoding="utf-8") if weights else None
     try:
@@ -200,7 +200,7 @@ def _scan(there: _There, closed: bool, fresh: bool, processes: int, weights: Pat
 def _write_page(path: Path, found: Result, there: _There) -> None:
     from bot.render.links import pages_of
     from bot.render.scan_page import scan_page
-    from bot.wiring import now
+    from bot.wiring.clients import now
 
     home = "" if there.names else f"{pages_of(there.settings.github_api_url)}/{there.name}"
     checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."

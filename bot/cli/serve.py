@@ -35,7 +35,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     of the processes keeps ending; its last lines say why.
     """
     # Building clients and stores takes a second to import, which `doppel --help` need not pay.
-    from bot.wiring import build_github, prepare_databases
+    from bot.wiring.clients import build_github, prepare_databases
 
     settings = _loaded(host, port)
     if not settings.new:

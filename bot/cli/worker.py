@@ -17,7 +17,7 @@ def worker() -> None:
     from bot import worker as process
     from bot.tally import Tally
     from bot.tracing import configure_tracing
-    from bot.wiring import build_services, chores, job_handler
+    from bot.wiring.worker import build_services, chores, job_handler
 
     settings = host.load()
     configure_logging(settings.log_level, settings.log_format)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from bot.cli import cli
 from bot.simulator import Server, start_simulator
 from bot.store.engine import make_engine, write
-from bot.wiring import wanted
+from bot.wiring.worker import wanted
 
 Found = dict[str, tuple[str, str, str]]
 

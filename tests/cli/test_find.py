@@ -18,7 +18,8 @@ from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef
 from bot.simulator import Server, start_simulator
 from bot.store import open_store
-from bot.wiring import build_github, build_index, reader
+from bot.wiring.clients import build_github, reader
+from bot.wiring.indexes import build_index
 
 WORDS = (
     "export",

@@ -20,7 +20,7 @@ from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator
 from bot.store import Store, open_store
 from bot.web import create_app
-from bot.wiring import build_index
+from bot.wiring.indexes import build_index
 
 HOSTILE = '<script>alert("title")</script> [x](javascript:alert(1))'
 

@@ -35,7 +35,8 @@ from bot.simulator.search import Result
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.tokens import SealedTokens
 from bot.web import create_app
-from bot.wiring import build_services, job_handler, prepare_databases
+from bot.wiring.clients import prepare_databases
+from bot.wiring.worker import build_services, job_handler
 
 SECRET = "a-secret-of-the-tests"
 BOT = "doppel[bot]"

@@ -18,7 +18,7 @@ from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Server, start_simulator
 from bot.store import open_store
-from bot.wiring import build_github
+from bot.wiring.clients import build_github
 
 REPO = RepoRef("acme", "app")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 
-from bot import cli, wiring
+from bot import cli
 from bot.comments import CommentKeeper
+from bot.wiring import worker
 
 if __name__ == "__main__":
-    wiring.CommentKeeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))  # type: ignore[misc,assignment]
+    worker.CommentKeeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))  # type: ignore[misc,assignment]
     cli.main(["worker"])

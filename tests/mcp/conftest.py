@@ -21,7 +21,9 @@ from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
-from bot.wiring import agent_tools, build_github, build_index, reader
+from bot.wiring.agents import agent_tools
+from bot.wiring.clients import build_github, reader
+from bot.wiring.indexes import build_index
 
 TRACE = "panic: index out of range [3] with length 3 in renderTable"
 

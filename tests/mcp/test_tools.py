@@ -17,7 +17,7 @@ from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Simulator
 from bot.store import open_store
-from bot.wiring import agent_tools
+from bot.wiring.agents import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 

@@ -1,0 +1,64 @@
+"""What every process needs first: the clock, the databases brought up to date, the doors to GitHub and the model."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from time import monotonic
+
+from bot.errors import SettingsError
+from bot.github.client import GitHub
+from bot.github.pacing import SHARED, SharedPacer
+from bot.github.repo import RepoClient
+from bot.index.embedding import Embedder, choose_embedder
+from bot.jobs import ensure_schema
+from bot.model import RepoRef
+from bot.settings import Settings
+from bot.store import Store, open_store
+from bot.store.budgets import Budgets
+from bot.store.tokens import SealedTokens
+
+
+def now() -> datetime:
+    """The clock of a real process, in the host's zone."""
+    return datetime.now().astimezone()
+
+
+def prepare_databases(settings: Settings) -> None:
+    """Bring the schemas of store and queue up to date; safe while others do the same."""
+    open_store(settings).close()
+    ensure_schema(settings)
+
+
+def build_github(settings: Settings, store: Store | None = None) -> GitHub:
+    """The door to GitHub; speaking as the App needs its id and key. With a `store` processes share what they know."""
+    shared = SealedTokens(store.engine, settings.private_key) if store and settings.private_key else None
+    budgets = Budgets(store.engine, SHARED) if store else None
+    return GitHub(
+        app_id=settings.app_id,
+        private_key=settings.private_key,
+        api_url=settings.github_api_url,
+        api_version=settings.github_api_version,
+        memory=store.etags if store else None,
+        shared_tokens=shared,
+        new_pacer=(lambda account: SharedPacer(monotonic, partial(budgets.take, account))) if budgets else None,
+    )
+
+
+def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
+    """A client that can read `repo`: as the App where one is set up, else with `GITHUB_TOKEN`.
+
+    Raises SettingsError where there is neither, NotFound where the App is not installed on it.
+    """
+    if settings.app_id and settings.private_key:
+        return github.installation(github.app().installation_of(repo))
+    if settings.github_token:
+        return github.user(settings.github_token)
+    raise SettingsError(
+        "APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, or GITHUB_TOKEN: none is set, and GitHub wants to know who asks."
+    )
+
+
+def embedder(settings: Settings) -> Embedder | None:
+    """The model that the host has chosen; nothing is loaded yet."""
+    return choose_embedder(settings.embedding_model, settings.embedding_url, settings.embedding_key)

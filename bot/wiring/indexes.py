@@ -1,0 +1,128 @@
+"""The index of this host and what asks it, where there is one and it is complete."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+from bot.calibration.bar import Bar, bar_in_force
+from bot.calibration.keeping import Calibrations
+from bot.events import RepositorySummary
+from bot.index import Index, TextAnalyser
+from bot.index.backfill import Backfills, Progress
+from bot.indexing import Indexing, StoredFacts
+from bot.issue_forms import IssueForms
+from bot.matching import Matcher, Model, shipped_model
+from bot.mcp.tools import AskAll
+from bot.model import RepoRef
+from bot.repository_settings import RepositorySettings
+from bot.scanning.asking import Asker
+from bot.scanning.filling import OwnSteps, fill
+from bot.scanning.processes import ask_in_processes
+from bot.scanning.scan import Scan
+from bot.settings import Settings
+from bot.store import Store, open_store
+from bot.wiring.clients import build_github, embedder, now, reader
+
+
+def build_index(settings: Settings, store: Store) -> Index:
+    """The index of a store, with the model that the host has chosen."""
+    model = embedder(settings)
+    facts = StoredFacts(
+        store,
+        RepositorySettings(store, now),
+        IssueForms(store, now),
+        remote=model is not None and model.remote,
+        private_too=settings.remote_text == "all",
+    )
+    return Index(store.engine, TextAnalyser(), model, facts)
+
+
+def build_asker(settings: Settings, weights: str | None = None, store: Store | None = None) -> Asker:
+    """What asks about issues of the backlog, with a store of its own where none is given (in a process of its own).
+
+    `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError where they are
+    none.
+    """
+    model = shipped_model() if weights is None else Model.parse(weights)
+    return Asker(build_index(settings, store or open_store(settings)), model)
+
+
+@contextmanager
+def complete_index(settings: Settings, repo_id: int) -> Iterator[Matcher | None]:
+    """What finds in this host's index of a repository; None where it is not complete.
+
+    Nothing is created where this host has no database.
+    """
+    with store_there(settings) as store:
+        if store is None or not is_complete(store, repo_id):
+            yield None
+        else:
+            yield Matcher(build_index(settings, store))
+
+
+@contextmanager
+def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, AskAll] | None]:
+    """The scan of a repository's backlog, with `closed` of closed issues too, and what asks about many issues.
+
+    None where this host's index of the repository is not complete; nothing is created where it has no database.
+    """
+    with store_there(settings) as store:
+        if store is None or not is_complete(store, repo_id):
+            yield None
+        else:
+            make = partial(build_asker, settings)
+            ask = partial(ask_in_processes, make, repo_id, processes=os.cpu_count() or 1)
+            yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask
+
+
+def known_bar(settings: Settings, repo: RepoRef) -> Bar | None:
+    """The bar in force in a repository, from what this host has stored of it; None where that is nothing."""
+    with store_there(settings) as store:
+        known = store.repositories.by_name(repo) if store else None
+        if store is None or known is None:
+            return None
+        config = RepositorySettings(store, now).last_read(known.id)
+        return bar_in_force(config, Calibrations(store.engine).get(known.id))
+
+
+def fill_index(
+    settings: Settings,
+    store: Store,
+    repo: RepoRef,
+    sleep: Callable[[float], None],
+    tell: Callable[[Progress], None],
+) -> tuple[RepositorySummary, Progress | None]:
+    """Read a repository's issues into the index of a store, for the command line; `bot.scanning.filling` says more."""
+    github = build_github(settings, store)
+    try:
+        client = reader(settings, github, repo)
+        found = client.repository(repo)
+        summary = RepositorySummary(found.id, found.ref, found.private, found.archived)
+        store.repositories.upsert(summary, None, now().timestamp())
+        steps = OwnSteps()
+        indexing = Indexing(build_index(settings, store), store, steps, now)
+        forms, progress = IssueForms(store, now), Backfills(store.engine)
+        reached = fill(indexing, steps, forms, progress, client, summary, chain="by hand", sleep=sleep, tell=tell)
+        return summary, reached
+    finally:
+        github.close()
+
+
+@contextmanager
+def store_there(settings: Settings) -> Iterator[Store | None]:
+    """The store, as long as it is asked; None where this host has none yet."""
+    if settings.database_url.startswith("sqlite:///") and not Path(settings.database_url[10:]).exists():
+        yield None
+        return
+    with closing(open_store(settings)) as store:
+        yield store
+
+
+def is_complete(store: Store, repo_id: int) -> bool:
+    """Whether the repository's past has been read to the end."""
+    progress = Backfills(store.engine).get(repo_id)
+    return progress is not None and progress.done

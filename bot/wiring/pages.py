@@ -1,0 +1,95 @@
+"""What the pages of set-up and dashboard work with."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import cache, partial
+from time import monotonic
+
+from bot import manifest
+from bot.dashboard.access import Access
+from bot.dashboard.data import Data
+from bot.dashboard.pages import Dashboard
+from bot.dashboard.session import Sessions
+from bot.dashboard.sign_in import SignIn
+from bot.github.client import GitHub
+from bot.jobs import DeadLetters
+from bot.jobs.arrivals import has_arrived
+from bot.render.links import pages_of
+from bot.repository_settings import Loaded, RepositorySettings
+from bot.scanning.model import Result
+from bot.scanning.scan import Scan
+from bot.settings import Settings
+from bot.setup.credentials import Credentials, credentials_file, keep_credentials
+from bot.setup.pages import SetUp
+from bot.store import StoredRepository, open_store
+from bot.wiring.clients import build_github, now
+from bot.wiring.indexes import build_asker, build_index, is_complete
+from handlers import ROUTES
+
+
+def build_setup(settings: Settings) -> SetUp:
+    """What the set-up page works with; the App's name is asked for once."""
+    stored = credentials_file(settings.home)
+
+    def convert(code: str, api_url: str, proxy_url: str) -> Credentials:
+        with closing(GitHub(api_url=api_url, api_version=settings.github_api_version)) as github:
+            made = github.registration().convert_manifest(code)
+        return Credentials(
+            app_id=made.id,
+            slug=made.slug,
+            private_key=made.private_key,
+            webhook_secret=made.webhook_secret,
+            client_id=made.client_id,
+            client_secret=made.client_secret,
+            api_url=api_url,
+            proxy_url=proxy_url,
+        )
+
+    return SetUp(
+        token=settings.setup_token,
+        github=settings.github_api_url,
+        channel=settings.webhook_proxy_url,
+        permissions=manifest.permissions(ROUTES),
+        events=manifest.events(ROUTES),
+        convert=convert,
+        keep=partial(keep_credentials, settings.home),
+        slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
+        arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
+    )
+
+
+def build_dashboard(settings: Settings) -> Dashboard:
+    """What the dashboard works with. The database is not touched before the first page."""
+    github = build_github(settings)
+
+    def may_triage(repository: StoredRepository, login: str) -> bool:
+        client = github.installation(repository.installation or 0, repository_ids=(repository.id,))
+        return client.permission(repository.ref, login).triage
+
+    @cache
+    def data() -> Data:
+        store = open_store(settings)
+        read = RepositorySettings(store, now)
+
+        def settings_of(repository: StoredRepository) -> Loaded:
+            return read.read(
+                lambda repo_id: github.installation(repository.installation or 0, repository_ids=(repo_id,)),
+                repository.summary,
+            )
+
+        def groups_of(repository: StoredRepository) -> Result | None:
+            if not is_complete(store, repository.id):
+                return None
+            return Scan(store, build_asker(settings, store=store), repository.id).result()
+
+        return Data(store, build_index(settings, store), DeadLetters(settings), settings_of, groups_of, now)
+
+    web = pages_of(settings.github_api_url)
+    return Dashboard(
+        sign_in=SignIn(web, settings.client_id, settings.client_secret, github.visitor),
+        sessions=Sessions(settings.client_secret),
+        access=Access(may_triage, monotonic),
+        data=data,
+        web=web,
+    )

@@ -1,0 +1,88 @@
+"""What a worker works with, what it does with a job, and what it does untold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from bot import manifest
+from bot.calls import CallCounts
+from bot.comments import CommentKeeper
+from bot.digest.keeping import DIGEST_EVERY, keep_digests
+from bot.doctor import Wanted
+from bot.feedback.turn import FEEDBACK_EVERY, look_at_feedback
+from bot.indexing import LOOK_EVERY, Indexing
+from bot.issue_forms import IssueForms
+from bot.jobs import Chore, Inbox, Job
+from bot.matching import Matcher
+from bot.metrics import CALLS
+from bot.reconciliation import RECONCILE_EVERY, reconcile
+from bot.redelivery import RECOVER_EVERY, recover
+from bot.repository_settings import RepositorySettings
+from bot.router import Router
+from bot.services import Services
+from bot.settings import Settings
+from bot.store import open_store
+from bot.store.missed import MissedDeliveries
+from bot.tracing import span
+from bot.wiring.clients import build_github, now
+from bot.wiring.indexes import build_index
+from bot.work import current, working_on
+from handlers import ROUTES
+from handlers.closing import CLOSE_EVERY, call_for_due
+
+
+def build_services(settings: Settings) -> Services:
+    """What every handler is given, for a process that speaks as the App."""
+    settings.require_app()
+    store, inbox = open_store(settings), Inbox(settings)
+    index = build_index(settings, store)
+    return Services(
+        settings=settings,
+        github=build_github(settings, store),
+        store=store,
+        repository_settings=RepositorySettings(store, now),
+        issue_forms=IssueForms(store, now),
+        comments=CommentKeeper(store.comments, settings.app_id or 0, now),
+        inbox=inbox,
+        index=index,
+        indexing=Indexing(index, store, inbox, now),
+        matcher=Matcher(index),
+        clock=now,
+    )
+
+
+def job_handler(services: Services) -> Callable[[Job], None]:
+    """What the worker does with a job: route its event to the feature that handles it."""
+    router = Router(ROUTES)
+    counts = CallCounts(services.github.tracker, lambda who, times: CALLS.labels(who).inc(times))
+
+    def handle(job: Job) -> None:
+        name = f"{job.event.name}.{job.event.action}".rstrip(".")
+        with working_on(replace(current(), job=name)), span(name):
+            try:
+                router.dispatch(job.event, replace(services, arrived=job.arrived))
+            finally:
+                counts.flush()
+
+    return handle
+
+
+def chores(services: Services) -> tuple[Chore, ...]:
+    """What the workers do without being told by a delivery."""
+    return (
+        Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
+        Chore("look again", LOOK_EVERY, services.indexing.look_again),
+        Chore(
+            "recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine)), at_start=True
+        ),
+        Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
+        Chore("close", CLOSE_EVERY, partial(call_for_due, services)),
+        Chore("digest", DIGEST_EVERY, partial(keep_digests, services)),
+    )
+
+
+def wanted() -> Wanted:
+    """What the App must have been granted on GitHub."""
+    return Wanted(manifest.permissions(ROUTES), manifest.events(ROUTES))
