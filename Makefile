@@ -26,7 +26,7 @@ demo-postgres: install
 	$(BIN)/doppel demo --postgres
 
 test: install
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal
 
 # The inner loop: no PostgreSQL, no other processes, and of the tests of the whole bot a few.
 test-quick: install

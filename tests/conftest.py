@@ -32,6 +32,33 @@ _serial = itertools.count(1)
 _POSTGRES = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put what starts processes, and therefore takes long, before the rest of what each process of the suite is given.
+
+    pytest-xdist deals the tests out in one piece for each of its processes, and who is done takes from the end of
+    another's piece. A long test there would leave the others waiting for it.
+    """
+    pieces = getattr(config, "workerinput", {}).get("workercount", 1)
+    files: dict[Path, list[pytest.Item]] = {}
+    short = []
+    for item in items:
+        if item.get_closest_marker("processes"):
+            files.setdefault(item.path, []).append(item)
+        else:
+            short.append(item)
+    # A file stays together, for the sake of the fixtures that its tests share.
+    long = list(files.values())
+    items[:] = [
+        item
+        for piece in range(pieces)
+        for item in (
+            *itertools.chain.from_iterable(long[piece::pieces]),
+            *short[len(short) * piece // pieces : len(short) * (piece + 1) // pieces],
+        )
+    ]
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what is loaded by now, which it would look through again and again."""
     gc.collect()
