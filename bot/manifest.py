@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from bot.router import Level, Route
 
 # GitHub sends the first two to every App, and a manifest cannot name them; the others are our own (`bot.events`).
-UNASKED = frozenset({"installation", "installation_repositories", "index", "scan"})
+UNASKED = frozenset({"installation", "installation_repositories", "index", "scan", "evaluation"})
 
 
 def events(routes: Iterable[Route]) -> frozenset[str]:

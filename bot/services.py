@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.comments import CommentKeeper
+from bot.evaluation.report import Evaluation
 from bot.github.client import GitHub
 from bot.index import Index
 from bot.indexing import Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Inbox
 from bot.matching import Matcher
+from bot.model import RepoRef
 from bot.repository_settings import RepositorySettings
 from bot.settings import Settings
 from bot.store import Store
@@ -23,7 +25,8 @@ class Services:
     """Built once a process by `bot.wiring.worker`; tests build it with a clock of their own.
 
     `clock` answers the present time in the host's zone, in which times are shown. `arrived` is when the delivery that
-    is being handled was accepted, in seconds since 1970 by the queue's clock; None where no delivery is.
+    is being handled was accepted, in seconds since 1970 by the queue's clock; None where no delivery is. `evaluate`
+    replays what the index has of a repository, given its id, name and bar, and tells how far it is.
     """
 
     settings: Settings
@@ -37,6 +40,7 @@ class Services:
     indexing: Indexing
     matcher: Matcher
     clock: Callable[[], datetime]
+    evaluate: Callable[[int, RepoRef, float, Callable[[int, int], None]], Evaluation]
     arrived: float | None = None
 
     def now(self) -> float:

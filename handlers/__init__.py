@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.router import Level, Route
-from handlers import access, closing, commands, indexing, issues, scanning, settings_file, verdicts
+from handlers import access, closing, commands, evaluating, indexing, issues, scanning, settings_file, verdicts
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.
 _METADATA: Mapping[str, Level] = {"metadata": "read"}
@@ -42,4 +42,6 @@ ROUTES: tuple[Route, ...] = (
     Route("index", ("",), indexing.read_on, {**_READING_ISSUES, **_FILES}),
     # Nor this one: `/duplicates scan` does.
     Route("scan", ("",), scanning.go_on, _ANSWERING),
+    # Nor this: the dashboard does.
+    Route("evaluation", ("",), evaluating.go_on, {**_READING_ISSUES, **_FILES}),
 )

@@ -143,6 +143,7 @@ def test_c1_every_event_that_is_queued_has_a_handler() -> None:
         "push": {""},
         "index": {""},
         "scan": {""},
+        "evaluation": {""},
     }
     assert not {JUDGED, DUE} & ISSUE_ACTIONS, "no delivery can bring it"
     assert handled == {(event, action) for event, actions in queued.items() for action in actions}

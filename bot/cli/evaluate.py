@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from bot.evaluation.report import Evaluation
 
 _WIDTH = 80
+_HOW_IT_IS_KNOWN = (
+    'In a file `duplicate_of` names the original\'s id; in a repository it is known from "closed as duplicate" and '
+    'from members\' comments "Duplicate of #N".'
+)
 
 
 @click.command()
@@ -84,50 +88,38 @@ def evaluate(
     only. docs/evaluate.md says what the figures mean.
     """
     # These take a second to import, which `doppel --help` need not pay.
-    from bot.evaluation import judging, labels, report
+    from bot.evaluation import judging
     from bot.evaluation.metrics import DEPTHS
+    from bot.evaluation.trial import NothingKnown, Trial, as_the_bot_asks
     from bot.render.picture import picture as draw
-    from bot.replay import Asking, replay_index, replay_search
-    from bot.replay.archive import archive_of, read_rows
+    from bot.replay import Asking
+    from bot.replay.archive import read_rows
+    from bot.wiring.evaluating import keep_evaluation
 
     _check(picture, answers, answered_only, sample)
     rows = _rows(source, export, fresh=fresh)
-    issues = archive_of(rows)
-    if twice := [id for id, count in Counter(issue.id for issue in issues).items() if count > 1]:
-        raise UserError(f"{source}: {twice[0]!r} is the id of more than one issue")
-    marked = labels.labels_of([row for row, _ in rows])
-    if not marked.marked:
-        raise UserError(
-            f"{source}: no issue is known to be a duplicate. In a file `duplicate_of` names the original's id; in a "
-            'repository it is known from "closed as duplicate" and from members\' comments "Duplicate of #N".'
-        )
-    known = dict(labels.truth(issues, marked, warm))
-    if not known:
-        raise UserError(f"{source}: none of {len(issues)} issues can be judged; a lower --from leaves more to judge")
-    chosen = judging.choose(known, sample, seed)
+    try:
+        trial = Trial.of(rows, warm=warm, sample=sample, seed=seed)
+    except NothingKnown as reason:
+        raise UserError(f"{source}: {reason}. {_HOW_IT_IS_KNOWN}") from None
+    except UserError as reason:
+        raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
+    asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights, sources), store=store)
     if answers is not None:
-        found = judging.answers(read_rows(answers), issues)
-        chosen = judging.answered(chosen, issues, found) if answered_only else chosen
-        _say_what_is_missing(len(judging.answered(chosen, issues, found)), len(chosen))
+        found = judging.answers(read_rows(answers), trial.issues)
+        _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
+        trial = trial.only(found) if answered_only else trial
     else:
-        asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights, sources), store=store)
-        replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
-        with progress_bar("Issues arriving", len(issues)) as (progress, task):
-            found = {}
-            for answer in replay(issues, chosen, asking, advance=partial(progress.advance, task)):
-                if answer is not None:
-                    found[answer.id] = answer.candidates
-    judged = judging.judge(issues, known, found, chosen)
-    result = report.evaluate(
-        judged,
-        issues=len(issues),
-        arrived=[issues[position].created_at for position in known],
-        min_confidence=_bar(source) if min_confidence is None else min_confidence,
-    )
+        with progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+            found = trial.ask(asking, jobs, partial(progress.advance, task))
+    result = trial.judge(found, _bar(source) if min_confidence is None else min_confidence)
+    as_the_bot = answers is None and replace(asking, store="") == as_the_bot_asks()
+    if as_the_bot and not Path(source).is_file():
+        keep_evaluation(host.load(), RepoRef.parse(source), result)
     if picture is not None:
         _write(picture, draw(result, Path(source).name if Path(source).is_file() else source))
     if as_json:
-        click.echo(json.dumps({"source": source} | result.to_json(), indent=2))
+        click.echo(json.dumps({"source": source} | result.to_json() | {"says": says(result)}, indent=2))
     else:
         show(result)
 
@@ -215,6 +207,13 @@ def _write(path: Path, text: str) -> None:
         raise UserError(f"{path}: {problem.strerror}") from None
 
 
+def says(found: Evaluation) -> dict[str, str]:
+    """The sentences that a person is told first, for programs that pass them on."""
+    from bot.render import evaluation as words
+
+    return {"advice": words.advice(found), "last_month": words.last_month(found), "history": words.history(found)}
+
+
 def show(found: Evaluation) -> None:
     """Print an evaluation for a person: sentences first, then the tables."""
     from bot.render import evaluation as words
@@ -223,7 +222,7 @@ def show(found: Evaluation) -> None:
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}"):
         console.print(paragraph, "\n")
     console.print(f"{words.at_threshold(found.at, found.monthly[found.at.cut])}\n")
-    console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)}\n")
+    console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
     console.print(_retrieval(found))
     console.print(_limits(found))
     console.print(_thresholds(found))

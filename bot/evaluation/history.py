@@ -43,12 +43,28 @@ class PastRecord:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
         """The record that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-        said = tuple(Statement(Kind(one["kind"]), one["of"], one["at"]) for one in row["statements"])
-        return cls(**{**row, "statements": said})
+        return cls(**{**row, "statements": statements_of(row["statements"])})
 
 
-def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
-    """The record of an issue as `bot.github.history` gives it."""
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What was said of one issue being a duplicate; `closed_as_duplicate` by the reason of closing, or by a label."""
+
+    closed_as_duplicate: bool = False
+    statements: tuple[Statement, ...] = ()
+
+    def to_json(self) -> list[Row]:
+        """The statements as a list of objects."""
+        return [asdict(one) for one in self.statements]
+
+
+def statements_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Statement, ...]:
+    """The statements that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
+    return tuple(Statement(Kind(one["kind"]), one["of"], one["at"]) for one in rows)
+
+
+def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
+    """What was said of an issue, as `bot.github.history` gives it."""
     said = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
     for comment in filter(None, node["comments"]["nodes"]):
         author = comment["author"] or {}
@@ -58,6 +74,13 @@ def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
             statement = read_comment(comment["body"], repo, comment["createdAt"], by_member=member)
             said += [statement] if statement else []
     labels = [label["name"] for label in (node["labels"] or {}).get("nodes") or () if label]
+    closed_so = node["stateReason"] == "DUPLICATE" or any(_LABEL.search(name) for name in labels)
+    return Said(closed_so, tuple(sorted(said, key=lambda one: one.at)))
+
+
+def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
+    """The record of an issue as `bot.github.history` gives it."""
+    said = said_of(node, repo)
     return PastRecord(
         number=node["number"],
         title=node["title"],
@@ -66,8 +89,8 @@ def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
         created_at=node["createdAt"],
         updated_at=node["updatedAt"],
         closed_at=node["closedAt"],
-        closed_as_duplicate=node["stateReason"] == "DUPLICATE" or any(_LABEL.search(name) for name in labels),
-        statements=tuple(sorted(said, key=lambda one: one.at)),
+        closed_as_duplicate=said.closed_as_duplicate,
+        statements=said.statements,
     )
 
 

@@ -5,6 +5,7 @@ from bot.events.parse import MalformedPayload, parse
 from bot.events.types import (
     BACKGROUND,
     CommentEvent,
+    EvaluationEvent,
     Event,
     Ignored,
     IndexEvent,
@@ -19,6 +20,7 @@ from bot.events.types import (
 __all__ = [
     "BACKGROUND",
     "CommentEvent",
+    "EvaluationEvent",
     "Event",
     "Ignored",
     "IndexEvent",

@@ -9,6 +9,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from bot.events.types import (
     CommentEvent,
+    EvaluationEvent,
     Event,
     IndexEvent,
     InstallationEvent,
@@ -26,6 +27,7 @@ _KINDS: dict[str, type[Event]] = {
     "push": PushEvent,
     "index": IndexEvent,
     "scan": ScanEvent,
+    "evaluation": EvaluationEvent,
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 

@@ -181,7 +181,48 @@ class ScanEvent:
         return f"{BACKGROUND}{self.repository.id}:scan-{self.chain}:{self.step}"
 
 
-Event = IssueEvent | CommentEvent | InstallationEvent | RepositoryEvent | PushEvent | IndexEvent | ScanEvent
+@dataclass(frozen=True, slots=True)
+class EvaluationEvent:
+    """Our own too: go on with an evaluation that somebody asked for on the dashboard.
+
+    `chain` names it and `step` counts in it, as for the index. What was said of duplicates is read of issues that were
+    changed at `since` (GitHub's time, empty: ever) or later, from the cursor `after` on; `read` counts them. Then comes
+    the `replay`.
+    """
+
+    installation: int | None
+    repository: RepositorySummary
+    chain: str
+    step: int = 0
+    since: str = ""
+    after: str = ""
+    read: int = 0
+    replay: bool = False
+
+    name = "evaluation"
+    action = ""
+
+    @property
+    def partition(self) -> str:
+        # With the steps that fill the index: what is replayed does not change meanwhile.
+        return f"{BACKGROUND}{self.repository.id}"
+
+    @property
+    def delivery_id(self) -> str:
+        """Under which it enters the queue."""
+        return f"{BACKGROUND}{self.repository.id}:evaluation-{self.chain}:{self.step}"
+
+
+Event = (
+    IssueEvent
+    | CommentEvent
+    | InstallationEvent
+    | RepositoryEvent
+    | PushEvent
+    | IndexEvent
+    | ScanEvent
+    | EvaluationEvent
+)
 
 
 @dataclass(frozen=True, slots=True)

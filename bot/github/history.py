@@ -22,13 +22,17 @@ LEAST = 5
 # Whoever closes an issue says why at its end. Marks are few.
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
 
-_QUERY = f"""query History($owner: String!, $name: String!, $first: Int!, $after: String, $filter: IssueFilters) {{
+_QUERY = f"""query History(
+  $owner: String!, $name: String!, $first: Int!, $after: String, $filter: IssueFilters, $texts: Boolean!
+) {{
   repository(owner: $owner, name: $name) {{
     issues(first: $first, after: $after, filterBy: $filter, orderBy: {{field: UPDATED_AT, direction: ASC}}) {{
       totalCount
       pageInfo {{ endCursor hasNextPage }}
       nodes {{
-        number title body createdAt updatedAt closedAt
+        number createdAt updatedAt closedAt
+        title @include(if: $texts)
+        body @include(if: $texts)
         author {{ login }}
         stateReason(enableDuplicate: true)
         labels(first: {_LABELS}) {{ nodes {{ name }} }}
@@ -49,26 +53,32 @@ fragment number on Issue {{ number }}"""
 
 @dataclass(frozen=True, slots=True)
 class HistoryPage:
-    """Issues as GraphQL gives them, changed longest ago first; `total` is how many there are since the time asked."""
+    """Issues as GraphQL gives them, changed longest ago first; `total` is how many there are since the time asked.
+
+    `after` is the cursor that leads to the next page, empty at the end.
+    """
 
     issues: Sequence[Mapping[str, Any]]
     total: int
+    after: str = ""
 
 
-def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
+def history(api: Api, repo: RepoRef, since: str = "", after: str = "", *, texts: bool = True) -> Iterator[HistoryPage]:
     """The repository's issues that were changed at `since` (ISO 8601, empty: ever) or later, page by page.
 
-    An issue that changes meanwhile comes again. Raises Forbidden, RateLimited, Unavailable.
+    `after` is the cursor of an earlier page, to go on behind it; without `texts` titles and bodies are left out. An
+    issue that changes meanwhile comes again. Raises Forbidden, RateLimited, Unavailable.
     """
     operation = f"read the history of {repo}"
-    size, after, more = PAGE, None, True
+    size, cursor, more = PAGE, after or None, True
     while more:
         variables = {
             "owner": repo.owner,
             "name": repo.name,
             "first": size,
-            "after": after,
+            "after": cursor,
             "filter": {"since": since} if since else {},
+            "texts": texts,
         }
         try:
             data, errors = api.graphql(operation, _QUERY, variables)
@@ -80,5 +90,5 @@ def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
         page = (data.get("repository") or {}).get("issues")
         if page is None:
             raise GitHubError(operation, 200, "; ".join(error.message for error in errors) or "GitHub says nothing")
-        yield HistoryPage([node for node in page["nodes"] if node], page["totalCount"])
-        after, more = page["pageInfo"]["endCursor"], page["pageInfo"]["hasNextPage"]
+        cursor, more = page["pageInfo"]["endCursor"], page["pageInfo"]["hasNextPage"]
+        yield HistoryPage([node for node in page["nodes"] if node], page["totalCount"], (cursor or "") if more else "")

@@ -68,9 +68,9 @@ class RepoClient(Writes):
         """How many issues the repository has, without pull requests; None where that cannot be known."""
         return changes.count_issues(self._api, repo)
 
-    def history(self, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
+    def history(self, repo: RepoRef, since: str = "", after: str = "", *, texts: bool = True) -> Iterator[HistoryPage]:
         """The issues that were changed since then with what was said of duplicates; `history` says more (GraphQL)."""
-        return past.history(self._api, repo, since)
+        return past.history(self._api, repo, since, after, texts=texts)
 
     def missing_issues(self, repo: RepoRef, numbers: Sequence[int]) -> set[int]:
         """Those of the numbers under which there is no issue any more: it was deleted, or moved elsewhere."""

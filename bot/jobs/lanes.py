@@ -9,7 +9,7 @@ queues what one sender gets is McKenney's idea ("Stochastic Fairness Queueing", 
 
 from __future__ import annotations
 
-from bot.events import BACKGROUND, CommentEvent, Event, IndexEvent, IssueEvent, ScanEvent, from_json
+from bot.events import BACKGROUND, CommentEvent, EvaluationEvent, Event, IndexEvent, IssueEvent, ScanEvent, from_json
 
 LANES = 8
 """How many jobs of one installation are at work at once, on all workers together."""
@@ -20,7 +20,7 @@ def lane_of(event: Event) -> str:
     match event:
         case IssueEvent() | CommentEvent():
             return f"{_account(event)}/{event.number % LANES}"
-        case IndexEvent() | ScanEvent():
+        case IndexEvent() | ScanEvent() | EvaluationEvent():
             return f"{BACKGROUND}{_account(event)}/{event.repository.id % LANES}"
         case _:
             # So few that they need no lanes; and that an installation was deleted must not wait for its issues.
@@ -40,5 +40,5 @@ def owner_of(lane: str) -> str:
     return lane.partition("/")[0]
 
 
-def _account(event: IssueEvent | CommentEvent | IndexEvent | ScanEvent) -> str:
+def _account(event: IssueEvent | CommentEvent | IndexEvent | ScanEvent | EvaluationEvent) -> str:
     return f"repository-{event.repository.id}" if event.installation is None else str(event.installation)

@@ -52,15 +52,35 @@ def last_month(found: Evaluation) -> str:
 
     Empty where nothing of that month can be judged.
     """
-    cut = found.at.cut if found.advice.threshold is None else found.advice.threshold
-    month = found.last_month[cut]
+    month = found.last_month[spoken_of(found)]
     if not month.issues:
         return ""
-    about = "about " if found.asked < found.arrivals else ""
     return (
-        f"At {threshold(cut)} it would have commented on {about}{_few(month.comments)} of "
-        f"{_count(round(month.issues), 'issue')} in the last month, on {_few(month.right)} of them rightly."
+        f"At {threshold(spoken_of(found))} it would have commented on {_about(found)}{round(month.comments):,} of "
+        f"{_count(round(month.issues), 'issue')} in the last month, on {round(month.right):,} of them rightly."
     )
+
+
+def history(found: Evaluation) -> str:
+    """The same of all arrivals that can be judged."""
+    cut = spoken_of(found)
+    row = next(row for row in (*found.curve, found.at) if row.cut == cut)
+    issues = _count(found.arrivals, "issue")
+    return (
+        f"Over the whole history it would have commented on {_about(found)}{round(row.comments):,} of {issues}, on "
+        f"{round(row.right):,} of them rightly: it would have caught {percent(row.caught)} of the known duplicates and "
+        f"bothered {percent(row.false_alarms)} of the other authors."
+    )
+
+
+def spoken_of(found: Evaluation) -> float:
+    """The threshold that sentences are about: the recommended one, or else the present one."""
+    return found.at.cut if found.advice.threshold is None else found.advice.threshold
+
+
+def _about(found: Evaluation) -> str:
+    """Where a sample stands for all, numbers are about right."""
+    return "about " if found.asked < found.arrivals else ""
 
 
 def advice(found: Evaluation) -> str:

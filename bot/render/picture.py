@@ -1,31 +1,20 @@
 """An evaluation as one SVG file: precision against the share of duplicates caught, and how far the confidence holds.
 
-Written by hand, since two small diagrams need no library. Colours follow the reader's light or dark setting; no text
-of an issue is in it, and the one text from outside, the name of what was evaluated, is escaped. Pure.
+Colours follow the reader's light or dark setting; no text of an issue is in it, and the one text from outside, the name
+of what was evaluated, is escaped. Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape
 
-from bot.evaluation.intervals import wilson
-from bot.evaluation.metrics import Bin, Speaking
 from bot.evaluation.report import Evaluation
-from bot.render.evaluation import basis, finding, interval, percent, threshold
+from bot.render.evaluation import basis, finding, interval, percent
+from bot.render.panels import NOTES, Panel, reach, reliability_panel, speaking_panel, text
 
 WIDTH, HEIGHT = 800, 500
 
-# Points of the curve that are named where there is room, the most wanted first.
-_NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
-# Where the axis of what is caught may end: its fifths are round numbers.
-_REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# A share of fewer comments than this jumps up and down and says nothing.
-_LEAST_COMMENTS = 5
 _NAME_MAX = 44
-# Pixels of a letter and of a line of small text, and how far a name may stand out of its diagram.
-_CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
 
 _STYLE = """
   svg { --paper: #ffffff; --ink: #1f2328; --faint: #59636e; --line: #d1d9e0; --main: #0969da; --mark: #bc4c00;
@@ -42,23 +31,6 @@ _STYLE = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Panel:
-    """A diagram's square; both axes begin at 0, `right` and `top` are where they end."""
-
-    left: float
-    bottom: float
-    size: float
-    right: float = 1.0
-    top: float = 1.0
-
-    def x(self, value: float) -> float:
-        return self.left + self.size * value / self.right
-
-    def y(self, value: float) -> float:
-        return self.bottom - self.size * value / self.top
-
-
 def picture(found: Evaluation, name: str) -> str:
     """The SVG document; `name` is what was evaluated."""
     title = f"How Doppel would have done: {name if len(name) <= _NAME_MAX else name[: _NAME_MAX - 1] + '…'}"
@@ -68,10 +40,11 @@ def picture(found: Evaluation, name: str) -> str:
         f'role="img" aria-label="{escape(title)}">',
         f"<title>{escape(title)}</title><desc>{escape(words)}</desc><style>{_STYLE}</style>",
         f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
-        _text(24, 34, title, "title"),
-        _text(24, 55, _summary(found), "faint"),
-        *_speaking(found, _Panel(72, 408, 300, right=_reach(found.curve))),
-        *_reliability(found.calibration.bins, _Panel(468, 408, 300)),
+        text(24, 34, title, "title"),
+        text(24, 55, _summary(found), "faint"),
+        *speaking_panel(found, Panel(72, 408, 300, right=reach(found.curve))),
+        *reliability_panel(found.calibration.bins, Panel(468, 408, 300)),
+        *(text(left, 488, note, "faint") for left, note in zip((72, 468), NOTES, strict=True)),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -83,100 +56,3 @@ def _summary(found: Evaluation) -> str:
     if bounds := interval(found.rr_intervals.get(10)):
         shares += f" ({bounds})"
     return f"{known.queries:,} known duplicates and {found.silent:,} issues that repeat nothing; {shares}"
-
-
-def _reach(curve: Iterable[Speaking]) -> float:
-    """Where the axis of what is caught ends."""
-    most = max((row.caught for row in curve), default=0.0)
-    return next(reach for reach in _REACHES if reach >= most)
-
-
-def _speaking(found: Evaluation, panel: _Panel) -> list[str]:
-    """Precision against caught over all thresholds; those of the settings and some round ones are named."""
-    parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are right")
-    places = {
-        row.cut: (panel.x(row.caught), panel.y(row.precision))
-        for row in (*found.curve, found.at)
-        if row.precision is not None and row.comments >= _LEAST_COMMENTS
-    }
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (places[row.cut] for row in found.curve if row.cut in places))
-    parts.append(f'<polyline class="curve" points="{points}"/>')
-    parts.append(_text(panel.left, panel.bottom + 80, "each point is a threshold: min_confidence", "faint"))
-    names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
-    if found.advice.threshold == found.at.cut:
-        names = {found.at.cut: "as set and recommended"}
-    taken: list[tuple[tuple[float, float], float]] = []
-    dots = []
-    for cut in (*names, *_NAMED):
-        if cut not in places:
-            continue
-        x, y = places[cut]
-        words = f"{threshold(cut)} {names[cut]}" if cut in names else threshold(cut)
-        wide = 8 + _CHARACTER * len(words)
-        # What would leave the diagram stands to the left of its point, higher than the falling curve is there.
-        left = x + wide > panel.left + panel.size + _OVER
-        box = (x - wide, y - 2 * _LINE) if left else (x, y - _LINE)
-        if all(_apart(box, wide, *other) for other in taken):
-            taken.append((box, wide))
-            kind = "mark" if cut in names else "faint"
-            dots.append(_dot(x, y, 5.0 if cut in names else 3.5, "mark" if cut in names else "dot"))
-            parts.append(_text(x + 8, y - 22, words, kind, "end") if left else _text(x + 8, y - 6, words, kind))
-    return parts + dots
-
-
-def _apart(one: tuple[float, float], wide: float, other: tuple[float, float], as_wide: float) -> bool:
-    """Whether two names, given by their upper left corners and widths, leave each other room."""
-    return one[0] + wide < other[0] or other[0] + as_wide < one[0] or abs(one[1] - other[1]) > _LINE
-
-
-def _reliability(bins: Sequence[Bin], panel: _Panel) -> list[str]:
-    """How often the first candidate is right, for each tenth of the confidence, with 95 % intervals and counts."""
-    parts = _frame(
-        panel, "Whether the confidence holds", "confidence of the first candidate", "first candidates that are right"
-    )
-    parts.append(
-        f'<line class="ideal" x1="{panel.x(0)}" y1="{panel.y(0)}" x2="{panel.x(1)}" y2="{panel.y(1)}"/>'
-        + _text(panel.left, panel.bottom + 80, "on the dashed line it holds, above it is too modest", "faint")
-    )
-    points = " ".join(f"{panel.x(one.confidence):.1f},{panel.y(one.right):.1f}" for one in bins)
-    parts.append(f'<polyline class="curve" points="{points}"/>')
-    for one in bins:
-        x = panel.x(one.confidence)
-        low, high = wilson(one.right, one.count)
-        parts.append(f'<line class="bar" x1="{x:.1f}" y1="{panel.y(low):.1f}" x2="{x:.1f}" y2="{panel.y(high):.1f}"/>')
-        parts.append(_dot(x, panel.y(one.right), 4, "dot"))
-        parts.append(_text(panel.x(one.low + 0.05), panel.bottom + 56, _short(one.count), "faint", "middle"))
-    parts.append(_text(panel.left - 8, panel.bottom + 56, "answers", "faint", "end"))
-    return parts
-
-
-def _frame(panel: _Panel, head: str, across: str, up: str) -> list[str]:
-    """Title, grid, axes and what they show."""
-    end, top = panel.left + panel.size, panel.bottom - panel.size
-    parts = [_text(panel.left, top - 26, head, "head")]
-    for step in range(6):
-        value = step / 5
-        x, y = panel.x(value * panel.right), panel.y(value * panel.top)
-        parts.append(f'<line class="grid" x1="{panel.left}" y1="{y:.1f}" x2="{end}" y2="{y:.1f}"/>')
-        parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{panel.bottom}"/>')
-        parts.append(_text(panel.left - 8, y + 4, f"{value * panel.top:.0%}", "faint", "end"))
-        parts.append(_text(x, panel.bottom + 18, f"{value * panel.right:.0%}", "faint", "middle"))
-    parts.append(f'<path class="axis" fill="none" d="M{panel.left} {top}V{panel.bottom}H{end}"/>')
-    parts.append(_text(panel.left + panel.size / 2, panel.bottom + 38, across, "", "middle"))
-    middle = panel.bottom - panel.size / 2
-    turned = f"translate({panel.left - 48} {middle}) rotate(-90)"
-    parts.append(f'<text transform="{turned}" text-anchor="middle">{escape(up)}</text>')
-    return parts
-
-
-def _text(x: float, y: float, words: str, kind: str, anchor: str = "start") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
-
-
-def _dot(x: float, y: float, radius: float, kind: str) -> str:
-    return f'<circle class="{kind}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}"/>'
-
-
-def _short(count: int) -> str:
-    """A count that fits under a tenth of the axis."""
-    return f"{count / 1000:.0f}k" if count >= 9_950 else f"{count / 1000:.1f}k" if count >= 1_000 else str(count)

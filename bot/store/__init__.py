@@ -2,6 +2,7 @@
 
 import bot.store.closing_tables
 import bot.store.decision_tables
+import bot.store.evaluation_tables
 import bot.store.gauges
 import bot.store.index_tables
 import bot.store.missed_tables

@@ -27,6 +27,7 @@ from bot.store import open_store
 from bot.store.missed import MissedDeliveries
 from bot.tracing import span
 from bot.wiring.clients import build_github, now
+from bot.wiring.evaluating import evaluate_stored
 from bot.wiring.indexes import build_index
 from bot.work import current, working_on
 from handlers import ROUTES
@@ -50,6 +51,7 @@ def build_services(settings: Settings) -> Services:
         indexing=Indexing(index, store, inbox, now),
         matcher=Matcher(index),
         clock=now,
+        evaluate=partial(evaluate_stored, settings),
     )
 
 

@@ -40,7 +40,16 @@ def store(migrated: Store) -> Store:
     return migrated
 
 
-_DECIDED = ("decisions", "signals", "watched", "calibrations", "digest_issues", "closings")
+_DECIDED = (
+    "decisions",
+    "signals",
+    "watched",
+    "calibrations",
+    "digest_issues",
+    "closings",
+    "evaluations",
+    "duplicate_marks",
+)
 
 
 def _add(store: Store, repo_id: int, name: str = "app", installation: int | None = 7, now: float = NOW) -> None:

@@ -1,0 +1,72 @@
+"""What people said of duplicates, kept beside the index: with its texts, a repository's history to judge by."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from bot.evaluation.history import PastRecord, Said, statements_of
+from bot.store.base import Part
+from bot.store.engine import write
+from bot.store.evaluation_tables import duplicate_marks as table
+from bot.store.index_tables import indexed_bodies as bodies
+from bot.store.index_tables import indexed_issues as issues
+
+_ROWS = 2_000
+
+
+class Marks(Part):
+    """The `duplicate_marks` table."""
+
+    def put(self, repo_id: int, said: Mapping[int, Said]) -> None:
+        """Keep what was said of some issues, by number, instead of what was known of them."""
+        rows = [
+            {
+                "repo_id": repo_id,
+                "number": number,
+                "closed_as_duplicate": one.closed_as_duplicate,
+                "statements": json.dumps(one.to_json()),
+            }
+            for number, one in said.items()
+            if one != Said()
+        ]
+        with write(self._engine) as connection:
+            known = sa.and_(table.c.repo_id == repo_id, table.c.number.in_(list(said)))
+            connection.execute(sa.delete(table).where(known))
+            if rows:
+                connection.execute(sa.insert(table), rows)
+
+    def history(self, repo_id: int) -> Iterator[PastRecord]:
+        """The issues of the index as records, with what was said of each."""
+        with self._engine.connect() as connection:
+            query = sa.select(table.c.number, table.c.closed_as_duplicate, table.c.statements)
+            said = {
+                row.number: Said(row.closed_as_duplicate, statements_of(json.loads(row.statements)))
+                for row in connection.execute(query.where(table.c.repo_id == repo_id))
+            }
+            same = sa.and_(bodies.c.repo_id == issues.c.repo_id, bodies.c.number == issues.c.number)
+            columns = (*(issues.c[name] for name in _COLUMNS), bodies.c.body)
+            texts = sa.select(*columns).outerjoin_from(issues, bodies, same).where(issues.c.repo_id == repo_id)
+            for row in connection.execution_options(yield_per=_ROWS).execute(texts):
+                of_it = said.get(row.number, Said())
+                yield PastRecord(
+                    number=row.number,
+                    title=row.title,
+                    body=row.body or "",
+                    author=row.author or "ghost",
+                    created_at=_time(row.created_at),
+                    updated_at=_time(row.updated_at),
+                    closed_at=None if row.closed_at is None else _time(row.closed_at),
+                    closed_as_duplicate=of_it.closed_as_duplicate,
+                    statements=of_it.statements,
+                )
+
+
+_COLUMNS = ("number", "title", "author", "created_at", "updated_at", "closed_at")
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

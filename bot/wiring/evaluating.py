@@ -1,0 +1,39 @@
+"""How an evaluation reaches this host's store, and what it is made from there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+
+from bot.evaluation.apart import Wanted, evaluate_apart
+from bot.evaluation.history import PastRecord
+from bot.evaluation.marks import Marks
+from bot.evaluation.report import Evaluation
+from bot.evaluation.runs import Runs
+from bot.model import RepoRef
+from bot.settings import Settings
+from bot.store import open_store
+from bot.wiring.clients import now
+from bot.wiring.indexes import store_there
+
+
+def keep_evaluation(settings: Settings, repo: RepoRef, result: Evaluation) -> None:
+    """Keep the command line's result for the dashboard, where this host knows the repository."""
+    with store_there(settings) as store:
+        known = store.repositories.by_name(repo) if store else None
+        if store is not None and known is not None:
+            Runs(store.engine).keep(known.id, result, now().timestamp())
+
+
+def evaluate_stored(
+    settings: Settings, repo_id: int, repo: RepoRef, bar: float, tell: Callable[[int, int], None]
+) -> Evaluation:
+    """What `bot.evaluation.apart` makes of the issues that this host has of a repository."""
+    return evaluate_apart(Wanted(partial(stored_history, settings, repo_id), repo, bar), tell)
+
+
+def stored_history(settings: Settings, repo_id: int) -> Iterator[PastRecord]:
+    """A repository's issues as the index has them, with what was said of each; for a process of its own."""
+    with closing(open_store(settings)) as store:
+        yield from Marks(store.engine).history(repo_id)
