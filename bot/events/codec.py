@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import types
 from dataclasses import asdict, fields, is_dataclass
+from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from bot.events.types import (
@@ -52,13 +53,19 @@ def _build(kind: Any, value: Any) -> Any:
         kind = next(part for part in get_args(kind) if part is not type(None))
     if get_origin(kind) is tuple:
         return tuple(_build(get_args(kind)[0], item) for item in value)
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = _hints(kind)
         return kind(
             **{
                 field.name: _build(hints[field.name], value[field.name])
                 for field in fields(kind)
                 if field.name in value
             }
-        )  # type: ignore[operator]
+        )
     return value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a class's fields: they are written as text, which Python would compile anew for each event."""
+    return get_type_hints(kind)

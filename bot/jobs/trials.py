@@ -33,6 +33,9 @@ class Trials:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
+        table = workflow_table(engine)
+        # Built once, since every job asks and building it takes longer than the database does.
+        self._claimed = sa.select(table.c.recovery_attempts).where(table.c.workflow_uuid == sa.bindparam("run"))
         self._changed = threading.Condition()
         self._running = 0
         self._alone = False
@@ -81,10 +84,8 @@ class Trials:
 
     def _claims(self, workflow_id: str) -> int:
         """How often a worker has taken it, this time included."""
-        table = workflow_table(self._engine)
-        query = sa.select(table.c.recovery_attempts).where(table.c.workflow_uuid == workflow_id)
         with self._engine.connect() as connection:
-            return connection.execute(query).scalar_one_or_none() or 0
+            return connection.execute(self._claimed, {"run": workflow_id}).scalar_one_or_none() or 0
 
     def _begin(self, workflow_id: str) -> int:
         """Note a trial; how many before it had no end."""

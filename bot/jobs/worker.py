@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-import sqlalchemy as sa
 from dbos import DBOS, DBOSPortableJSONSerializer
 
 from bot.errors import DoppelError
@@ -29,17 +28,16 @@ from bot.jobs.database import (
     QUEUE,
     SCHEMA,
     VERSION,
-    partition_of,
     prepare,
     queue_client,
     queue_engine,
     queue_for,
-    workflow_table,
 )
 from bot.jobs.enqueue import WORKFLOW, bring_forward, enqueue
-from bot.jobs.job import LATER_RUN, Job, Message
+from bot.jobs.job import Job, Message
 from bot.jobs.lanes import LANES, owner_of
 from bot.jobs.measuring import measured
+from bot.jobs.older import OlderJobs
 from bot.jobs.places import Places
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
 from bot.jobs.steadily import steadily
@@ -55,9 +53,6 @@ POLL_EVERY = {QUEUE: 0.15, BACKGROUND_QUEUE: 0.5}
 # most of the time between two looks.
 CLAIMS_PER_THREAD = 3
 CLEAN_EVERY = 600.0
-# How soon an older job must be due for the later ones of its partition to wait for it. A command given a minute after
-# one that hit a rate limit must not overtake it; one given while an outage lasts for hours should not wait as long.
-HOLD = 300.0
 # So often may a job be claimed without an end. Those that take their process down are given up much sooner
 # (`bot.jobs.trials`); innocent ones can have been claimed beside them each time.
 MOST_CRASHES = 100
@@ -89,6 +84,7 @@ class Worker:
         # DBOS's own threads need connections besides those of the jobs.
         self._engine = queue_engine(settings, pool_size=self._claims + 10)
         self._client = queue_client(self._engine)
+        self._older = OlderJobs(self._engine)
         self._trials = Trials(self._engine)
         self._executor = executors.this_process()
         self._watch = executors.Watch()
@@ -169,7 +165,7 @@ class Worker:
         """One run of a delivery; what it returns is kept as the workflow's result."""
         due: float | None = time.time()
         if not self._stopping.is_set():
-            due = steadily(message.delivery_id, lambda: self._older_job_due(message))
+            due = steadily(message.delivery_id, lambda: self._older.due(message))
         if due is not None:
             self._enqueue(message.again(message.failures), due - time.time())
             return "stepped aside"
@@ -233,23 +229,6 @@ class Worker:
                 log.error("delivery %s given up after %d attempts\n%s", message.delivery_id, failures, stack(error))
                 # Without the chain, which DBOS would log with the texts of all its exceptions.
                 raise GivenUp(describe(error)) from None
-
-    def _older_job_due(self, message: Message) -> float | None:
-        """When an older job of this partition will be tried again, if one waits and not for too long (seconds)."""
-        workflows = workflow_table(self._engine)
-        query = sa.select(sa.func.max(workflows.c.delay_until_epoch_ms)).where(
-            # Written out, because SQLite uses its partial index only for a literal.
-            sa.text("status = 'DELAYED'"),
-            workflows.c.queue_name == queue_for(message.partition),
-            workflows.c.queue_partition_key.in_((message.lane, message.partition)),
-            partition_of(workflows) == message.partition,
-            workflows.c.created_at < message.arrived,
-            workflows.c.delay_until_epoch_ms < (time.time() + HOLD) * 1000,
-            workflows.c.workflow_uuid.like(LATER_RUN),
-        )
-        with self._engine.connect() as connection:
-            due = connection.execute(query).scalar_one()
-        return None if due is None else due / 1000
 
     def _enqueue(self, message: Message, delay: float) -> None:
         """Put the next run into the queue."""

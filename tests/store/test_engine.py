@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,4 +37,51 @@ def test_each_transaction_takes_the_lock_once_and_only_to_write(
     assert taken == [1, 1]
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT a FROM t").scalars().all() == [2]
+    engine.dispose()
+
+
+def test_of_the_threads_that_wait_to_write_one_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asking, slept = set(), threading.Event()
+
+    def sleep(seconds: float, really: object = time.sleep) -> None:
+        asking.add(threading.get_ident())
+        slept.set()
+        really(seconds)  # type: ignore[operator]
+
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a INTEGER)")
+
+    def put(number: int) -> None:
+        with write(engine) as connection:
+            connection.execute(sa.text("INSERT INTO t VALUES (:a)"), {"a": number})
+
+    other = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(module.time, "sleep", sleep)
+    with ThreadPoolExecutor(4) as pool:
+        written = [pool.submit(put, number) for number in range(4)]
+        assert slept.wait(30)
+        threading.Event().wait(0.05)
+        assert len(asking) == 1
+        other.execute("COMMIT")
+        assert [one.result(30) for one in written] == [None] * 4
+    with engine.connect() as connection:
+        assert sorted(connection.exec_driver_sql("SELECT a FROM t").scalars()) == [0, 1, 2, 3]
+    other.close()
+    engine.dispose()
+
+
+def test_a_connection_keeps_few_prepared_statements(tmp_path: Path) -> None:
+    """The memory of a worker would grow with every new length of a list in DBOS's queries."""
+
+    def prepared() -> int:
+        return sum(type(one).__name__ == "Statement" and type(one).__module__ == "sqlite3" for one in gc.get_objects())
+
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.connect() as connection:
+        before = prepared()
+        for length in range(1, 101):
+            connection.execute(sa.select(sa.literal(1).in_(range(length))))
+        assert prepared() - before <= 20
     engine.dispose()
