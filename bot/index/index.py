@@ -101,9 +101,8 @@ class Index:
         """
         if self._embedder is None or not self._embeds(repo_id):
             return None
-        with self._engine.connect() as connection:
-            there = self._memories.of(repo_id).state(connection, repo_id).model
-        if there not in ("", self._embedder.name):
+        # As it was when the text was analysed.
+        if self._memories.of(repo_id).model not in ("", self._embedder.name):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
         pair: Vectors = self._embed([analysis])[0]
         return pair

@@ -19,7 +19,7 @@ from bot.index import state as states
 from bot.index.issues import IndexedIssue
 from bot.index.lists import List
 from bot.index.neighbours import Neighbours, grown
-from bot.index.packing import Split, unpack_terms
+from bot.index.packing import unpack_terms
 from bot.index.recent import Recent
 from bot.index.state import State, Version
 from bot.store.index_tables import indexed_terms
@@ -49,7 +49,8 @@ class Memory:
         self._counted = 0
         self._neighbours = Neighbours(State())
         self.issues: Recent[IndexedIssue] = Recent(MOST_ISSUES, _issue_bytes)
-        self.terms: Recent[Split] = Recent(MOST_TERMS, _terms_bytes)
+        # As `packing.aligned` gives them.
+        self.terms: Recent[bytes] = Recent(MOST_TERMS, lambda blob: _WORD_BYTES + len(blob))
         self.vocabulary: Recent[int] = Recent(MOST_WORDS, lambda _: _WORD_BYTES)
         # Not followed: what is asked about a new issue are the very lists that its coming has changed. They serve
         # those who ask many things between two changes, as a scan does.
@@ -62,6 +63,11 @@ class Memory:
         counts = sum(counts.nbytes for counts in self._frequencies.values())
         read = (self.issues, self.terms, self.vocabulary, self.lists, self.chunks)
         return self._neighbours.size + counts + sum(recent.size for recent in read)
+
+    @property
+    def model(self) -> str:
+        """The name of the model that made the vectors, when the state was read last; empty where there are none."""
+        return "" if self._state is None else self._state.model
 
     def state(self, connection: sa.Connection, repo_id: int) -> State:
         """The present state, for reading only."""
@@ -163,7 +169,3 @@ def _count_changed(
 def _issue_bytes(issue: IndexedIssue) -> int:
     texts = (issue.title, issue.author, *issue.labels)
     return _ISSUE_BYTES + sum(map(sys.getsizeof, texts))
-
-
-def _terms_bytes(terms: Split) -> int:
-    return _ISSUE_BYTES + sum(map(sys.getsizeof, terms))

@@ -86,32 +86,44 @@ def pack_terms(fields: Sequence[Bags], issues: int) -> list[bytes]:
     return [b"".join(issue) for issue in zip([row.tobytes() for row in sizes], *parts, strict=True)]
 
 
-#: The terms and the counts of each field, one after the other, as they are packed.
-Split = tuple[bytes, ...]
+def aligned(blob: bytes) -> bytes:
+    """Packed terms as they are remembered: the sizes, the terms of all fields, their counts, up to a whole word.
 
-
-def split_terms(blob: bytes, fields: int) -> Split:
-    """Packed terms, field by field: the first `fields` of them."""
-    parts: list[bytes] = []
+    So that many issues can be read at once, wherever they lie one after the other.
+    """
+    terms, counts = [blob[: len(NO_TERMS)]], []
     end = len(NO_TERMS)
-    for size in _SIZES.unpack_from(blob)[:fields]:
-        start, middle, end = end, end + 4 * size, end + 5 * size
-        parts += (blob[start:middle], blob[middle:end])
-    return tuple(parts)
+    for size in _SIZES.unpack_from(blob):
+        if size:
+            start, middle, end = end, end + 4 * size, end + 5 * size
+            terms.append(blob[start:middle])
+            counts.append(blob[middle:end])
+    return b"".join((*terms, *counts, bytes(-len(blob) % 4)))
 
 
-def bags_of(issues: Sequence[Split], fields: Sequence[int]) -> list[Bags]:
-    """Some fields of each issue."""
+def bags_of(issues: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
+    """Some fields of each issue, whose terms are `aligned`."""
+    together = b"".join(issues)
+    lengths = np.fromiter(map(len, issues), np.int64, len(issues))
+    begin = np.cumsum(lengths) - lengths
+    every = np.frombuffer(together, "<u2").take(begin[:, None] // 2 + np.arange(MOST_FIELDS)).astype(np.int64)
+    # Field by field and in it issue by issue: how many terms there are, and where the first of them is.
+    before = np.cumsum(every, axis=1) - every
+    sizes = every.T.take(fields, axis=0).ravel()
+    first = (before.T.take(fields, axis=0) + (begin // 4 + len(NO_TERMS) // 4)).ravel()
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    places = np.repeat(first - starts[:-1], sizes) + np.arange(starts[-1])
+    terms = np.frombuffer(together, "<u4").take(places)
+    # A count has one byte and a term four, so those of an issue are that much farther on.
+    farther = begin + len(NO_TERMS) + 4 * every.sum(axis=1) - (begin // 4 + len(NO_TERMS) // 4)
+    counts = np.frombuffer(together, np.uint8).take(places + np.repeat(np.tile(farther, len(fields)), sizes))
     bags = []
-    for field in fields:
-        counts = [parts[2 * field + 1] for parts in issues]
-        starts = np.zeros(len(issues) + 1, dtype=np.int64)
-        np.cumsum(np.fromiter(map(len, counts), np.int64, len(issues)), out=starts[1:])
-        terms = np.frombuffer(b"".join([parts[2 * field] for parts in issues]), dtype="<u4")
-        bags.append(Bags(starts, terms, np.frombuffer(b"".join(counts), dtype=np.uint8)))
+    for position in range(len(fields)):
+        own = starts[position * len(issues) : (position + 1) * len(issues) + 1]
+        bags.append(Bags(own - own[0], terms[own[0] : own[-1]], counts[own[0] : own[-1]]))
     return bags
 
 
 def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
     """Some fields of each of the packed issues."""
-    return bags_of([split_terms(blob, max(fields) + 1) for blob in blobs], fields)
+    return bags_of([aligned(blob) for blob in blobs], fields)

@@ -30,7 +30,8 @@ class Recent(Generic[T]):
         with self._lock:
             if version != self._version:
                 return {}
-            return {number: self._kept[number] for number in numbers if number in self._kept}
+            kept = self._kept
+            return {number: kept[number] for number in numbers if number in kept}
 
     def keep(self, version: Version, found: Mapping[int, T]) -> None:
         """Remember what was read after the repository was seen to be of this version.
@@ -42,10 +43,10 @@ class Recent(Generic[T]):
                 # Whoever still reads an older version makes the others begin anew; nobody is told what is outdated.
                 self._version, self.size = version, 0
                 self._kept.clear()
-            for number, one in found.items():
+            for number in self._kept.keys() & found.keys():
                 self._drop(number)
-                self._kept[number] = one
-                self.size += self._bytes_of(one)
+            self._kept.update(found)
+            self.size += sum(map(self._bytes_of, found.values()))
             while self.size > self._most and self._kept:
                 self._drop(next(iter(self._kept)))
 

@@ -67,9 +67,24 @@ def with_both(vectors: Vectors) -> Vectors:
     return np.concatenate([vectors, unit(vectors.sum(axis=1, keepdims=True))], axis=1)
 
 
-def of_kind(vectors: Vectors, kind: Kind) -> Vectors:
-    """(issues, 2, dimensions) to (issues, dimensions): the vectors of one kind."""
-    return unit(vectors.sum(axis=1)) if kind == Kind.BOTH else vectors[:, kind]
+def lengths_of_both(vectors: Vectors) -> Vectors:
+    """(issues, 2, dimensions) to (issues,): what their sums are divided by for unit vectors; ∞ where they are zero."""
+    lengths = np.linalg.norm(vectors.sum(axis=1), axis=1)
+    return np.where(lengths > 1e-6, lengths, np.float32(np.inf))
+
+
+def cosines(pairs: Vectors, around: Vectors, scales: Vectors, lengths: Vectors) -> Vectors:
+    """(3, issues), by `Kind`: the cosines of issues' vectors with a text's, (3, dimensions).
+
+    `pairs` are (issues, 2, dimensions), to be multiplied by `scales`, (issues, 2); `lengths` are `lengths_of_both`.
+    """
+
+    def one(own: Kind, asked: Kind) -> Vectors:
+        product: Vectors = along(pairs[:, own], around[asked]) * scales[:, own]
+        return product
+
+    both = (one(Kind.TITLE, Kind.BOTH) + one(Kind.TEXT, Kind.BOTH)) / lengths
+    return np.stack([one(Kind.TITLE, Kind.TITLE), one(Kind.TEXT, Kind.TEXT), both])
 
 
 def along(rows: Vectors, vector: Vectors) -> Vectors:

@@ -23,13 +23,12 @@ from bot.index.packing import (
     Bags,
     Floats,
     Integers,
-    Split,
+    aligned,
     bags_of,
     counts_of,
     lengths_of,
     numbers_of,
     read_postings,
-    split_terms,
 )
 from bot.index.recent import Recent
 from bot.index.scoring import Scores, Scoring, add_up
@@ -42,8 +41,6 @@ BUDGET = 60_000
 
 T = TypeVar("T")
 
-# Signs tell neighbours apart only roughly: so many times more are compared exactly.
-_OVERSAMPLING, _MORE = 3, 50
 # The key of a list that there is not.
 _NOWHERE = -1
 
@@ -143,13 +140,14 @@ class View:
             name: np.array([numbers[space][word] for word in analysis.terms[name]], dtype=np.int64)
             for name, space in fields.items()
         }
-        self._load(key for name, terms in wanted.items() for key in self._keys(name, terms))
+        keys = {name: self._keys(name, terms) for name, terms in wanted.items()}
+        self._load(itertools.chain.from_iterable(keys.values()))
         return {
             name: Terms(
                 tuple(analysis.terms[name]),
                 terms,
-                np.array(list(analysis.terms[name].values()), dtype=np.float64),
-                self.issues_with(name, terms),
+                np.fromiter(analysis.terms[name].values(), np.float64, len(terms)),
+                self._issues_in(keys[name]),
             )
             for name, terms in wanted.items()
         }
@@ -158,8 +156,7 @@ class View:
         """In how many issues each of a text's terms occurs in a field; exact, for some hundred terms."""
         keys = self._keys(field, terms)
         self._load(keys)
-        found = (self._lists.get(key) for key in keys)
-        return np.array([0 if row is None else row[1] for row in found], dtype=np.float64)
+        return self._issues_in(keys)
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
         """The same for all terms there are, as an array by the term's number; from memory, a little less exact."""
@@ -199,22 +196,20 @@ class View:
         """For each kind the issues whose vectors have the highest cosines with those of a text, as many as `wanted`;
         none where there are no vectors.
 
-        `pair` is (2, dimensions), of its title and of the whole text. Compared are those whose signs agree most.
+        `pair` is (2, dimensions), of its title and of the whole text. Compared are those whose signs agree most, by any
+        of the kinds.
         """
         if not self.vector_count:
             return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
         neighbours = self._neighbours()
         around = self.centred(pair)
-        close = {
-            kind: neighbours.closest(around[kind], kind, _OVERSAMPLING * k + _MORE, below) for kind, k in wanted.items()
-        }
-        if not neighbours.holds_vectors:
-            # All that the kinds need is read at once.
-            self._read_vectors(np.unique(np.concatenate(list(close.values()))).tolist())
-        return {
-            kind: Scores(numbers, self._cosines(numbers, kind, around[kind])).best(wanted[kind])
-            for kind, numbers in close.items()
-        }
+        close = neighbours.closest(around, wanted, below)
+        cosines = neighbours.cosines(close, around)
+        if cosines is None:
+            pairs = self._read_pairs(close)
+            scales = np.ones(pairs.shape[:2], dtype=np.float32)
+            cosines = vectors.cosines(pairs, around, scales, vectors.lengths_of_both(pairs))
+        return {kind: Scores(close, cosines[kind].astype(np.float64)).best(k) for kind, k in wanted.items()}
 
     def centred(self, pair: Vectors) -> Vectors:
         """A text's own vectors as those of issues are: (3, dimensions), by `Kind`."""
@@ -223,7 +218,8 @@ class View:
 
     def vectors(self, numbers: Integers) -> Vectors:
         """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""
-        return vectors.with_both(self._stored(numbers))
+        stored = self._neighbours().stored(numbers)
+        return vectors.with_both(self._read_pairs(numbers)) if stored is None else stored
 
     def pair(self, number: int) -> Vectors | None:
         """An issue's own vectors, (2, dimensions), as `Index.embed` gives those of a text; None where it has none."""
@@ -234,8 +230,8 @@ class View:
         """The terms of issues, in the order of `numbers`: a bag for each of the fields."""
         wanted = numbers.tolist()
         found = self._recent(self._memory.terms, wanted, self._read_terms)
-        nothing = split_terms(NO_TERMS, len(self._fields))
-        return bags_of([found.get(number, nothing) for number in wanted], [self._position[field] for field in fields])
+        there = [found.get(number, NO_TERMS) for number in wanted]
+        return bags_of(there, [self._position[field] for field in fields])
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not there (any more) are left out."""
@@ -256,10 +252,10 @@ class View:
             found |= fresh
         return found
 
-    def _read_terms(self, numbers: Collection[int]) -> dict[int, Split]:
+    def _read_terms(self, numbers: Collection[int]) -> dict[int, bytes]:
         columns = (indexed_terms.c.number, indexed_terms.c.terms)
         rows = fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, numbers)
-        return {number: split_terms(blob, len(self._fields)) for number, blob in rows}
+        return {number: aligned(blob) for number, blob in rows}
 
     def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> _Chosen:
         chosen = _Chosen([], [])
@@ -288,12 +284,11 @@ class View:
     def _neighbours(self) -> Neighbours:
         return self._memory.neighbours(self._connection, self._repo_id, self._state)
 
-    def _stored(self, numbers: Integers) -> Vectors:
-        in_memory = self._neighbours().stored(numbers)
-        if in_memory is not None:
-            return in_memory
+    def _read_pairs(self, numbers: Integers) -> Vectors:
+        """(issues, 2, dimensions) around the centre, read from the database."""
         wanted = numbers.tolist()
-        self._read_vectors(wanted)
+        new = [number for number in wanted if number not in self._vectors]
+        self._vectors |= vectors.read(self._connection, self._repo_id, new)
         rows = [row for row, number in enumerate(wanted) if number in self._vectors]
         stored = vectors.unpack([self._vectors[wanted[row]] for row in rows])
         result = np.zeros((len(wanted), 2, self._state.vector_sum.shape[1]), dtype=np.float32)
@@ -301,15 +296,10 @@ class View:
             result[rows] = vectors.around(stored, self._state.centre)
         return result
 
-    def _read_vectors(self, numbers: Collection[int]) -> None:
-        new = [number for number in numbers if number not in self._vectors]
-        self._vectors |= vectors.read(self._connection, self._repo_id, new)
-
-    def _cosines(self, numbers: Integers, kind: Kind, vector: Vectors) -> Floats:
-        in_memory = self._neighbours().cosines(numbers, kind, vector)
-        if in_memory is None:
-            in_memory = vectors.along(vectors.of_kind(self._stored(numbers), kind), vector)
-        return in_memory.astype(np.float64)
+    def _issues_in(self, keys: Sequence[int]) -> Floats:
+        """In how many issues the terms of loaded lists occur."""
+        found = map(self._lists.get, keys)
+        return np.array([0 if row is None else row[1] for row in found], dtype=np.float64)
 
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]

@@ -99,9 +99,10 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
     """
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}
+    spaced = text.isascii()
     for raw in dict.fromkeys(raw_words(text)):
         own = terms_of(raw)
-        if is_unspaced(raw):
+        if not spaced and is_unspaced(raw):
             whole.update((pair, pair) for pair in own if pair not in whole)
         elif own:
             whole.setdefault(own[0], raw)

@@ -135,8 +135,8 @@ class Rarity:
         total = max(self.total, SMALL)
         usual = _rarities(total)
         rarity: Floats = usual.take(seen, mode="clip")
-        often = np.flatnonzero(seen >= len(usual))
-        if len(often):
+        if seen.max() >= len(usual):
+            often = np.flatnonzero(seen >= len(usual))
             rarity[often] = idf(total, seen[often]) / idf(total, np.zeros(1))
         return rarity
 
@@ -181,11 +181,23 @@ class _Entries:
 
     def __init__(self, pool: Pool, rarity: Rarity) -> None:
         bags = (pool.title, pool.words, pool.codes, pool.messages)
-        sizes = np.concatenate([np.diff(bag.starts) for bag in bags])
-        self.cells: Integers = np.repeat(np.arange(len(sizes)), sizes)
+        self._sizes = np.concatenate([np.diff(bag.starts) for bag in bags])
+        self.cells: Integers = np.repeat(np.arange(len(self._sizes)), self._sizes)
         self.terms = np.concatenate([bag.terms for bag in bags])
         self.counts = np.concatenate([bag.counts for bag in bags])
         self.rarity = np.concatenate([rarity(field, bag.terms) for field, bag in zip(FIELDS, bags, strict=True)])
+
+    def sums(self, values: NDArray[Any], fields: slice = slice(None)) -> Floats:
+        """(fields, candidates): the sum of each cell's values, which are those of all entries of these fields."""
+        sizes = self._sizes.reshape(len(FIELDS), -1)[fields]
+        sums = np.zeros(sizes.size)
+        # What is summed up lies together, so that it can be added without asking where to; empty cells would get
+        # the next one's first value.
+        filled = np.flatnonzero(sizes)
+        if len(filled):
+            starts = np.cumsum(sizes) - sizes.ravel()
+            sums[filled] = np.add.reduceat(values, starts[filled], dtype=np.float64)
+        return sums.reshape(sizes.shape)
 
 
 class _Shared:
@@ -198,7 +210,7 @@ class _Shared:
         # Nearly all entries are told apart by the last bits of their term.
         likely = np.zeros(_LOW + 1, dtype=np.bool_)
         likely[own & _LOW] = True
-        near = np.flatnonzero(likely[entries.terms & np.uint32(_LOW)])
+        near = np.flatnonzero(likely.take(entries.terms & np.uint32(_LOW)))
         terms = entries.terms[near].astype(np.int64)
         places = np.minimum(np.searchsorted(own, terms), max(len(own) - 1, 0))
         same = np.flatnonzero(own[places] == terms) if len(own) else np.zeros(0, dtype=np.int64)
@@ -222,15 +234,15 @@ def _by_terms(question: Question, pool: Pool, rarity: Rarity) -> dict[str, Float
         return _sums(cells, values, len(FIELDS) * candidates).reshape(len(FIELDS), candidates)
 
     of_title = np.flatnonzero(in_title[shared.places])
-    masses, both = by_field(entries.cells, entries.rarity), by_field(shared.cells, shared.rarity)
+    masses, both = entries.sums(entries.rarity), by_field(shared.cells, shared.rarity)
     with_title = by_field(shared.cells[of_title], shared.rarity[of_title])
     squares = by_field(shared.cells[of_title], shared.rarity[of_title] ** 2)[_TITLE]
-    lengths = by_field(entries.cells, entries.counts)[_WORDS]
     mine = {field: rarity(field, known[field].terms) for field in FIELDS}
     mass = {field: float(values.sum()) for field, values in mine.items()}
     title_in_words = float(rarity("words", known["title"].terms).sum())
-    of_titles = np.flatnonzero(entries.cells < candidates)
-    norms = by_field(entries.cells[of_titles], entries.rarity[of_titles] ** 2)[_TITLE]
+    titles, words = len(pool.title.terms), len(pool.words.terms)
+    (norms,) = entries.sums(entries.rarity[:titles] ** 2, slice(_TITLE, _TITLE + 1))
+    (lengths,) = entries.sums(entries.counts[titles : titles + words], slice(_WORDS, _WORDS + 1))
     length = np.log1p(lengths)
     rarest, rarest_five, rarest_code = _rarest(shared, candidates)
     return {
@@ -292,15 +304,15 @@ def _by_titles(question: Question, pool: Pool) -> dict[str, Floats]:
 
 def _by_times(question: Question, pool: Pool) -> dict[str, Floats]:
     """By authors as well, since one person's series is told by both."""
-    rows = [
-        (one.created_at, one.created_at if one.closed_at is None else one.closed_at, one.state == "open")
-        for one in pool.issues
-    ]
-    created, closed, opened = np.array(rows, dtype=np.float64).T
+    told = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
+    created = np.array(told["created_at"], dtype=np.float64)
+    closed = np.array(told["closed_at"], dtype=np.float64)
+    closed = np.where(np.isnan(closed), created, closed)
+    opened = np.array([state == "open" for state in told["state"]], dtype=np.float64)
     days = np.abs(question.created_at - created) / _DAY
     since = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
-    author = np.array([issue.author == question.author for issue in pool.issues]) & bool(question.author)
+    author = np.array([author == question.author for author in told["author"]]) & bool(question.author)
     return {
         "days": np.log1p(days),
         "within_a_day": (days < 1).astype(np.float64),

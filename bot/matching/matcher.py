@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bot.index import Analysis, Index, IndexedIssue, View
 from bot.index.embedding import EmbeddingError
 from bot.index.packing import Floats, Integers
+from bot.index.scoring import distinct
 from bot.index.vectors import Vectors
 from bot.matching import features
 from bot.matching.evidence import Evidence, Witness, as_written
@@ -112,7 +113,7 @@ class Look:
     def found(self) -> Mapping[str, tuple[int, ...]]:
         own = self._question.number
         ranked = {source: fused(one.lists.values(), own, None) for source, one in self._retrieved.items()}
-        return {source: tuple(among(numbers, self._pool).tolist()) for source, numbers in ranked.items()}
+        return {source: among(numbers, self._pool) for source, numbers in ranked.items()}
 
     @cached_property
     def runs(self) -> tuple[QueryRun, ...]:
@@ -125,7 +126,7 @@ class Look:
         Whatever is asked for, all are judged together: how far a candidate stands out depends on the others.
         """
         wanted = [number for number in also if number != self._question.number and not self._late(number)]
-        pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
+        pool = distinct(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
         there, candidates = features.load(self._view, pool, self._question.vectors is not None)
         if not len(there):
             return []
@@ -173,7 +174,7 @@ class Look:
         return self._below is not None and number >= self._below
 
     def _run(self, source: str, retrieved: Retrieved) -> QueryRun:
-        hits = len(np.unique(np.concatenate(list(retrieved.lists.values()))))
+        hits = len(frozenset().union(*(numbers.tolist() for numbers in retrieved.lists.values())))
         return QueryRun(source, self._asked() if source == FULL_TEXT else self._text[0], hits)
 
     def _asked(self) -> str:

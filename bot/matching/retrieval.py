@@ -22,7 +22,7 @@ import numpy as np
 
 from bot.index import Kind, Query, Scores, View, bm25, idf, shared
 from bot.index.packing import Floats, Integers
-from bot.index.scoring import Scoring
+from bot.index.scoring import Scoring, distinct
 from bot.index.vectors import Vectors
 from bot.matching.question import Question
 
@@ -78,19 +78,21 @@ def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Inte
     given = list(lists)
     if not given:
         return np.zeros(0, dtype=np.int64)
-    numbers, where = np.unique(np.concatenate(given), return_inverse=True)
-    parts: Floats = np.concatenate([1 / (_RRF + 1 + np.arange(len(one))) for one in given])
-    scores = np.bincount(where, parts, len(numbers))
-    order = np.lexsort((numbers, -scores))
+    together = np.concatenate(given)
+    numbers = distinct(together)
+    parts = 1 / (_RRF + 1 + np.concatenate([np.arange(len(one)) for one in given]))
+    scores = np.bincount(np.searchsorted(numbers, together), parts, len(numbers))
+    # Numbers ascend, so that a stable order has older ones first.
+    order = np.argsort(-scores, kind="stable")
     best: Integers = numbers[order]
     others: Integers = best[best != skip]
     return others[:most]
 
 
-def among(numbers: Integers, pool: Integers) -> Integers:
+def among(numbers: Integers, pool: Integers) -> tuple[int, ...]:
     """Those of the numbers that are in the pool, in their order."""
-    kept: Integers = numbers[np.isin(numbers, pool)]
-    return kept
+    wanted = frozenset(pool.tolist())
+    return tuple(number for number in numbers.tolist() if number in wanted)
 
 
 _OF = {Kind.TITLE: "the title", Kind.TEXT: "the text", Kind.BOTH: "both"}

@@ -23,7 +23,6 @@ _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _ROWS = "embedding.weight"
 # Texts whose rows are gathered at once, which bounds the memory that this takes.
 _BATCH = 32
-_FEW = 2
 
 
 class WordLlama:
@@ -46,7 +45,8 @@ class WordLlama:
         return np.concatenate(parts) if parts else np.zeros((0, rows.shape[1]), dtype=np.float32)
 
     def _sums(self, tokenizer: Any, rows: NDArray[np.float16], texts: Sequence[str]) -> NDArray[np.float32]:
-        tokens = [encoding.ids for encoding in _encoded(tokenizer, texts)]
+        # The fast way, which does not note where in the text each token was.
+        tokens = [encoding.ids for encoding in tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)]
         lengths = [len(ids) for ids in tokens]
         every = np.fromiter(itertools.chain.from_iterable(tokens), np.int64, sum(lengths))
         # Most tokens come again and again, and numpy takes long to make a number of half precision a longer one.
@@ -63,14 +63,6 @@ class WordLlama:
             if self._loaded is None:
                 self._loaded = _read_files()
             return self._loaded
-
-
-def _encoded(tokenizer: Any, texts: Sequence[str]) -> Sequence[Any]:
-    """The tokens of each text. For a few, the threads of a batch would cost more than they save."""
-    if len(texts) <= _FEW:
-        return [tokenizer.encode(text, add_special_tokens=False) for text in texts]
-    batch: Sequence[Any] = tokenizer.encode_batch(list(texts), add_special_tokens=False)
-    return batch
 
 
 def _read_files() -> tuple[Any, NDArray[np.float16]]:
