@@ -33,6 +33,7 @@ import sqlalchemy as sa
 
 from bench.hosting import cpu_seconds, database, memory_mb
 from bench.index import made_up
+from bot.decisions import Decisions
 from bot.demo import processes as demo
 from bot.demo.processes import environment, running, wait_for
 from bot.events import RepositorySummary
@@ -51,6 +52,7 @@ REPOSITORIES_EACH = 5
 OF_BEFORE = 0.1
 PEAK = 3.0
 BUDGET = 5_000
+NOT_REACHED = 10_000
 WORKER = (sys.executable, __file__, "--worker")
 
 
@@ -126,8 +128,8 @@ def fill(sim: Simulator, names: list[str], settings: Settings, issues: int) -> N
         store.repositories.upsert(summary, installations[summary.ref.owner], time.time())
         original = sim.issue(name, 1)
         first = IndexedIssue(1, original.title, original.body or "", author="ann", created_at=1, id=original.id)
-        # The others have numbers that the simulator does not reach.
-        batch = [first, *(one._replace(number=one.number + 1_000_000) for one in made_up(count, seed=n))]
+        # The others have numbers that the simulator does not reach, and no higher: a process keeps four bytes for each.
+        batch = [first, *(one._replace(number=one.number + NOT_REACHED) for one in made_up(count, seed=n))]
         for start in range(0, len(batch), 2_000):
             index.put(repository.id, batch[start : start + 2_000])
         backfills.set(repository.id, Progress(done=True, seen=count, expected=count, updated_at=time.time()))
@@ -217,7 +219,7 @@ def tell(sim: Simulator, settings: Settings, again: list[tuple[str, int]], secon
         states = dict(map(tuple, connection.execute(sa.text(f"SELECT status, count(*) FROM {table} GROUP BY 1")).all()))
     engine.dispose()
     log = sim.webhooks.log
-    answered = sum(any(one.author == sim.app.bot for one in sim.comments(name, number)) for name, number in again)
+    quiet = [about for about in again if all(one.author != sim.app.bot for one in sim.comments(*about))]
     refused = sum(one.status_code != 202 for one in log)
     print(f"{len(log)} deliveries in {seconds:.0f} s, {refused} not taken; jobs: {states}")
     (busiest, most), *_ = Counter(row.owner for row in rows).most_common(1)
@@ -226,12 +228,28 @@ def tell(sim: Simulator, settings: Settings, again: list[tuple[str, int]], secon
     # GitHub's minutes are not pressed together with the day, and one installation has a third of it.
     print(f"  of the busiest installation ({most}): {_ages([float(row.age) for row in rows if row.owner == busiest])}")
     print(f"  of all others: {_ages([float(row.age) for row in rows if row.owner != busiest])}")
-    print(f"{answered} of {len(again)} that were reported before are answered")
+    print(f"{len(again) - len(quiet)} of {len(again)} that were reported before are answered")
+    for reason, count in Counter(_why_not(sim, settings, quiet)).most_common():
+        print(f"  of the others {count}: {reason}")
     used = [sim.limits.state(f"installation:{key}", "core")["used"] for key in sim.installations]
     used.sort(reverse=True)
     print(
         f"requests of {BUDGET} an hour: busiest installation {used[0]}, median {used[len(used) // 2]}, all {sum(used)}"
     )
+
+
+def _why_not(sim: Simulator, settings: Settings, quiet: list[tuple[str, int]]) -> Iterator[str]:
+    """What the bot itself noted of the issues that it did not answer."""
+    store = open_store(settings)
+    for name, number in quiet:
+        noted = Decisions(store.engine).of_issue(sim.repository(name).id, number)
+        if not noted:
+            yield "no look at it is noted"
+            continue
+        original = noted[-1].about(1)
+        found = f"the one before at {original.probability:.2f}, bar {noted[-1].bar:.2f}" if original else "not found"
+        yield f"{noted[-1].outcome}, {noted[-1].reason} ({found})"
+    store.close()
 
 
 def _ages(ages: list[float]) -> str:

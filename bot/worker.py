@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 
@@ -16,30 +17,45 @@ log = logging.getLogger(__name__)
 
 # Heroku kills a process thirty seconds after SIGTERM; the rest is for closing down.
 GRACE = 25.0
+# A worker that ends because of a job that does not; not 0, after which some hosts would not start it again.
+OVERDUE = 70
 
 
 def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chore] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
     Must be called in the main thread. A job that takes longer is left to the next worker: the process ends without
-    it, since Python would wait for its thread for ever.
+    it, since Python would wait for its thread for ever. The same is done when a job does not end at all.
     """
-    stop = threading.Event()
+    stop, overdue = threading.Event(), threading.Event()
 
     def on_signal(number: int, frame: FrameType | None) -> None:
         stop.set()
 
+    def on_overdue() -> None:
+        overdue.set()
+        stop.set()
+
     previous = {number: signal.signal(number, on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
-    worker = Worker(settings, handle, chores)
+    worker = Worker(settings, handle, chores, on_overdue=on_overdue)
     worker.start()
     log.info("worker ready: %d at a time", settings.worker_threads)
     stop.wait()
     log.info("worker stopping")
+    if overdue.is_set():
+        # What hangs may hold what the orderly end needs.
+        threading.Thread(target=_end_in, args=(GRACE + 5,), daemon=True).start()
     finished = worker.stop(GRACE)
     for number, handler in previous.items():
         signal.signal(number, handler)
     if not finished:
         log.warning("worker ends with jobs unfinished; they will be taken over")
+    if overdue.is_set() or not finished:
         logging.shutdown()
-        os._exit(0)
+        os._exit(OVERDUE if overdue.is_set() else 0)
     log.info("worker stopped")
+
+
+def _end_in(seconds: float) -> None:
+    time.sleep(seconds)
+    os._exit(OVERDUE)

@@ -14,6 +14,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
 from dbos import error as dbos_error
+from dbos._serialization import serialize_exception
 
 from bot.events import BACKGROUND
 from bot.jobs.job import QueueUnavailable
@@ -135,6 +136,12 @@ def belongs_to(workflows: sa.TableClause, repository_id: int) -> sa.ColumnElemen
     partition = partition_of(workflows)
     whole = [f"repository:{repository_id}", f"index:{repository_id}"]
     return sa.or_(partition.in_(whole), partition.like(f"{repository_id}#%"))
+
+
+def end_as_dead(client: DBOSClient, workflow_id: str, error: Exception) -> None:
+    """End a workflow from outside as if it had raised; nothing happens if it has ended. DBOS has no public way to."""
+    text, _ = serialize_exception(error, DBOSPortableJSONSerializer().name(), DBOSPortableJSONSerializer())
+    client._sys_db.update_workflow_outcome(workflow_id, "ERROR", error=text)
 
 
 def ensure_schema(settings: Settings) -> None:

@@ -30,14 +30,15 @@ def enqueue(
 ) -> bool:
     """Commit the message to the queue, to be worked on in `delay` seconds; False if this run is already there.
 
-    `instead_of` names a workflow that has ended, and is settled by this one in the same transaction.
+    `instead_of` names a workflow that has ended, or never will, and is settled by this one in the same transaction.
     """
     with write(engine) as connection:
         (new,) = insert(client, connection, [(message, delay)])
         if new and instead_of is not None:
             table = workflow_table(engine)
             settled = sa.update(table).where(table.c.workflow_uuid == instead_of)
-            connection.execute(settled.values(status="CANCELLED"))
+            ended = sa.func.coalesce(table.c.completed_at, time.time_ns() // 1_000_000)
+            connection.execute(settled.values(status="CANCELLED", completed_at=ended))
     return new
 
 

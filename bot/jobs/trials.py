@@ -54,7 +54,12 @@ class Trials:
                     raise Deadly(DIED)
                 yield
             finally:
-                steadily(workflow_id, lambda: self._end(workflow_id))
+                steadily(workflow_id, lambda: self.end(workflow_id))
+
+    def end(self, workflow_id: str) -> None:
+        """Forget that it is tried; nobody died of it."""
+        with write(self._engine) as connection:
+            connection.execute(sa.delete(trials).where(trials.c.workflow_id == workflow_id))
 
     @contextmanager
     def _beside(self) -> Iterator[None]:
@@ -97,7 +102,3 @@ class Trials:
             else:
                 connection.execute(sa.update(trials).where(mine).values(begun=deaths + 1))
             return deaths or 0
-
-    def _end(self, workflow_id: str) -> None:
-        with write(self._engine) as connection:
-            connection.execute(sa.delete(trials).where(trials.c.workflow_id == workflow_id))

@@ -28,6 +28,7 @@ from bot.jobs.database import (
     QUEUE,
     SCHEMA,
     VERSION,
+    end_as_dead,
     prepare,
     queue_client,
     queue_engine,
@@ -38,6 +39,7 @@ from bot.jobs.job import Job, Message
 from bot.jobs.lanes import LANES, owner_of
 from bot.jobs.measuring import measured
 from bot.jobs.older import OlderJobs
+from bot.jobs.overdue import AtWork
 from bot.jobs.places import Places
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
 from bot.jobs.steadily import steadily
@@ -68,10 +70,18 @@ class Worker:
     One in a process: DBOS is global.
     """
 
-    def __init__(self, settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chore] = ()) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        handle: Callable[[Job], None],
+        chores: Sequence[Chore] = (),
+        *,
+        on_overdue: Callable[[], None] = lambda: None,
+    ) -> None:
         """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault.
 
-        `chores` are done besides, each by one of all the workers at a time.
+        `chores` are done besides, each by one of all the workers at a time. `on_overdue` is called when a job does not
+        end, after it was given up: only the end of this process can stop it.
         """
         self._settings = settings
         self._handle = handle
@@ -89,8 +99,8 @@ class Worker:
         self._executor = executors.this_process()
         self._watch = executors.Watch()
         self._stopping = threading.Event()
-        self._running = 0
-        self._counting = threading.Lock()
+        self._at_work = AtWork()
+        self._on_overdue = on_overdue
         self._keeper = threading.Thread(target=self._keep, name="queue-keeper", daemon=True)
 
     def start(self) -> None:
@@ -149,7 +159,7 @@ class Worker:
         self._keeper.join(executors.BEAT_EVERY)
         executors.leave(self._engine, self._executor)
         self._engine.dispose()
-        return self._running == 0
+        return not len(self._at_work)
 
     def _fairly(self, message: Message) -> str:
         """One run of a delivery, alone where a worker has died of it or of another beside it."""
@@ -170,13 +180,12 @@ class Worker:
             self._enqueue(message.again(message.failures), due - time.time())
             return "stepped aside"
         attempt = message.failures + 1
-        self._count(1)
-        try:
-            self._handle(Job(message.delivery_id, from_json(message.text), attempt, message.arrived / 1000))
-        except Exception as error:
-            return self._failed(message, error, attempt)
-        finally:
-            self._count(-1)
+        with self._at_work.job(message) as running:
+            try:
+                self._handle(Job(message.delivery_id, from_json(message.text), attempt, message.arrived / 1000))
+            except Exception as error:
+                running.may_take_longer()
+                return self._failed(message, error, attempt)
         return "done"
 
     def _do_chore(self, name: str) -> str:
@@ -184,14 +193,12 @@ class Worker:
         chore = self._chores.get(name)
         if chore is None:
             return "unknown"
-        self._count(1)
-        try:
-            chore.do()
-        except Exception as error:
-            log.warning("chore %s failed, and is done again in its next turn\n%s", name, stack(error))
-            return "failed"
-        finally:
-            self._count(-1)
+        with self._at_work.chore(name):
+            try:
+                chore.do()
+            except Exception as error:
+                log.warning("chore %s failed, and is done again in its next turn\n%s", name, stack(error))
+                return "failed"
         return "done"
 
     def _call_for_chores(self, *, starting: bool = False) -> None:
@@ -203,10 +210,6 @@ class Worker:
             if self._turns.get(chore.name) != turn:
                 call_for(self._client, self._engine, chore, turn)
                 self._turns[chore.name] = turn
-
-    def _count(self, change: int) -> None:
-        with self._counting:
-            self._running += change
 
     def _failed(self, message: Message, error: Exception, failures: int) -> str:
         # The chance only spreads the load.
@@ -230,6 +233,30 @@ class Worker:
                 # Without the chain, which DBOS would log with the texts of all its exceptions.
                 raise GivenUp(describe(error)) from None
 
+    def _give_up_overdue(self) -> None:
+        """Count what does not end as failed, so that its lane is free and it is tried again, and have us ended."""
+        for one in self._at_work.overdue():
+            where = one.stack()
+            log.error("%s does not end: it is given up, and this worker ends\n  %s", one.name, "\n  ".join(where))
+            try:
+                if one.message is not None:
+                    self._settle(one.message, f"it did not end, and was at {where[-1] if where else 'its end'}")
+            except Exception as error:
+                # Whoever takes over then takes it for what killed this worker, which is near the truth.
+                log.warning("%s could not be given up: %s", one.name, describe(error))
+            self._on_overdue()
+
+    def _settle(self, message: Message, reason: str) -> None:
+        """What `_failed` does, for a run that cannot do it itself."""
+        failures = message.failures + 1
+        match decide(GivenUp(reason), failures, random.random()):  # noqa: S311
+            case Again(wait):
+                later = message.again(failures)
+                enqueue(self._client, self._engine, later, wait, instead_of=message.workflow_id)
+            case _:
+                end_as_dead(self._client, message.workflow_id, GivenUp(reason))
+        self._trials.end(message.workflow_id)
+
     def _enqueue(self, message: Message, delay: float) -> None:
         """Put the next run into the queue."""
         steadily(message.delivery_id, lambda: enqueue(self._client, self._engine, message, delay))
@@ -246,6 +273,7 @@ class Worker:
         cleaned = beaten = time.monotonic()
         while not self._stopping.wait(executors.BEAT_EVERY):
             try:
+                self._give_up_overdue()
                 executors.beat(self._engine, self._executor)
                 now = time.monotonic()
                 # Whoever was cut off from the database must first let the others beat again.

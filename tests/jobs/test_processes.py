@@ -14,11 +14,12 @@ import pytest
 import sqlalchemy as sa
 
 from bot.events import IssueEvent, RepositorySummary
-from bot.jobs import Inbox
+from bot.jobs import DeadLetters, Inbox
 from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import BEAT_EVERY, DEAD_AFTER
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
+from bot.worker import OVERDUE
 from tests.jobs import worker_process
 
 pytestmark = pytest.mark.processes
@@ -40,8 +41,8 @@ class Workers:
     inbox: Inbox
     started: list[ForkServerProcess]
 
-    def start(self, *host: str) -> ForkServerProcess:
-        process = _forks.Process(target=worker_process.main, args=(self.database_url, self.home, *host))
+    def start(self, *how: str | float) -> ForkServerProcess:
+        process = _forks.Process(target=worker_process.main, args=(self.database_url, self.home, *how))
         process.start()
         self.started.append(process)
         return process
@@ -177,3 +178,22 @@ def test_sigterm_lets_running_jobs_end_and_begins_no_other(workers: Workers) -> 
     workers.start()
     workers.wait(lambda: len(workers.log("end")) == 10)
     assert sorted(line[0] for line in workers.log("begin")) == running + waiting
+
+
+def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_waiting(workers: Workers) -> None:
+    """Python cannot stop its thread: each failed attempt ends a worker, and whoever watches starts the next."""
+    workers.put("hangs", 1, sleep=600)
+    codes = []
+    for _ in range(worker_process.MOST_TRIES):
+        codes.append(ended(workers.start("here", 0.5)))
+    assert codes == [OVERDUE] * worker_process.MOST_TRIES
+    letters = DeadLetters(Settings(home=workers.home, database_url=workers.database_url))
+    (letter,) = letters.list()
+    letters.close()
+    assert (letter.delivery_id, letter.attempts) == ("hangs", worker_process.MOST_TRIES)
+    assert "did not end" in letter.reason
+    assert "worker_process.py" in letter.reason, "it says where"
+    workers.put("behind", 1)
+    workers.start("here", 60.0)
+    workers.wait(lambda: len(workers.log("end")) == 1)
+    assert [line[0] for line in workers.log("begin")] == ["hangs", "hangs", "behind"]

@@ -6,21 +6,28 @@ import os
 import time
 from pathlib import Path
 
+from bot import worker
 from bot.events import IssueEvent
-from bot.jobs import Job, executors
+from bot.jobs import Job, executors, overdue, retry
 from bot.settings import Settings
-from bot.worker import run
+
+#: Of what does not end.
+MOST_TRIES = 2
 
 
-def main(database_url: str, home: Path, host: str = "") -> None:
+def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) -> None:
     """Work until SIGTERM, and write a line for the beginning and the end of each job to `home`/log.
 
     A job's label `sleep=N` makes it last N seconds. With `host` it says that it is on that machine, and heartbeats are
-    ten times as quick.
+    ten times as quick. A job may last `longest` seconds, if that is said, and is soon tried again.
     """
     if host:
         executors._host = lambda: host  # type: ignore[assignment]
         executors.BEAT_EVERY, executors.DEAD_AFTER = executors.BEAT_EVERY / 10, executors.DEAD_AFTER / 10
+
+    if longest:
+        overdue.LONGEST, worker.GRACE = longest, 1.0
+        retry._FIRST_WAIT, retry.MOST_TRIES_OF_A_FAULT = 0.1, MOST_TRIES
 
     def note(word: str, job: Job) -> None:
         with (home / "log").open("a") as log:
@@ -32,4 +39,4 @@ def main(database_url: str, home: Path, host: str = "") -> None:
         time.sleep(float(job.event.label.partition("=")[2] or 0))
         note("end", job)
 
-    run(Settings(home=home, database_url=database_url, worker_threads=4), handle)
+    worker.run(Settings(home=home, database_url=database_url, worker_threads=4), handle)

@@ -1,0 +1,46 @@
+"""What is overdue: by its own limit, told once, and not what waits for the database."""
+
+from __future__ import annotations
+
+from bot.events import IndexEvent, IssueEvent, RepositorySummary, to_json
+from bot.jobs.job import Message
+from bot.jobs.lanes import lane_of
+from bot.jobs.overdue import LONGEST, LONGEST_BEHIND, AtWork
+from bot.model import Actor, RepoRef
+
+ANN, REPOSITORY = Actor("ann"), RepositorySummary(5, RepoRef("acme", "app"), private=False)
+
+
+def message(event: IssueEvent | IndexEvent) -> Message:
+    return Message("d", 1, 0, 0, event.partition, to_json(event), lane_of(event))
+
+
+DELIVERY = message(IssueEvent("opened", 1, REPOSITORY, 7, ANN, ANN))
+BACKGROUND = message(IndexEvent(1, REPOSITORY, "chain"))
+
+
+def test_each_by_its_own_limit_and_told_once() -> None:
+    now = 0.0
+    at_work = AtWork(lambda: now)
+    with at_work.job(DELIVERY), at_work.job(BACKGROUND), at_work.chore("tidy"):
+        now = LONGEST
+        assert at_work.overdue() == []
+        now = LONGEST + 1
+        (late,) = at_work.overdue()
+        assert late.message is DELIVERY
+        assert "test_overdue.py" in late.stack()[-2] + late.stack()[-3]
+        assert at_work.overdue() == []
+        now = LONGEST_BEHIND + 1
+        assert {one.name for one in at_work.overdue()} == {"delivery d", "chore tidy"}
+        assert len(at_work) == 3
+    assert len(at_work) == 0
+    assert at_work.overdue() == []
+
+
+def test_what_waits_for_the_queues_database_is_not_overdue() -> None:
+    now = 0.0
+    at_work = AtWork(lambda: now)
+    with at_work.job(DELIVERY) as running:
+        running.may_take_longer()
+        now = 100 * LONGEST
+        assert at_work.overdue() == []
