@@ -1,4 +1,4 @@
-"""What the pages read: the store, the index, the queue's dead letters, and the settings file."""
+"""What the pages read: the store, the index, the queue's dead letters, and the settings file; and what they write."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from bot.calibration.points import Point, points
 from bot.calibration.recalibrating import examples_of
 from bot.decisions import Decision, Decisions
 from bot.errors import DoppelError
+from bot.evaluation.runs import Kept, Runs, Stage
+from bot.events import EvaluationEvent
 from bot.feedback import Example, Kind, Signal, Signals, Who
 from bot.index import Index
 from bot.index.backfill import Backfills
 from bot.indexing.status import Status, statuses
-from bot.jobs import DeadLetter, DeadLetters
+from bot.jobs import DeadLetter, DeadLetters, Inbox
 from bot.repository_settings import Loaded
 from bot.scanning.model import Result
 from bot.store import Store, StoredRepository
@@ -44,13 +46,17 @@ class Health:
 
 
 class Data:
-    """Reads, and takes votes. `settings_of` reads a repository's settings, `groups_of` what its last scan found."""
+    """Reads, takes votes, and has evaluations done.
+
+    `settings_of` reads a repository's settings, `groups_of` what its last scan found.
+    """
 
     def __init__(
         self,
         store: Store,
         index: Index,
         letters: DeadLetters,
+        queue: Inbox,
         settings_of: Callable[[StoredRepository], Loaded],
         groups_of: Callable[[StoredRepository], Result | None],
         clock: Callable[[], datetime],
@@ -61,6 +67,8 @@ class Data:
         self.groups_of = groups_of
         self._index = index
         self._letters = letters
+        self._queue = queue
+        self._runs = Runs(store.engine)
         self._decisions = Decisions(store.engine)
         self._signals = Signals(store.engine)
 
@@ -95,8 +103,38 @@ class Data:
         made = examples_of(self.store, repository.id, self.clock().timestamp())
         decisions = self._decisions.of_issues(repository.id, {one.number for one in made})
         kept = Calibrations(self.store.engine).get(repository.id)
-        bar = bar_in_force(self.settings_of(repository).config, kept)
-        return Feedback(tuple(made), tuple(points(decisions, made)), bar, kept)
+        return Feedback(tuple(made), tuple(points(decisions, made)), self.bar(repository), kept)
+
+    def bar(self, repository: StoredRepository) -> Bar:
+        """The bar in force, by the settings and by what was said."""
+        return bar_in_force(self.settings_of(repository).config, Calibrations(self.store.engine).get(repository.id))
+
+    def ready(self, repository: StoredRepository) -> bool:
+        """Whether the repository's past is in the index."""
+        progress = Backfills(self.store.engine).get(repository.id)
+        return progress is not None and progress.done
+
+    def evaluation(self, repository: StoredRepository) -> Kept:
+        """The newest evaluation, and how far the present one has come."""
+        return self._runs.get(repository.id)
+
+    def evaluate(self, repository: StoredRepository) -> bool:
+        """Have the repository evaluated in the background; False where that may not be yet.
+
+        Raises QueueUnavailable; nothing is begun then.
+        """
+        now = self.clock().timestamp()
+        chain = f"{now:.3f}"
+        run = self._runs.begin(repository.id, chain, now) if self.ready(repository) else None
+        if run is None:
+            return False
+        event = EvaluationEvent(repository.installation, repository.summary, chain, since=run.read_until)
+        try:
+            self._queue.put(event.delivery_id, event)
+        except DoppelError as problem:
+            self._runs.note(repository.id, chain, now, stage=Stage.FAILED, problem=str(problem))
+            raise
+        return True
 
     def health(self, repository: StoredRepository) -> Health:
         """How the bot is in this repository."""

@@ -12,18 +12,24 @@ from typing import Any
 from flask import Blueprint, abort, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from bot.dashboard import views
+from bot.calibration.bar import Origin
+from bot.config import CONFIG_PATH
+from bot.dashboard import evaluation, views
 from bot.dashboard.access import Access
 from bot.dashboard.data import PAGE, Data
 from bot.dashboard.session import HOURS, Session, Sessions
 from bot.dashboard.settings_page import setting_rows
 from bot.dashboard.sign_in import NotSignedIn, SignIn
+from bot.dashboard.timeline import DRAWN, timeline
 from bot.errors import DoppelError
 from bot.model import RepoRef
 from bot.pages import is_https, protect, root_url
+from bot.render import evaluation as words
 from bot.store import StoredRepository
 
 COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
+# Issues of a group that its list names.
+_MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
 Page = str | Response | tuple[str, int]
 
@@ -57,6 +63,8 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
         (f"{here}/issues/<int:number>", "issue", ["GET"]),
         (f"{here}/issues/<int:number>", "vote", ["POST"]),
         (f"{here}/backlog", "backlog", ["GET"]),
+        (f"{here}/evaluation", "evaluation", ["GET"]),
+        (f"{here}/evaluation", "evaluate", ["POST"]),
         (f"{here}/feedback", "feedback", ["GET"]),
         (f"{here}/settings", "settings", ["GET"]),
         (f"{here}/health", "health", ["GET"]),
@@ -179,7 +187,36 @@ class _Pages:
 
     def backlog(self, repository: StoredRepository) -> Page:
         """The groups that the last scan found."""
-        return render_template("dashboard/backlog.html", repository=repository, result=self._data.groups_of(repository))
+        result = self._data.groups_of(repository)
+        picture = timeline(result.groups) if result else ""
+        return render_template(
+            "dashboard/backlog.html",
+            repository=repository,
+            result=result,
+            timeline=picture,
+            drawn=DRAWN,
+            shown=PAGE,
+            members=_MEMBERS,
+        )
+
+    def evaluation(self, repository: StoredRepository) -> Page:
+        """How well the bot would have done here, and how far the present evaluation has come."""
+        data, bar = self._data, self._data.bar(repository)
+        return render_template(
+            "dashboard/evaluation.html",
+            repository=repository,
+            page=evaluation.page(data.evaluation(repository), bar.value, data.clock()),
+            ready=data.ready(repository),
+            file=CONFIG_PATH,
+            set_there=bar.origin is Origin.SETTINGS,
+            words=words,
+        )
+
+    def evaluate(self, repository: StoredRepository) -> Page:
+        """Have it evaluated. Who asks too soon is shown the page, which says when they may."""
+        self._data.evaluate(repository)
+        owner, name = repository.ref.owner, repository.ref.name
+        return redirect(url_for("dashboard.evaluation", owner=owner, name=name), 303)
 
     def feedback(self, repository: StoredRepository) -> Page:
         """What people said, and where it has put the bar."""

@@ -39,14 +39,19 @@ class Marks(Part):
             if rows:
                 connection.execute(sa.insert(table), rows)
 
-    def history(self, repo_id: int) -> Iterator[PastRecord]:
-        """The issues of the index as records, with what was said of each."""
+    def said(self, repo_id: int) -> dict[int, Said]:
+        """What was said, by number; nothing of issues of which nothing was."""
+        query = sa.select(table.c.number, table.c.closed_as_duplicate, table.c.statements)
         with self._engine.connect() as connection:
-            query = sa.select(table.c.number, table.c.closed_as_duplicate, table.c.statements)
-            said = {
+            return {
                 row.number: Said(row.closed_as_duplicate, statements_of(json.loads(row.statements)))
                 for row in connection.execute(query.where(table.c.repo_id == repo_id))
             }
+
+    def history(self, repo_id: int) -> Iterator[PastRecord]:
+        """The issues of the index as records, with what was said of each."""
+        said = self.said(repo_id)
+        with self._engine.connect() as connection:
             same = sa.and_(bodies.c.repo_id == issues.c.repo_id, bodies.c.number == issues.c.number)
             columns = (*(issues.c[name] for name in _COLUMNS), bodies.c.body)
             texts = sa.select(*columns).outerjoin_from(issues, bodies, same).where(issues.c.repo_id == repo_id)

@@ -13,7 +13,7 @@ from bot.dashboard.pages import Dashboard
 from bot.dashboard.session import Sessions
 from bot.dashboard.sign_in import SignIn
 from bot.github.client import GitHub
-from bot.jobs import DeadLetters
+from bot.jobs import DeadLetters, Inbox
 from bot.jobs.arrivals import has_arrived
 from bot.render.links import pages_of
 from bot.repository_settings import Loaded, RepositorySettings
@@ -83,7 +83,8 @@ def build_dashboard(settings: Settings) -> Dashboard:
                 return None
             return Scan(store, build_asker(settings, store=store), repository.id).result()
 
-        return Data(store, build_index(settings, store), DeadLetters(settings), settings_of, groups_of, now)
+        index = build_index(settings, store)
+        return Data(store, index, DeadLetters(settings), Inbox(settings), settings_of, groups_of, now)
 
     web = pages_of(settings.github_api_url)
     return Dashboard(

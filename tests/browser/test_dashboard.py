@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from werkzeug.serving import make_server
 
+from bot.evaluation.runs import Runs, Stage
 from bot.web import create_app
-from tests.dashboard.conftest import Host, host  # noqa: F401  (a fixture is taken over by its name)
+from tests.dashboard.conftest import Host, evaluated, host  # noqa: F401  (fixtures are taken over by their names)
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("", "/issues/3", "/backlog", "/feedback", "/settings", "/health")
+PAGES = ("", "/issues/3", "/backlog", "/evaluation", "/feedback", "/settings", "/health")
 TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim()"
 
 
 @pytest.fixture
-def address(host: Host) -> Iterator[str]:  # noqa: F811
+def address(host: Host, evaluated: None) -> Iterator[str]:  # noqa: F811
     """The bot's web process, on a port of its own."""
     server = make_server("127.0.0.1", 0, create_app(host.settings), threaded=True)
     url = f"http://127.0.0.1:{server.port}"
@@ -86,11 +88,43 @@ def test_every_page_is_free_of_serious_barriers(browser: Any, address: str, sche
 
 def test_a_page_is_small_and_loads_nothing_from_elsewhere(browser: Any, address: str) -> None:
     page = sign_in(browser, address)
-    page.goto("/dashboard/acme/app")
-    loaded = page.evaluate(
-        "() => ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind))"
-        ".map((one) => [one.name, one.decodedBodySize])"
-    )
-    assert all(url.startswith((address, "data:")) for url, _ in loaded)
-    assert len(loaded) >= 2 and 1_000 < sum(size for _, size in loaded) <= 100_000
+    for path in ("", "/evaluation"):
+        page.goto(f"/dashboard/acme/app{path}")
+        loaded = page.evaluate(
+            "() => ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind))"
+            ".map((one) => [one.name, one.decodedBodySize])"
+        )
+        assert all(url.startswith((address, "data:")) for url, _ in loaded)
+        assert len(loaded) >= 2 and 1_000 < sum(size for _, size in loaded) <= 100_000
+    page.close()
+
+
+def test_on_a_phone_each_candidate_is_a_card_with_its_votes_in_sight(browser: Any, address: str) -> None:
+    page = sign_in(browser, address, viewport={"width": 360, "height": 740})
+    page.goto("/dashboard/acme/app/issues/3")
+    for name in ("#1 is the same", "#1 is another one"):
+        box = page.get_by_role("button", name=name).bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["height"] >= 24
+    # The table is still one for who cannot see it.
+    assert page.get_by_role("table").get_by_role("row").count() == 3
+    assert page.get_by_role("cell", name="71 %").is_visible()
+    page.close()
+
+
+def test_an_evaluation_is_asked_for_with_a_button_and_its_progress_shows_by_itself(
+    browser: Any,
+    address: str,
+    host: Host,  # noqa: F811
+) -> None:
+    page = sign_in(browser, address)
+    page.goto("/dashboard/acme/app/evaluation")
+    page.get_by_role("button", name="Evaluate again").click()
+    page.get_by_role("status").get_by_text("Waiting for a worker").wait_for()
+    runs = Runs(host.store.engine)
+    chain = runs.run(host.public).chain
+    runs.note(host.public, chain, time.time(), done=40, total=60)
+    page.get_by_role("status").get_by_text("40 of 60 issues").wait_for()
+    runs.note(host.public, chain, time.time(), stage=Stage.DONE)
+    page.get_by_text("once a day is enough").wait_for()
+    assert not page.get_by_role("button", name="Evaluate again").is_visible()
     page.close()

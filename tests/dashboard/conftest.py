@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,8 +14,12 @@ import requests
 from flask.testing import FlaskClient
 
 from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.evaluation.metrics import Judged
+from bot.evaluation.report import Evaluation, evaluate
+from bot.evaluation.runs import Runs
 from bot.events import RepositorySummary
 from bot.index import IndexedIssue
+from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef
 from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator
@@ -98,6 +103,23 @@ def _fill(store: Store, settings: Settings, public: int, private: int) -> None:
     decisions.add(public, Decision(3, 1_000_000.0, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
     decisions.add(public, Decision(2, 1_000_100.0, "opened", "comment", Outcome.SILENT, 0.2, "nothing is near"))
     decisions.add(private, Decision(1, 1_000_200.0, "opened", "shadow", Outcome.SILENT, 0.2))
+
+
+def figures() -> Evaluation:
+    """An evaluation of 1,000 arrivals, one every three hours; of forty that repeat an earlier one it finds half."""
+    start = datetime(2025, 1, 1, tzinfo=UTC)
+    judged = [Judged(n, start + timedelta(hours=3 * n), None, ((1, 0.3),) if n % 100 == 1 else ()) for n in range(1000)]
+    for n in range(0, 1000, 25):
+        found = ((1, 0.44 + n / 2000),) if n % 50 else ()
+        judged[n] = Judged(n, judged[n].arrived, frozenset({1}), found)
+    return evaluate(judged, issues=1_250, arrived=[one.arrived for one in judged], min_confidence=0.2)
+
+
+@pytest.fixture
+def evaluated(host: Host) -> None:
+    """acme/app has an evaluation, and its index is complete."""
+    Backfills(host.store.engine).set(host.public, Progress(done=True))
+    Runs(host.store.engine).keep(host.public, figures(), 1_750_000_000.0)
 
 
 @pytest.fixture

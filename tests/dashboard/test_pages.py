@@ -25,8 +25,10 @@ def test_what_happened_lists_decisions_with_the_likeliest_candidate(signed_in: S
 def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) -> None:
     said = words(signed_in("tara").get("/dashboard/acme/app/issues/3").text)
     assert "Doppel commented The issue was opened. Candidates are shown from 20 % on." in said
-    assert "1 #1 The map stays grey 71 % yes full-text (1), vectors (3) 62 % / 55 % words of titles" in said
-    assert "8 % no vectors (9)" in said
+    assert (
+        "1 #1 The map stays grey 71 % 👍 Yes 👎 No yes full-text (1), vectors (3) 62 % / 55 % words of titles" in said
+    )
+    assert "8 % 👍 Yes 👎 No no vectors (9)" in said
 
 
 def test_a_hostile_title_stays_text(signed_in: SignedIn) -> None:

@@ -16,7 +16,7 @@ from bot.store import StoredRepository
 from bot.web import create_app
 from tests.dashboard.conftest import Host
 
-PAGES = ("", "/issues/3", "/backlog", "/feedback", "/settings", "/health")
+PAGES = ("", "/issues/3", "/backlog", "/evaluation", "/feedback", "/settings", "/health")
 
 
 def test_the_dashboard_is_off_where_nobody_can_sign_in(host: Host) -> None:
@@ -32,6 +32,7 @@ def test_a_visitor_is_asked_to_sign_in(host: Host) -> None:
         answer = browser.get(f"/dashboard/acme/app{page}")
         assert answer.status_code == 302 and answer.location.startswith("/login?next=/dashboard/acme/app")
     assert browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"}).status_code == 302
+    assert browser.post("/dashboard/acme/app/evaluation").status_code == 302
 
 
 def test_who_signs_in_sees_the_repositories_in_which_they_may_triage(signed_in: Callable[[str], FlaskClient]) -> None:

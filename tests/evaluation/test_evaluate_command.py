@@ -13,7 +13,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
+from bot.evaluation.runs import Runs, Stage
+from bot.events import RepositorySummary
+from bot.model import RepoRef
+from bot.settings import load
 from bot.simulator import Server, Simulator
+from bot.store import open_store
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 PARTS = ("login page", "export", "font list", "main menu", "sound mixer", "map view", "printer dialog", "backup")
@@ -162,6 +167,39 @@ def test_a_repository_is_read_and_judged_as_its_exported_file(online: dict[str, 
     assert exported == rows()
     assert found | {"source": ""} == figures(export, "--from", "0") | {"source": ""}
     assert found["duplicates"] == 12
+
+
+def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_repository(
+    online: dict[str, str], sim: Simulator, tmp_path: Path
+) -> None:
+    figures("acme/history", "--from", "0", env=online)
+    settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
+    assert not Path(settings.database_url.removeprefix("sqlite:///")).exists(), "nothing is made where nothing is"
+    store = open_store(settings)
+    repo_id = sim.repository("acme/history").id
+    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "history"), False), None, 1.0)
+    runs = Runs(store.engine)
+    figures("acme/history", "--from", "0", "--sources", "full-text", env=online)
+    assert runs.get(repo_id).result is None, "the bot would ask otherwise"
+    found = figures("acme/history", "--from", "0", env=online)
+    kept = runs.get(repo_id)
+    assert kept.run.stage is Stage.NONE and kept.result is not None
+    assert json.loads(json.dumps(kept.result.to_json())) | {"source": "acme/history", "says": found["says"]} == found
+    store.close()
+
+
+def test_programs_are_told_the_sentences_that_people_are(file: Path) -> None:
+    found = figures(file, "--from", "0")
+    assert found["advice"]["threshold"] is None
+    assert found["says"] == {
+        "advice": "Only 12 known duplicates: too few to say where the threshold should be.",
+        "last_month": found["says"]["last_month"],
+        "history": found["says"]["history"],
+    }
+    told = " ".join(run("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout.split())
+    assert all(sentence in told for sentence in found["says"].values())
+    assert found["says"]["last_month"].startswith("At .20 it would have commented on ")
+    assert found["says"]["history"].startswith("Over the whole history it would have commented on ")
 
 
 def test_as_the_app_it_is_read_as_well(online: dict[str, str], server: Server) -> None:

@@ -1,0 +1,122 @@
+"""The page of a repository's evaluation, as values for its template. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from bot.evaluation.metrics import Speaking
+from bot.evaluation.report import Evaluation, Monthly
+from bot.evaluation.runs import Kept, Run, Stage, wait
+from bot.render import evaluation as words
+from bot.render.panels import inline
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """One row of the table: a threshold with what it does, and what it is called (recommended, in force)."""
+
+    row: Speaking
+    month: Monthly
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a result shows: sentences, pictures, rows. `snippet` is what to write into the settings, if anything."""
+
+    made: datetime
+    last_month: str
+    history: str
+    advice: str
+    basis: str
+    finding: str
+    confidence: str
+    caution: str
+    pictures: tuple[str, str]
+    cuts: tuple[Cut, ...]
+    evaluation: Evaluation
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`state` says what goes on, and `busy` whether it does; `problem` what keeps it, or why there is no new result.
+
+    `again` is when it may be asked for (None: now).
+    """
+
+    run: Run
+    busy: bool
+    state: str
+    problem: str
+    again: datetime | None
+    figures: Figures | None
+
+
+def page(kept: Kept, bar: float, moment: datetime) -> Page:
+    """The page at a moment, in whose zone times are shown; `bar` is the threshold in force."""
+    seconds = wait(kept.run, moment.timestamp())
+    again = datetime.fromtimestamp(moment.timestamp() + seconds, moment.tzinfo) if seconds else None
+    made = None if kept.made_at is None else datetime.fromtimestamp(kept.made_at, moment.tzinfo)
+    return Page(
+        run=kept.run,
+        busy=kept.run.stage.runs and seconds > 0,
+        state=_state(kept.run, lost=not seconds),
+        problem=kept.run.problem,
+        again=again,
+        figures=None if kept.result is None or made is None else figures(kept.result, bar, made),
+    )
+
+
+def figures(found: Evaluation, bar: float, made: datetime) -> Figures:
+    """A result as it is shown where `bar` is in force, which may be another one than on the day it was made."""
+    found = seen_at(found, bar)
+    recommended = found.advice.threshold
+    rows = {row.cut: row for row in (*found.cuts, found.at)}
+    return Figures(
+        made=made,
+        last_month=words.last_month(found),
+        history=words.history(found),
+        advice=words.advice(found),
+        basis=words.basis(found),
+        finding=words.finding(found),
+        confidence=words.confidence(found),
+        caution=words.caution(found),
+        pictures=inline(found),
+        cuts=tuple(
+            Cut(
+                row,
+                found.monthly[cut],
+                tuple(
+                    name for name, value in (("recommended", recommended), ("in force", found.at.cut)) if value == cut
+                ),
+            )
+            for cut, row in sorted(rows.items())
+        ),
+        evaluation=found,
+        snippet="" if recommended in (None, found.at.cut) else f"min_confidence: {recommended:g}",
+    )
+
+
+def seen_at(found: Evaluation, bar: float) -> Evaluation:
+    """The same figures with another threshold in force; one between two of those that were kept is rounded."""
+    if bar == found.at.cut:
+        return found
+    return replace(found, at=min(found.curve, key=lambda row: abs(row.cut - bar)))
+
+
+def _state(run: Run, *, lost: bool) -> str:
+    match run.stage:
+        case Stage.NONE | Stage.DONE:
+            return ""
+        case Stage.FAILED:
+            return "The last try ended early."
+        case _ if lost:
+            return "The last try was lost on its way."
+        case Stage.READING if not run.total:
+            return "Waiting for a worker."
+        case Stage.READING:
+            return f"Reading what was said of duplicates: {run.done:,} of {run.total:,} issues."
+        case Stage.REPLAYING:
+            return f"Letting the issues arrive once more: {run.done:,} of {run.total:,}."

@@ -1,0 +1,161 @@
+"""The page of a repository's evaluation: what it says and shows, and who may have it done, how often."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+
+from bot.config import CONFIG_PATH
+from bot.dashboard.evaluation import page, seen_at
+from bot.evaluation.runs import DAY, Kept, Run, Runs, Stage
+from bot.events import EvaluationEvent
+from bot.index.backfill import Backfills, Progress
+from bot.jobs import QueueUnavailable
+from bot.jobs.inbox import Inbox
+from bot.store.evaluation_tables import evaluations
+from tests.dashboard.conftest import Host, figures, words
+
+SignedIn = Callable[[str], FlaskClient]
+PAGE = "/dashboard/acme/app/evaluation"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def queued(monkeypatch: pytest.MonkeyPatch) -> list[EvaluationEvent]:
+    """The evaluations that have been put into the queue."""
+    put, seen = Inbox.put, []
+
+    def putting(self: Inbox, delivery_id: str, event: EvaluationEvent, delay_seconds: float = 0.0) -> bool:
+        seen.append(event)
+        return put(self, delivery_id, event, delay_seconds)
+
+    monkeypatch.setattr(Inbox, "put", putting)
+    return seen
+
+
+def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None, signed_in: SignedIn) -> None:
+    answer = signed_in("tara").get(PAGE)
+    said = html.unescape(words(answer.text))
+    begin = said.index("At .45 it would have commented on")
+    assert said[begin:].startswith(
+        "At .45 it would have commented on 5 of 244 issues in the last month, on 5 of them rightly. "
+        "Over the whole history it would have commented on 20 of 1,000 issues, on 20 of them rightly: it would have "
+        "caught 50 % of the known duplicates and bothered 0 % of the other authors. Recommended: .45 Recommended is "
+        "min_confidence: 0.45, since at least every second comment is right"
+    )
+    assert f"write into {CONFIG_PATH} on the default branch: min_confidence: 0.45" in said
+    assert ".20 in force" in said and ".45 recommended 4.9 4.9 100 % 50 % 0 %" in said
+    assert answer.text.count("<svg ") == 2 and " style=" not in answer.text and "<style" not in answer.text
+    assert "<script" not in answer.text
+
+
+def test_a_threshold_that_is_set_there_already_is_to_be_changed(
+    host: Host, evaluated: None, signed_in: SignedIn
+) -> None:
+    repo = host.simulator.sim.repository("acme/app")
+    repo.files[CONFIG_PATH] = b"min_confidence: 0.33\n"
+    said = words(signed_in("tara").get(PAGE).text)
+    assert "(there is a min_confidence already: change that line)" in said
+    # Of what is in force now, not of the day on which it was made.
+    assert ".33 in force" in said and ".20 in force" not in said
+
+
+def test_a_button_has_it_done_once_a_day(
+    host: Host, evaluated: None, signed_in: SignedIn, queued: list[EvaluationEvent]
+) -> None:
+    browser = signed_in("tara")
+    assert "Evaluate again" in browser.get(PAGE).text
+    answer = browser.post(PAGE)
+    assert (answer.status_code, answer.location) == (303, PAGE)
+    (event,) = queued
+    assert (event.repository.id, event.step, event.replay) == (host.public, 0, False)
+    assert event.chain == Runs(host.store.engine).run(host.public).chain
+    shown = browser.get(PAGE).text
+    assert "Waiting for a worker." in shown and '<form method="post">' not in shown
+    assert browser.post(PAGE).status_code == 303
+    assert len(queued) == 1, "one at a time"
+    # The result before is still there.
+    assert "At .45 it would have commented" in shown
+
+
+def test_it_waits_for_the_index(host: Host, signed_in: SignedIn) -> None:
+    browser = signed_in("tara")
+    assert "The index of this repository is not complete yet" in words(browser.get(PAGE).text)
+    browser.post(PAGE)
+    assert Runs(host.store.engine).run(host.public).stage is Stage.NONE
+    Backfills(host.store.engine).set(host.public, Progress(done=True))
+    assert "Evaluate now" in browser.get(PAGE).text
+
+
+def test_neither_a_stranger_nor_another_sites_page_can_have_it_done(
+    host: Host, evaluated: None, signed_in: SignedIn
+) -> None:
+    assert signed_in("rita").post(PAGE).status_code == 404
+    assert signed_in("tara").post(PAGE, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert Runs(host.store.engine).run(host.public).stage is Stage.NONE
+
+
+def test_a_queue_that_is_away_begins_nothing_and_is_named(
+    host: Host, evaluated: None, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> bool:
+        raise QueueUnavailable("the queue's database is busy")
+
+    monkeypatch.setattr(Inbox, "put", away)
+    browser = signed_in("tara")
+    assert browser.post(PAGE).status_code == 503
+    assert "The last try ended early. No new result: the queue's database is busy." in html.unescape(
+        words(browser.get(PAGE).text)
+    )
+
+
+def test_what_cannot_be_read_is_as_if_nothing_had_been_made(host: Host, evaluated: None, signed_in: SignedIn) -> None:
+    with host.store.engine.begin() as connection:
+        connection.execute(sa.update(evaluations).values(result="{}"))
+    answer = signed_in("tara").get(PAGE)
+    assert answer.status_code == 200 and "Evaluate now" in answer.text
+
+
+def state(run: Run, moment: datetime) -> tuple[bool, str, str]:
+    shown = page(Kept(run), 0.2, moment)
+    return shown.busy, shown.state, shown.problem
+
+
+def test_each_state_is_said() -> None:
+    at = NOW.timestamp()
+    reading = Run(Stage.READING, "a", at, at, 4_200, 17_000)
+    assert state(reading, NOW) == (True, "Reading what was said of duplicates: 4,200 of 17,000 issues.", "")
+    replaying = Run(Stage.REPLAYING, "a", at, at, 5, 60, "GitHub's limit is used up")
+    assert state(replaying, NOW) == (
+        True,
+        "Letting the issues arrive once more: 5 of 60.",
+        "GitHub's limit is used up",
+    )
+    assert state(reading, NOW + timedelta(days=1)) == (False, "The last try was lost on its way.", "")
+    done = page(Kept(Run(Stage.DONE, "a", at, at)), 0.2, NOW + timedelta(hours=1))
+    assert (done.busy, done.state, done.again) == (False, "", NOW + timedelta(seconds=DAY))
+
+
+def test_a_bar_between_two_kept_thresholds_is_shown_as_the_nearest() -> None:
+    found = figures()
+    assert seen_at(found, 0.2) is found
+    assert seen_at(found, 0.387).at.cut == 0.39
+    assert seen_at(found, 1.0).at.cut == 0.99
+
+
+def test_what_was_asked_for_is_small_and_quick(evaluated: None, signed_in: SignedIn) -> None:
+    """At most 100 kB, and 100 ms of a processor: the best of three, since others are at work on it too."""
+    browser = signed_in("tara")
+    for path in (PAGE, "/dashboard/acme/app"):
+        spent = []
+        for _ in range(3):
+            began = time.process_time()
+            answer = browser.get(path)
+            spent.append(time.process_time() - began)
+        assert answer.status_code == 200 and len(answer.data) <= 100_000 and min(spent) <= 0.1
