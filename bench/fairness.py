@@ -3,9 +3,10 @@
     .venv/bin/python -m bench.fairness [--noisy 5000] [--quiet 10] [--database sqlite|postgres|both]
 
 One installation opens 5,000 issues. When all of their deliveries are in the queue, another one opens 10 and waits for
-the bot's comments. Web and one worker run as processes with default settings against the simulator, which allows each
-installation 30 searches and 10 semantic searches a minute, as GitHub does: the noisy one's jobs wait for them most of
-the time. It exits with 1 where the ten are not answered within 30 s. The noisy one's backlog is not waited for.
+the bot's comments, and so does another repository of the first installation, which shares its limits. Web and one
+worker run as processes with default settings against the simulator, which allows each installation 30 searches and 10
+semantic searches a minute, as GitHub does: the noisy one's jobs wait for them most of the time. It exits with 1 where
+the ten of the other installation are not answered within 30 s. The noisy one's backlog is not waited for.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from bot.demo.processes import Processes, running, wait_for
 from bot.jobs.database import queue_engine, workflow_table
 from bot.simulator import Simulator, start_simulator
 
-NOISY, QUIET = "noisy/app", "quiet/app"
+NOISY, SIBLING, QUIET = "noisy/app", "noisy/other", "quiet/app"
 WITHIN_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 TOPICS = ("exporting to PDF", "uploading a video", "renaming an album", "rotating a photo", "sharing by mail")
 
 
@@ -50,11 +52,12 @@ def measure(kind: str, noisy: int, quiet: int) -> bool:
         running(server, Path(home), url) as processes,
     ):
         sim = server.sim
-        for repository in (NOISY, QUIET):
+        for repository in (NOISY, SIBLING, QUIET):
             sim.add_repository(repository)
-            sim.install(repository)
             for topic in TOPICS:
                 sim.open_issue(repository, "ann", f"Crash while {topic}", f"It says `Error: {topic} broke`.")
+        for owner in ("noisy", "quiet"):
+            sim.install(owner)
         wait_for(processes, "web", processes.takes_deliveries)
         sim.app.hook.url, sim.webhooks.senders = processes.receiver, 8
         began = time.monotonic()
@@ -63,20 +66,21 @@ def measure(kind: str, noisy: int, quiet: int) -> bool:
         taken = time.monotonic() - began
         waiting = left(processes)
         began = time.monotonic()
-        numbers = report(sim, QUIET, quiet)
-        seconds: dict[int, float] = {}
-        while len(seconds) < quiet and time.monotonic() - began < 4 * WITHIN_SECONDS:
-            for number in numbers:
-                if number not in seconds and answered(sim, QUIET, number):
-                    seconds[number] = time.monotonic() - began
+        open_ones = {(name, number) for name in (QUIET, SIBLING) for number in report(sim, name, quiet)}
+        times: dict[str, list[float]] = {QUIET: [], SIBLING: []}
+        while open_ones and time.monotonic() - began < PATIENCE_SECONDS:
+            for about in sorted(open_ones):
+                if answered(sim, *about):
+                    open_ones.discard(about)
+                    times[about[0]].append(time.monotonic() - began)
             time.sleep(0.05)
         refused = sum(one.status_code != 202 for one in sim.webhooks.log)
         print(f"{kind}: {noisy} deliveries taken in {taken:.1f} s, {refused} not; {waiting} of their jobs wait")
-        times = sorted(seconds.values())
-        print(f"  of {quiet} of the other installation {len(times)} are answered", end="")
-        print(f", after {times[0]:.1f} to {times[-1]:.1f} s" if times else "", end="")
-        print(f"; of the first one's {left(processes)} still wait")
-        return len(times) == quiet and times[-1] <= WITHIN_SECONDS
+        for name, whose in ((QUIET, "the other installation"), (SIBLING, "the noisy one's other repository")):
+            print(f"  of {quiet} of {whose} {len(times[name])} are answered", end="")
+            print(f", after {times[name][0]:.1f} to {times[name][-1]:.1f} s" if times[name] else "")
+        print(f"  of all {left(processes)} still wait", flush=True)
+        return len(times[QUIET]) == quiet and times[QUIET][-1] <= WITHIN_SECONDS
 
 
 def report(sim: Simulator, repository: str, count: int) -> list[int]:

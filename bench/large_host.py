@@ -219,7 +219,7 @@ def tell(sim: Simulator, settings: Settings, again: list[tuple[str, int]], secon
         states = dict(map(tuple, connection.execute(sa.text(f"SELECT status, count(*) FROM {table} GROUP BY 1")).all()))
     engine.dispose()
     log = sim.webhooks.log
-    quiet = [about for about in again if all(one.author != sim.app.bot for one in sim.comments(*about))]
+    quiet = {about for about in again if all(one.author != sim.app.bot for one in sim.comments(*about))}
     refused = sum(one.status_code != 202 for one in log)
     print(f"{len(log)} deliveries in {seconds:.0f} s, {refused} not taken; jobs: {states}")
     (busiest, most), *_ = Counter(row.owner for row in rows).most_common(1)
@@ -229,7 +229,7 @@ def tell(sim: Simulator, settings: Settings, again: list[tuple[str, int]], secon
     print(f"  of the busiest installation ({most}): {_ages([float(row.age) for row in rows if row.owner == busiest])}")
     print(f"  of all others: {_ages([float(row.age) for row in rows if row.owner != busiest])}")
     print(f"{len(again) - len(quiet)} of {len(again)} that were reported before are answered")
-    for reason, count in Counter(_why_not(sim, settings, quiet)).most_common():
+    for reason, count in Counter(_why_not(sim, settings, again, quiet)).most_common():
         print(f"  of the others {count}: {reason}")
     used = [sim.limits.state(f"installation:{key}", "core")["used"] for key in sim.installations]
     used.sort(reverse=True)
@@ -238,17 +238,19 @@ def tell(sim: Simulator, settings: Settings, again: list[tuple[str, int]], secon
     )
 
 
-def _why_not(sim: Simulator, settings: Settings, quiet: list[tuple[str, int]]) -> Iterator[str]:
+def _why_not(
+    sim: Simulator, settings: Settings, again: list[tuple[str, int]], quiet: set[tuple[str, int]]
+) -> Iterator[str]:
     """What the bot itself noted of the issues that it did not answer."""
     store = open_store(settings)
     for name, number in quiet:
         noted = Decisions(store.engine).of_issue(sim.repository(name).id, number)
-        if not noted:
-            yield "no look at it is noted"
-            continue
-        original = noted[-1].about(1)
-        found = f"the one before at {original.probability:.2f}, bar {noted[-1].bar:.2f}" if original else "not found"
-        yield f"{noted[-1].outcome}, {noted[-1].reason} ({found})"
+        same = 1 + sum(other == name and earlier < number for other, earlier in again)
+        told = f"{noted[-1].outcome}, {noted[-1].reason}" if noted else "no look at it is noted"
+        if noted and noted[-1].evidence:
+            best = noted[-1].evidence[0].probability
+            told += f", the best candidate {'below' if best < noted[-1].bar else 'above'} the bar"
+        yield f"{told}; {'1 to 3' if same < 4 else '4 or more'} of the very same words were there"
     store.close()
 
 

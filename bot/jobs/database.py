@@ -106,6 +106,7 @@ def workflow_table(engine: sa.Engine) -> sa.TableClause:
         "attributes",
         "executor_id",
         "recovery_attempts",
+        "priority",
         "created_at",
         "updated_at",
         "completed_at",

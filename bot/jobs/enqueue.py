@@ -15,6 +15,7 @@ from dbos import error as dbos_error
 
 from bot.jobs.database import PARTITION, VERSION, queue_for, workflow_table
 from bot.jobs.job import Message
+from bot.jobs.turns import LATER
 from bot.store.engine import write
 
 WORKFLOW = "job"
@@ -91,6 +92,8 @@ def _insert(client: DBOSClient, connection: sa.Connection, message: Message, del
         "attributes": {PARTITION: message.partition},
         "serialization_type": WorkflowSerializationFormat.PORTABLE,
     }
+    if message.run == 1:
+        options["priority"] = LATER
     if delay > 0:
         options["delay_seconds"] = delay
     try:

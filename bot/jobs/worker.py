@@ -44,6 +44,7 @@ from bot.jobs.places import Places
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
 from bot.jobs.steadily import steadily
 from bot.jobs.trials import Deadly, Trials
+from bot.jobs.turns import Turns
 from bot.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ class Worker:
         self._handle = handle
         self._chores = {chore.name: chore for chore in chores}
         # The last turn of each that this worker has called for.
-        self._turns: dict[str, int] = {}
+        self._called: dict[str, int] = {}
         # More than one installation has lanes, so that those of another find room.
         self._claims = LANES + CLAIMS_PER_THREAD * settings.worker_threads
         self._places = Places(settings.worker_threads)
@@ -96,6 +97,7 @@ class Worker:
         self._client = queue_client(self._engine)
         self._older = OlderJobs(self._engine)
         self._trials = Trials(self._engine)
+        self._turns = Turns(self._engine)
         self._executor = executors.this_process()
         self._watch = executors.Watch()
         self._stopping = threading.Event()
@@ -207,9 +209,9 @@ class Worker:
             if starting and chore.at_start:
                 call_for(self._client, self._engine, chore, f"start:{self._executor.id}")
             turn = chore.turn(now)
-            if self._turns.get(chore.name) != turn:
+            if self._called.get(chore.name) != turn:
                 call_for(self._client, self._engine, chore, turn)
-                self._turns[chore.name] = turn
+                self._called[chore.name] = turn
 
     def _failed(self, message: Message, error: Exception, failures: int) -> str:
         # The chance only spreads the load.
@@ -269,7 +271,7 @@ class Worker:
             DBOS._recover_pending_workflows(dead)
 
     def _keep(self) -> None:
-        """The heartbeat, taking over, chores, and cleaning up."""
+        """The heartbeat, taking over, chores, turns, and cleaning up."""
         cleaned = beaten = time.monotonic()
         while not self._stopping.wait(executors.BEAT_EVERY):
             try:
@@ -282,6 +284,7 @@ class Worker:
                 beaten = now
                 self._take_over()
                 bring_forward(self._engine, time.time())
+                self._turns.deal()
                 self._call_for_chores()
                 if now - cleaned >= CLEAN_EVERY:
                     cleaned = now
