@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.dashboard.data import Data
@@ -28,6 +28,7 @@ def group(number: int, days: list[int], title: str = "Map is grey") -> Group:
 
 
 @settings(max_examples=30)
+@example([[0, 1]] * (DRAWN + 3))
 @given(DAYS)
 def test_every_issue_of_the_groups_that_are_drawn_is_a_dot_within_the_picture(days: list[list[int]]) -> None:
     drawn = timeline([group(100 * place, days_) for place, days_ in enumerate(days, 1)])

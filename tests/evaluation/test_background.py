@@ -93,6 +93,8 @@ def test_what_was_said_is_read_in_steps_with_rests_and_only_what_has_changed_the
     ask(filled)
     filled.work(1)
     assert (kept(filled).run.stage, kept(filled).run.done, kept(filled).run.total) == (Stage.READING, 40, 60)
+    filled.work(1)
+    assert (kept(filled).run.stage, kept(filled).run.done, kept(filled).run.total) == (Stage.READING, 60, 60)
     filled.work()
     assert filled.queue.delays == [0.0, evaluating.REST, 0.0]
     ((repo_id, name, bar, run),) = told
