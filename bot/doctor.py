@@ -100,6 +100,10 @@ def _misspelt(names: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _credentials(settings: Settings) -> Iterator[Finding]:
+    if settings.new:
+        mend = "`doppel serve` opens a page that creates one; for one that exists, set APP_ID, PRIVATE_KEY_PATH and "
+        yield Finding(Health.BROKEN, "GitHub App", "none is set up yet", f"{mend}WEBHOOK_SECRET.")
+        return
     for name, value, where in (
         ("APP_ID", settings.app_id, "the number on the App's page on GitHub"),
         (

@@ -79,7 +79,7 @@ class Tally:
                 self._told = now
                 Gauges(self.engine).say(self._process, left, time.time())
             except (sa.exc.SQLAlchemyError, OSError) as error:
-                log.warning("the counts cannot be written now: %s", type(error).__name__)
+                log.warning("the counts cannot be written now, and are added the next time: %s", type(error).__name__)
                 return False
             return True
 

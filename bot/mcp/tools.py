@@ -137,7 +137,7 @@ class Tools:
             client = self._client(place, session, fresh)
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = client.recent_issues(place, 1)
-            draft = _draft(place, latest[0].number + 1 if latest else 1, title, body, self._clock())
+            draft = _draft(place, latest[0] if latest else None, title, body, self._clock())
             with self._finder(client, place) as finder:
                 report = finder.find(
                     draft,
@@ -312,7 +312,9 @@ def _is_whole(findings: Findings) -> bool:
     return findings.outcome in _ANSWERED
 
 
-def _draft(place: RepoRef, number: int, title: str, body: str, now: datetime) -> Issue:
+def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
+    """The issue that would be filed now, after `latest`. Addresses of what the index finds are made from its own."""
+    number = latest.number + 1 if latest else 1
     return Issue(
         repo=place,
         id=0,
@@ -327,5 +329,5 @@ def _draft(place: RepoRef, number: int, title: str, body: str, now: datetime) ->
         created_at=now,
         updated_at=now,
         closed_at=None,
-        url="",
+        url=f"{latest.url.rsplit('/', 2)[0]}/issues/{number}" if latest else "",
     )

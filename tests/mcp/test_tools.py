@@ -94,7 +94,9 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Si
     assert "full-text" in {run["source"] for run in found["queries"]}
     assert "github-search" not in {run["source"] for run in found["queries"]}
     draft = answer(ask(server, "check_draft", title="Panic, index out of range, rendering table", body=TRACE))
-    assert {one["number"] for one in draft["candidates"]} == {1, 3}
+    assert {one["url"] for one in draft["candidates"]} == {
+        f"https://github.com/acme/app/issues/{number}" for number in (1, 3)
+    }
     assert answer(ask(server, "explain_pair", number=3, other=1))["other"]["reasons"]
 
 
