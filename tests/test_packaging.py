@@ -22,6 +22,15 @@ def test_the_wheel_has_every_file_of_the_packages() -> None:
         assert forgotten == []
 
 
+def test_the_wheel_has_every_module() -> None:
+    """Setuptools takes a folder for a package where it has an `__init__.py`, and leaves its modules out where not."""
+    include = PROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
+    for package in ("bot", "handlers"):
+        assert f"{package}*" in include
+        folders = {path.parent for path in (ROOT / package).rglob("*.py")}
+        assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
 def test_an_installed_simulator_knows_the_app_of_this_project() -> None:
     assert (ROOT / "bot" / "app.yml").read_bytes() == (ROOT / "app.yml").read_bytes()
 

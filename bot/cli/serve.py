@@ -19,7 +19,7 @@ from bot.logs import configure_logging
 from bot.settings import Settings
 from bot.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 
-READY_WITHIN_SECONDS = 30.0
+READY_WITHIN_SECONDS = 60.0
 LOOK_EVERY_SECONDS = 0.5
 
 
