@@ -80,7 +80,9 @@ _BLOCK = re.compile(r"\s*(?:[-+=]|[*_](?=[\s*_]*\Z|\s)|[0-9]{1,9}[.)])")
 _CODE = re.compile(r"(`+[^`]+`+)")
 _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
-_ACTIVE = re.compile(r"[@#]|:(?=//)|\b(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)", re.IGNORECASE)
+_ACTIVE = re.compile(
+    r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)|\b(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)", re.IGNORECASE
+)
 _HEX = re.compile(r"[0-9a-fA-F]{7,}")
 
 

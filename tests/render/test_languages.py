@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.render import COMMENT_MAX, Place, Replies, explain, fingerprint, has_marker, render_comment, render_reply
@@ -101,6 +101,7 @@ def own_texts(draw: st.DrawFn) -> dict[str, str]:
     return own
 
 
+@example({"state_regression": ":mailto:"}, [""] * 4)
 @given(own_texts(), st.lists(HOSTILE, min_size=4, max_size=4))
 @settings(max_examples=60)
 def test_c3_no_text_of_the_settings_does_anything_whatever_fills_it(own: dict[str, str], texts: list[str]) -> None:
