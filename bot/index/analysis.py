@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import struct
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+#: Lines of one issue that are counted.
+MOST_LINES = 200
 # Bytes of a term's hash.
 _HASH = 8
 
@@ -47,13 +50,20 @@ class Analyser(Protocol):
         """The field that counts whole lines, by which what a form supplies is recognised; empty if there is none."""
         ...
 
-    def lines_of(self, body: str) -> Collection[str]:
-        """The lines to be counted, each once; the terms of that field."""
+    def lines_of(self, body: str) -> Sequence[str]:
+        """The lines of a body, all of them, in the form in which they are compared."""
         ...
 
-    def read(self, title: str, body: str, supplied: Callable[[str], bool]) -> Analysis:
-        """Read an issue. `supplied` tells of a line whether so many issues have it that it is no evidence."""
+    def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
+        """Read an issue with its `lines_of`. So many issues have those that are `supplied` that they say nothing."""
         ...
+
+
+def counted(lines: Iterable[str]) -> list[str]:
+    """Those of an issue's lines that are counted, each once; the terms of that field."""
+    distinct = dict.fromkeys(lines)
+    distinct.pop("", None)
+    return list(itertools.islice(distinct, MOST_LINES))
 
 
 def hashes(space: str, terms: Iterable[str]) -> list[int]:

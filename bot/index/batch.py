@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,9 +29,10 @@ class Batch:
     def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
-        spaces: dict[str, dict[str, int]] = {field.space: {} for field in fields}
         free = itertools.count()
-        self._columns = [_column(field.name, spaces[field.space], free, analyses.values()) for field in fields]
+        # A word that has no position yet gets the next one.
+        spaces: dict[str, dict[str, int]] = {field.space: defaultdict(free.__next__) for field in fields}
+        self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
         self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
         for space, positions in spaces.items():
             self.hashes[np.fromiter(positions.values(), np.int64, len(positions))] = hashes(space, positions)
@@ -61,14 +63,13 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
     return np.concatenate(keys), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
 
 
-def _column(name: str, positions: dict[str, int], numbers: Iterator[int], analyses: Iterable[Analysis]) -> _Column:
-    """One field of all issues; words that have no position in the batch yet get the next of `numbers`."""
+def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> _Column:
+    """One field of all issues, with the words' positions in the batch."""
     found = [analysis.terms.get(name, {}) for analysis in analyses]
     sizes = np.fromiter(map(len, found), np.int64, len(found))
-    words = list(itertools.chain.from_iterable(found))
-    fresh = [word for word in dict.fromkeys(words) if word not in positions]
-    positions.update(zip(fresh, numbers, strict=False))
-    terms = np.fromiter(map(positions.__getitem__, words), np.int64, len(words))
-    counts = np.fromiter(itertools.chain.from_iterable(each.values() for each in found), np.int64, len(words))
+    total = int(sizes.sum())
+    words = itertools.chain.from_iterable(found)
+    terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
+    counts = np.fromiter(itertools.chain.from_iterable([each.values() for each in found]), np.int64, total)
     # Counts are cut here, since those that are stored are taken back when an issue leaves.
     return _Column(np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,7 +14,7 @@ from bot.index import issues as issue_rows
 from bot.index import lists, vectors, vocabulary
 from bot.index import state as states
 from bot.index.about import About, Anything
-from bot.index.analysis import Analyser, Analysis, hashes
+from bot.index.analysis import Analyser, Analysis, counted, hashes
 from bot.index.batch import Batch, stored_entries
 from bot.index.database import delete, fetch, upsert
 from bot.index.embedding import Embedder, EmbeddingError
@@ -187,14 +188,20 @@ class Index:
     def _read(self, connection: sa.Connection, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse texts one after the other, each knowing the lines of those before it."""
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
+        own = {number: counted(every) for number, every in lines.items()}
+        here = Counter(itertools.chain.from_iterable(own.values()))
         count = self._memories.of(repo_id).state(connection, repo_id).issues
-        seen = self._lines_seen(connection, repo_id, {line for found in lines.values() for line in found})
-        supplied = {key for line in self._about.form_lines(repo_id) for key in self._analyser.lines_of(line)}
+        seen = self._lines_seen(connection, repo_id, here)
+        forms = (counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id))
+        known = set(itertools.chain.from_iterable(forms))
+        # Few lines can come from the form at all, so few are looked at one by one.
+        usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
         analyses = {}
         for number, (title, body) in texts.items():
             least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * count)
-            analyses[number] = self._analyser.read(title, body, _supplied(supplied, seen, least))
-            seen.update(lines[number])
+            supplied = {line for line in usual.intersection(lines[number]) if seen[line] >= least or line in known}
+            analyses[number] = self._analyser.read(title, body, lines[number], supplied)
+            seen.update(own[number])
             count += 1
         return analyses
 
@@ -306,7 +313,3 @@ class Index:
 
 def _kept(title: str, body: str) -> tuple[str, str]:
     return kept_text(title, LONGEST_TITLE), kept_text(body, LONGEST_BODY)
-
-
-def _supplied(known: Collection[str], seen: Counter[str], least: float) -> Callable[[str], bool]:
-    return lambda line: line in known or seen.get(line, 0) >= least

@@ -7,7 +7,7 @@ reads is what its terms' counts say, however large the repository.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,11 +111,12 @@ def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], s
     """Move tails into chunks: into the list's last one, where that is short. It is named after its latest postings."""
     last = sa.select(chunks.c.list, sa.func.max(chunks.c.chunk).label("chunk"))
     last = last.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, tails)).group_by(chunks.c.list)
-    rows = []
+    rows, old = [], []
     for name, chunk, postings in connection.execute(_pieces(repo_id, last)).all() if tails else ():
         if len(postings) < CHUNK:
             rows.append((repo_id, name, sequence, postings + tails[name]))
-            _drop(connection, repo_id, name, chunk)
+            old.append((name, chunk))
+    _drop(connection, repo_id, old)
     grown = {row[1] for row in rows}
     rows += [(repo_id, name, sequence, tail) for name, tail in tails.items() if name not in grown]
     upsert(connection, chunks, rows)
@@ -129,9 +130,13 @@ def _pieces(repo_id: int, chosen: sa.Select[Any]) -> sa.Select[Any]:
     return columns.join(these, named).where(chunks.c.repo_id == repo_id)
 
 
-def _drop(connection: sa.Connection, repo_id: int, name: int, chunk: int) -> None:
-    mine = sa.and_(chunks.c.repo_id == repo_id, chunks.c.list == name, chunks.c.chunk == chunk)
-    connection.execute(sa.delete(chunks).where(mine))
+def _drop(connection: sa.Connection, repo_id: int, these: Sequence[tuple[int, int]]) -> None:
+    """Delete chunks by list and name."""
+    if these:
+        mine = sa.and_(
+            chunks.c.repo_id == repo_id, chunks.c.list == sa.bindparam("of"), chunks.c.chunk == sa.bindparam("named")
+        )
+        connection.execute(sa.delete(chunks).where(mine), [{"of": name, "named": chunk} for name, chunk in these])
 
 
 def _posted(name: int, change: Change) -> bool:
@@ -170,4 +175,4 @@ def _take_out(connection: sa.Connection, repo_id: int, names: Collection[int], n
         if len(kept):
             upsert(connection, chunks, [(repo_id, name, chunk, kept.tobytes())])
         else:
-            _drop(connection, repo_id, name, chunk)
+            _drop(connection, repo_id, [(name, chunk)])

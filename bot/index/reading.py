@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
-from itertools import islice
+from collections.abc import Collection, Sequence
 
-from bot.index.analysis import Analysis, Field
+from bot.index.analysis import Analysis, Field, counted
 from bot.ranking.codes import codes, message_terms
 from bot.ranking.text import BODY_READ, TITLE_READ, terms, without_noise
 
@@ -14,7 +13,6 @@ from bot.ranking.text import BODY_READ, TITLE_READ, terms, without_noise
 TITLE_WEIGHT = 3
 #: Characters of the body that are embedded, after the title.
 BODY_EMBEDDED = 1_500
-_MOST_LINES = 200
 
 
 class TextAnalyser:
@@ -38,32 +36,29 @@ class TextAnalyser:
     )
     lines = "lines"
 
-    def lines_of(self, body: str) -> Collection[str]:
-        found = dict.fromkeys(_keys(body[:BODY_READ]))
-        found.pop("", None)
-        return list(found)[:_MOST_LINES]
+    def lines_of(self, body: str) -> Sequence[str]:
+        # In lower case, with single spaces.
+        return [" ".join(line.split()) for line in body[:BODY_READ].lower().split("\n")]
 
-    def read(self, title: str, body: str, supplied: Callable[[str], bool]) -> Analysis:
+    def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
         body = body[:BODY_READ]
-        lines = [(key, line) for key, line in zip(_keys(body), body.split("\n"), strict=True) if not supplied(key)]
-        own = dict.fromkeys((key for key, _ in lines if key), 1)
-        body = without_noise("\n".join([line for _, line in lines]))
+        own = lines
+        if supplied:
+            own = [line for line in lines if line not in supplied]
+            written = zip(lines, body.split("\n"), strict=True)
+            body = "\n".join([as_written for line, as_written in written if line not in supplied])
+        body = without_noise(body)
         title_read = title[:TITLE_READ]
         in_title = Counter(terms(title_read))
         words = Counter(terms(body))
         for term, count in in_title.items():
             words[term] += TITLE_WEIGHT * count
         both = f"{title_read}\n{body}"
-        counted = {
+        fields = {
             "title": in_title,
             "words": words,
-            "lines": own if len(own) <= _MOST_LINES else dict(islice(own.items(), _MOST_LINES)),
+            "lines": dict.fromkeys(counted(own), 1),
             "codes": codes(both),
             "messages": message_terms(both),
         }
-        return Analysis(counted, title, f"{title}\n{body[:BODY_EMBEDDED]}")
-
-
-def _keys(text: str) -> list[str]:
-    """The lines in the form in which they are compared: in lower case, with single spaces."""
-    return [" ".join(line.split()) for line in text.lower().split("\n")]
+        return Analysis(fields, title, f"{title}\n{body[:BODY_EMBEDDED]}")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import lru_cache
 from itertools import chain, islice
 
 from bot.ranking.messages import error_messages
+from bot.ranking.remembered import Remembered
 from bot.ranking.words import separating
 
 #: Different codes of one text that are kept, the first ones.
@@ -37,7 +37,7 @@ def codes(text: str) -> Counter[str]:
     than one. Line numbers are left out, and so are addresses and times.
     """
     chunks = text.translate(_SEPARATED).split() if text.isascii() else _CHUNK.findall(text)
-    found = Counter(chain.from_iterable(map(_of, chunks)))
+    found = Counter(chain.from_iterable(map(_CODES.__getitem__, chunks)))
     return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
 
 
@@ -52,7 +52,6 @@ def runs(message: str) -> list[str]:
     return [" ".join(words[start : start + _RUN_OF_WORDS]) for start in range(len(words) - _RUN_OF_WORDS + 1)]
 
 
-@lru_cache(maxsize=1 << 16)
 def _of(chunk: str) -> tuple[str, ...]:
     """The codes in a run of characters without spaces; none for a plain word."""
     if chunk.isalpha() and chunk.islower():
@@ -78,3 +77,6 @@ def _of(chunk: str) -> tuple[str, ...]:
     if len(names) > 1 and len(names[-1]) > 2:
         found.append(names[-1])
     return tuple(dict.fromkeys(found))
+
+
+_CODES = Remembered(_of)

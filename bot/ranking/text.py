@@ -16,6 +16,7 @@ from itertools import chain
 import snowballstemmer
 
 from bot.ranking.keywords import STOP_WORDS
+from bot.ranking.remembered import Remembered
 from bot.ranking.words import MARKS, separating
 
 #: Characters of a text that are read. What an issue is about is said early; what follows is mostly logs.
@@ -101,11 +102,6 @@ def without_comments(body: str) -> str:
     return " ".join([*kept, body[position:]])
 
 
-def terms(text: str) -> list[str]:
-    """The terms of `text` in order."""
-    return list(chain.from_iterable(map(terms_of, raw_words(text))))
-
-
 def raw_words(text: str) -> list[str]:
     """The words as written, with inner underscores: what a search engine takes for one word."""
     if not text.isascii():
@@ -119,12 +115,7 @@ def is_unspaced(raw: str) -> bool:
     return not raw.isascii() and len(raw) > 2 and _UNSPACED.search(raw) is not None
 
 
-@lru_cache(maxsize=1 << 16)
-def terms_of(raw: str) -> tuple[str, ...]:
-    """The terms of one written word, the word itself first; none for fillers and for data such as addresses.
-
-    `getUserName` gives `getusernam`, `get`, `user`, `name`; an ideographic run gives its overlapping pairs.
-    """
+def _terms_of(raw: str) -> tuple[str, ...]:
     word = raw.lower()
     if word in _IGNORED or len(word) > _LONGEST_TERM or (len(raw) >= _SHORTEST_DATA and _DATA.fullmatch(raw)):
         return ()
@@ -137,6 +128,22 @@ def terms_of(raw: str) -> tuple[str, ...]:
         return (_stem(word),)
     inner = (part.lower() for part in parts if len(part) > 1)
     return tuple(dict.fromkeys([word, *(_stem(part) for part in inner if part not in _IGNORED)]))
+
+
+_TERMS = Remembered(_terms_of)
+
+
+def terms_of(raw: str) -> tuple[str, ...]:
+    """The terms of one written word, the word itself first; none for fillers and for data such as addresses.
+
+    `getUserName` gives `getusernam`, `get`, `user`, `name`; an ideographic run gives its overlapping pairs.
+    """
+    return _TERMS[raw]
+
+
+def terms(text: str) -> list[str]:
+    """The terms of `text` in order."""
+    return list(chain.from_iterable(map(_TERMS.__getitem__, raw_words(text))))
 
 
 def _stem(word: str) -> str:
