@@ -19,6 +19,9 @@ pytestmark = pytest.mark.browser
 
 PAGES = ("", "/issues/3", "/backlog", "/evaluation", "/feedback", "/settings", "/health")
 TOO_WIDE = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Parts of tables that one would have to scroll to see.
+HIDDEN = """() => [...document.querySelectorAll(".wide")]
+  .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.ariaLabel)"""
 FOCUSED = "() => document.activeElement.getAttribute('aria-label') || document.activeElement.textContent.trim()"
 
 
@@ -108,6 +111,9 @@ def test_on_a_phone_each_candidate_is_a_card_with_its_votes_in_sight(browser: An
     # The table is still one for who cannot see it.
     assert page.get_by_role("table").get_by_role("row").count() == 3
     assert page.get_by_role("cell", name="71 %").is_visible()
+    for path in ("", "/issues/3", "/evaluation", "/feedback"):
+        page.goto(f"/dashboard/acme/app{path}")
+        assert page.evaluate(HIDDEN) == [], path
     page.close()
 
 
