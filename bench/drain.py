@@ -1,12 +1,13 @@
 """How fast a worker empties a queue of 20,000 events, what it needs meanwhile, and what bounds the rate.
 
-    .venv/bin/python -m bench.drain [--events 20000] [--installations 40] [--database sqlite|postgres|both]
+    .venv/bin/python -m bench.drain [--events 20000] [--installations 40] [--database sqlite|postgres|both] [--what …]
 
 Twice for each kind of database, with one worker of default settings: first with handlers that do nothing, which is the
-queue alone, then with the real ones against the simulator. The events are opened issues of 40 installations, one
-repository each, that resemble no other, so that nobody is commented to: comments are limited to 80 a minute by GitHub,
-which would be measured otherwise. The repositories are in the index, and searches by meaning are off for the same
-reason. Printed are events a second, processor time of worker and simulator, and the worker's memory on its way.
+queue alone (`--what queue`), then with the real ones against the simulator (`--what handlers`). The events are opened
+issues of 40 installations, one repository each, that resemble no other, so that nobody is commented to: comments are
+limited to 80 a minute by GitHub, which would be measured otherwise. The repositories are in the index, and searches by
+meaning are off for the same reason. Printed are events a second, processor time of worker and simulator, and the
+worker's memory on its way.
 """
 
 from __future__ import annotations
@@ -57,12 +58,11 @@ class Drained:
     memory: list[float] = field(default_factory=list)
 
     def tell(self, what: str) -> None:
-        start, middle, end = self.memory[0], self.memory[len(self.memory) // 2], self.memory[-1]
         each = 1000 * self.worker_cpu / self.events
         worker, simulator = (100 * cpu / self.seconds for cpu in (self.worker_cpu, self.simulator_cpu))
         print(f"  {what:<15}{self.events / self.seconds:>8.1f} a second; worker {worker:.0f} % of a core", end="")
         print(f", {each:.1f} ms for each; simulator {simulator:.0f} %; ", end="")
-        print(f"memory {start:.0f}, {middle:.0f}, {end:.0f} MB", flush=True)
+        print(f"memory after each tenth {', '.join(f'{one:.0f}' for one in self.memory)} MB", flush=True)
 
 
 def main() -> None:
@@ -70,6 +70,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=20_000)
     parser.add_argument("--installations", type=int, default=40)
     parser.add_argument("--database", choices=[*KINDS, "both"], default="both")
+    parser.add_argument("--what", choices=["queue", "handlers", "both"], default="both")
     parser.add_argument("--worker", nargs=2, metavar=("HOME", "URL"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.worker:
@@ -78,7 +79,8 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} before")
     for kind in KINDS if arguments.database == "both" else (arguments.database,):
         print(f"{kind}: {arguments.events} events of {arguments.installations} installations")
-        measure(kind, arguments.events, arguments.installations)
+        for what in ("queue", "handlers") if arguments.what == "both" else (arguments.what,):
+            measure(kind, what, arguments.events, arguments.installations)
 
 
 def idle_worker(home: str, url: str) -> None:
@@ -91,25 +93,24 @@ def idle_worker(home: str, url: str) -> None:
     run(Settings(home=Path(home), database_url=url), nothing)
 
 
-def measure(kind: str, events: int, installations: int) -> None:
-    """Both runs on one kind of database, each on an empty one."""
-    for what in ("queue alone", "with handlers"):
-        with ExitStack() as stack:
-            home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            url = stack.enter_context(database(kind, home))
-            if what == "queue alone":
-                command = [sys.executable, __file__, "--worker", str(home), url]
-                fill(load({"DOPPEL_HOME": str(home), "DATABASE_URL": url}), made_up(events, installations))
-                environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-                drain(command, environ, home, url, events).tell(what)
-                continue
-            server = stack.enter_context(start_simulator(webhook_secret="a-secret", validate=False))
-            environ = {**environment(server, home, url), "PYTHONPATH": str(ROOT), "LOG_LEVEL": "WARNING"}
-            command = [sys.executable, "-m", "bot", "worker"]
-            queued = populate(server, events, installations)
-            index(command, environ, home, url, installations)
-            fill(load(environ), queued)
-            drain(command, environ, home, url, events).tell(what)
+def measure(kind: str, what: str, events: int, installations: int) -> None:
+    """One run on one kind of database, an empty one."""
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url = stack.enter_context(database(kind, home))
+        if what == "queue":
+            command = [sys.executable, __file__, "--worker", str(home), url]
+            fill(load({"DOPPEL_HOME": str(home), "DATABASE_URL": url}), made_up(events, installations))
+            environ = {**os.environ, "PYTHONPATH": str(ROOT)}
+            drain(command, environ, home, url, events).tell("queue alone")
+            return
+        server = stack.enter_context(start_simulator(webhook_secret="a-secret", validate=False))
+        environ = {**environment(server, home, url), "PYTHONPATH": str(ROOT), "LOG_LEVEL": "WARNING"}
+        command = [sys.executable, "-m", "bot", "worker"]
+        queued = populate(server, events, installations)
+        index(command, environ, home, url, installations)
+        fill(load(environ), queued)
+        drain(command, environ, home, url, events).tell("with handlers")
 
 
 def made_up(events: int, installations: int) -> list[IssueEvent]:

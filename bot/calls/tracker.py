@@ -12,9 +12,13 @@ from datetime import datetime
 from typing import Any, Generic, TypedDict, TypeVar
 
 from bot.calls.rules import RULES, Arguments, Rule, generic
+from bot.calls.sizes import size_of
 from bot.errors import InvalidArgument
 
 R = TypeVar("R")
+
+MAX_BYTES = 32 << 20
+"""Of what all sessions of a process remember together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +50,16 @@ class _Record:
     arguments: Arguments
     result: Any
     moment: float
+    size: int
 
 
 class ToolCallTracker:
     """Remembers the calls of each session on its own (T1). Thread safe.
 
     A session holds the last `max_history_per_session` calls, each for `max_age_ms`; sessions never see each other's.
-    Results are handed out as they are, not copied: treat them as immutable. `clock` gives seconds since 1970.
+    All together hold about `max_bytes`, and the session that has been quiet for longest goes first: a page of long
+    issues is megabytes, and whoever opens issues decides how often one is searched. Results are handed out as they are,
+    not copied: treat them as immutable. `clock` gives seconds since 1970.
     """
 
     def __init__(
@@ -61,6 +68,7 @@ class ToolCallTracker:
         max_age_ms: float = 300_000,
         *,
         enable_duplicate_detection: bool = True,
+        max_bytes: int = MAX_BYTES,
         clock: Callable[[], float] = time.time,
     ) -> None:
         if max_history_per_session < 0:
@@ -70,10 +78,11 @@ class ToolCallTracker:
         self.max_history_per_session = max_history_per_session
         self.max_age_ms = max_age_ms
         self.enable_duplicate_detection = enable_duplicate_detection
+        self.max_bytes = max_bytes
         self._clock = clock
         self._rules: dict[str, Rule] = dict(RULES)
         self._sessions: OrderedDict[str, deque[_Record]] = OrderedDict()
-        self._hits = self._misses = 0
+        self._hits = self._misses = self._size = 0
         self._lock = threading.Lock()
 
     def add_rule(self, tool: str, rule: Rule) -> None:
@@ -124,12 +133,18 @@ class ToolCallTracker:
         """Keep an answer. In a full session the oldest call makes room; a session leaves when all in it is too old."""
         if not self.enable_duplicate_detection or self.max_history_per_session == 0:
             return
+        size = size_of(arguments) + size_of(result)
         with self._lock:
             now = self._clock()
-            calls = self._sessions.setdefault(session, deque(maxlen=self.max_history_per_session))
-            calls.append(_Record(tool, arguments, result, now))
+            calls = self._sessions.setdefault(session, deque())
+            calls.append(_Record(tool, arguments, result, now, size))
+            self._size += size
+            if len(calls) > self.max_history_per_session:
+                self._size -= calls.popleft().size
             self._sessions.move_to_end(session)
             self._expire(now)
+            while self._size > self.max_bytes:
+                self._drop(next(iter(self._sessions)))
 
     def wrap(self, tool: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """`function` as a tool of sessions: call it as `wrapped(session, **arguments)`.
@@ -150,13 +165,13 @@ class ToolCallTracker:
     def clear_session(self, session: str) -> None:
         """Forget one session."""
         with self._lock:
-            self._sessions.pop(session, None)
+            self._drop(session)
 
     def clear_all(self) -> None:
         """Forget everything, and count from nought."""
         with self._lock:
             self._sessions.clear()
-            self._hits = self._misses = 0
+            self._hits = self._misses = self._size = 0
 
     def get_stats(self) -> Stats:
         """See Stats."""
@@ -175,9 +190,12 @@ class ToolCallTracker:
         for session in list(self._sessions):
             calls = self._sessions[session]
             while calls and calls[0].moment < oldest:
-                calls.popleft()
+                self._size -= calls.popleft().size
             if not calls:
                 del self._sessions[session]
+
+    def _drop(self, session: str) -> None:
+        self._size -= sum(record.size for record in self._sessions.pop(session, ()))
 
 
 def _succeeded(result: object) -> bool:

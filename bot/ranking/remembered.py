@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
+LONGEST = 200
+"""Longer words are not kept: whoever writes issues could have any number of them remembered."""
+
+
 class Remembered(dict[str, tuple[str, ...]]):
     """A function of a word whose results are kept: of the last `most` different words at least, of twice as many at
     most.
@@ -22,6 +26,8 @@ class Remembered(dict[str, tuple[str, ...]]):
         found = self._before.get(word)
         if found is None:
             found = self._function(word)
+        if len(word) > LONGEST:
+            return found
         if len(self) >= self._most:
             self._before = dict(self)
             self.clear()
