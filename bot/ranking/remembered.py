@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-
 LONGEST = 200
 """Longer words are not kept: whoever writes issues could have any number of them remembered."""
 
