@@ -13,7 +13,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 
 # These take minutes, or install what others wrote: each is run by its own command, `python -m bench.NAME`.
-BY_COMMAND = {"fairness", "load", "drain", "large_host"}
+BY_COMMAND = {"fairness", "load", "drain", "large_host", "newcomer"}
 # These measure nothing by themselves.
 SHARED = {"hosting", "gidgethub_app"}
 
