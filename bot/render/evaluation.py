@@ -6,6 +6,9 @@ from bot.evaluation.intervals import Interval
 from bot.evaluation.metrics import Speaking
 from bot.evaluation.report import BEARABLE, Evaluation, Monthly, Reason
 
+# With fewer comments at a threshold the share that is right is a rough guess.
+_FEW_COMMENTS = 20
+
 
 def basis(found: Evaluation) -> str:
     """What the figures were made from."""
@@ -103,7 +106,10 @@ def advice(found: Evaluation) -> str:
         case Reason.CALM:
             why = f"no threshold is right every second time, and this one bothers at most {half} of the other authors"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
-    return f"Recommended is min_confidence: {row.cut:g}, since {why}. {at_threshold(row, found.monthly[row.cut])}"
+    text = f"Recommended is min_confidence: {row.cut:g}, since {why}. {at_threshold(row, found.monthly[row.cut])}"
+    if row.comments < _FEW_COMMENTS:
+        text += f" That rests on {_about(found)}{_count(round(row.comments), 'comment')} in all, which is little."
+    return text
 
 
 def caution(found: Evaluation) -> str:

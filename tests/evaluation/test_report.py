@@ -63,6 +63,13 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
     )
 
 
+def test_a_recommendation_that_rests_on_few_comments_says_so() -> None:
+    few, more = made([0.6] * 9, 40, [], 1_000), made([0.6] * 20, 40, [], 1_000)
+    assert few.advice.threshold == more.advice.threshold == 0.6
+    assert words.advice(few).endswith("That rests on 9 comments in all, which is little.")
+    assert "rests on" not in words.advice(more)
+
+
 def test_of_thresholds_that_catch_the_same_the_highest() -> None:
     assert made([0.6] * 20, 5, [], 1_000).advice.threshold == 0.6
 
