@@ -29,7 +29,7 @@ MOST_SECONDS = 2.0
 
 READERS: dict[str, Callable[[str], object]] = {
     "words": lambda text: read(text[:256], text),
-    "terms": lambda text: TextAnalyser().read(text[:256], text, lambda line: False),
+    "terms": lambda text: TextAnalyser().read(text[:256], text, TextAnalyser().lines_of(text), ()),
     "messages": error_messages,
     "codes": codes,
     "keywords": lambda text: extract_search_keywords(text, text),
