@@ -27,12 +27,11 @@ from bot.store.index_tables import indexed_vectors as table
 MOST_KEPT = 48 << 20
 
 _GONE = np.iinfo(np.int64).max
-_FAR = np.iinfo(np.uint16).max
 _ROWS = 5_000
 # Vectors whose signs are compared at once.
 _TOGETHER = 1 << 14
-# So many bits of a row fit into 32 beside a distance, which has sixteen.
-_SHORT_ROW = 16
+# Bits of the shorter numbers, which are parted twice as fast.
+_SHORT = 32
 # Signs tell neighbours apart only roughly: for each that is wanted so many are compared exactly, and a few more. Where
 # those must be read, more are taken from the first comparison, and fewer of them remain.
 _MORE, _IN_MEMORY = 25, 5.0
@@ -103,9 +102,11 @@ class Neighbours:
         """
         bits = self._bits[kind, :, : len(late)]
         apart = _apart(bits, _bits(vector))
-        apart[late] = _FAR
-        rough = _nearest(apart, int((_IN_MEMORY if self.holds_vectors else _ROUGH) * k) + _MORE)
-        rough = rough[apart[rough] < _FAR]
+        # More than all signs.
+        far = 64 * len(bits) + 1
+        apart[late] = far
+        rough = _nearest(apart, far, int((_IN_MEMORY if self.holds_vectors else _ROUGH) * k) + _MORE)
+        rough = rough[apart[rough] < far]
         if self.holds_vectors:
             return rough
         signs = np.unpackbits(bits.take(rough, axis=1).T.copy().view(np.uint8), axis=1, count=len(vector))
@@ -203,15 +204,15 @@ def _apart(bits: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.ui
     return apart
 
 
-def _nearest(apart: NDArray[np.uint16], k: int) -> Integers:
-    """The rows of the k that are least apart, of equals the first rows, in no order.
+def _nearest(apart: NDArray[np.uint16], far: int, k: int) -> Integers:
+    """The rows of the k that are least apart, of equals the first rows, in no order. None is farther apart than `far`.
 
     Each row stands behind its distance in one number: numbers are parted several times as fast as their places.
     """
     if len(apart) <= k:
         return np.arange(len(apart))
     bits = len(apart).bit_length()
-    keys: NDArray[Any] = apart.astype(np.uint32 if bits <= _SHORT_ROW else np.uint64)
+    keys: NDArray[Any] = apart.astype(np.uint32 if bits + far.bit_length() <= _SHORT else np.uint64)
     keys <<= bits
     keys |= np.arange(len(apart), dtype=keys.dtype)
     return np.asarray(np.partition(keys, k)[:k] & ((1 << bits) - 1), dtype=np.int64)

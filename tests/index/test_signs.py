@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.index import neighbours
-from bot.index.scoring import distinct
+from bot.index.scoring import add_up, distinct
 
 
 @given(st.lists(st.integers(0, 70), max_size=80), st.integers(1, 40), st.booleans())
 def test_the_nearest_are_the_first_of_a_stable_order(apart: list[int], k: int, long: bool) -> None:
     values = np.array(apart, dtype=np.uint16)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbours, "_SHORT_ROW", 0 if long else 16)
-        found = neighbours._nearest(values, k)
+        patch.setattr(neighbours, "_SHORT", 0 if long else 32)
+        found = neighbours._nearest(values, 70, k)
     assert sorted(found.tolist()) == sorted(np.argsort(values, kind="stable")[:k].tolist())
 
 
@@ -27,6 +27,24 @@ def test_signs_are_counted_over_every_block(monkeypatch: pytest.MonkeyPatch) -> 
     bits = np.ascontiguousarray(neighbours._bits(vectors).T)
     expected = ((vectors > 0) != (vectors[3] > 0)).sum(axis=1)
     assert neighbours._apart(bits, neighbours._bits(vectors[3])).tolist() == expected.tolist()
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.sampled_from([0.5, 1.0, 2.25])), max_size=60),
+    st.none() | st.integers(0, 50),
+    st.sampled_from([1, 1_000_000]),
+)
+def test_scores_are_added_up_alike_in_small_and_large_repositories(
+    given: list[tuple[int, float]], below: int | None, apart: int
+) -> None:
+    numbers = np.array([number * apart for number, _ in given], dtype=np.int64)
+    found = add_up(numbers, np.array([score for _, score in given]), None if below is None else below * apart, True)
+    expected: dict[int, float] = {}
+    for number, score in given:
+        if below is None or number < below:
+            expected[number * apart] = expected.get(number * apart, 0.0) + score
+    assert dict(zip(found.numbers.tolist(), found.scores.tolist(), strict=True)) == expected
+    assert found.numbers.tolist() == sorted(expected)
 
 
 @given(st.lists(st.integers(-5, 5)))
