@@ -29,7 +29,7 @@ MOST_KEPT = 48 << 20
 _GONE = np.iinfo(np.int64).max
 _ROWS = 5_000
 # Vectors whose signs are compared at once.
-_TOGETHER = 1 << 14
+_TOGETHER = 1 << 15
 # Bits of the shorter numbers, which are parted twice as fast.
 _SHORT = 32
 # Signs tell neighbours apart only roughly: for each that is wanted so many are compared exactly, and a few more. Where
