@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
-from bot.index.database import fetch, upsert
+from bot.index.database import fetch, fetch_all, upsert
 from bot.model import Actor, Issue, RepoRef, State
 from bot.store.index_tables import indexed_bodies as bodies
 from bot.store.index_tables import indexed_issues as table
@@ -109,6 +109,13 @@ def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> 
 def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
     """When each of those issues that are indexed was changed last, as GitHub says."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))
+
+
+def count_by(connection: sa.Connection, repo_id: int, author: str, below: int) -> int:
+    """How many issues with smaller numbers somebody wrote."""
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    asked = f"SELECT count(*) FROM {table.name} WHERE repo_id = {mark} AND author = {mark} AND number < {mark}"  # noqa: S608
+    return int(fetch_all(connection, asked, (repo_id, kept_text(author, 200), below))[0][0])
 
 
 def write(

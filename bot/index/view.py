@@ -233,6 +233,10 @@ class View:
         there = [found.get(number, NO_TERMS) for number in wanted]
         return bags_of(there, [self._position[field] for field in fields])
 
+    def reported(self, author: str, below: int) -> int:
+        """How many issues with smaller numbers an author wrote."""
+        return issues.count_by(self._connection, self._repo_id, author, below)
+
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not there (any more) are left out."""
         return self._recent(self._memory.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new))

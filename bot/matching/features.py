@@ -26,6 +26,7 @@ A term's rarity is its inverse document frequency divided by the largest that th
 | `feedback` | cosine with the mean of the best ten of the pool (pseudo relevance feedback) |
 | `twin` | the highest cosine with another of the pool: somebody reported it before, or forms are alike |
 | `same_author`, `same_author_lately` | whether one person wrote both, and both within three days |
+| `reported` | log of how many issues the author wrote before, less 2.5, which is usual; 0 where nobody knows |
 """
 
 from __future__ import annotations
@@ -81,12 +82,15 @@ NAMES = (
     "twin",
     "same_author",
     "same_author_lately",
+    "reported",
 )
 
 #: With fewer issues than this a repository cannot tell which words are rare: they are weighed as if it had as many.
 SMALL = 50
 #: Two issues of one author within so many days are a series more often than a repetition.
 LATELY = 3.0
+#: What `reported` is taken from, so that an author whom nobody knows is neither new nor experienced.
+USUALLY_REPORTED = 2.5
 
 #: The fields of the index that are compared.
 FIELDS = ("title", "words", "codes", "messages")
@@ -313,6 +317,7 @@ def _by_times(question: Question, pool: Pool) -> dict[str, Floats]:
     since = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
     author = np.array([author == question.author for author in told["author"]]) & bool(question.author)
+    reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
         "days": np.log1p(days),
         "within_a_day": (days < 1).astype(np.float64),
@@ -322,6 +327,7 @@ def _by_times(question: Question, pool: Pool) -> dict[str, Floats]:
         "lived_days": lived * (1 - opened),
         "same_author": author.astype(np.float64),
         "same_author_lately": (author & (days < LATELY)).astype(np.float64),
+        "reported": np.full(len(days), reported),
     }
 
 

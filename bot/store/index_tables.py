@@ -64,6 +64,7 @@ indexed_issues = _table(
     _column("thumbs_down", sa.Integer()),
     _column("comments", sa.Integer()),
     _column("duplicate_of", sa.BigInteger(), nullable=True),
+    sa.Index("ix_indexed_issues_author", "repo_id", "author", "number"),
     narrow=True,
 )
 

@@ -11,8 +11,8 @@ The lists that it sees are ordered by weights that were learned without them, as
 repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that forgets
 it is wrong.
 
-Files may lack authors. The weights of `PRIOR` were set by hand, and are what the features keep where no file can say
-better: who reports two things within days reports two things.
+Files may lack authors. The weights of `PRIOR_…` were set by hand, and are what the features keep where no file can say
+better: who reports two things within days reports two things, and who has reported much knows what is reported.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from bot.training.collecting import Progress, collect_all
 from bot.training.fitting import Fitted, fit_order, fit_probability
 
 #: Set by hand, see above.
-PRIOR = {"same_author_lately": -1.0}
+PRIOR_ORDER = {"same_author_lately": -1.0}
+PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
 L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 #: Candidates of one issue from which the probability is learned: those that a comment shows.
 SHOWN = 5
@@ -125,7 +126,7 @@ def order_of(arrivals: Sequence[Arrival]) -> Fitted:
     told = [one for one in arrivals if one.same.any()]
     rows = np.vstack([one.standings() for one in told])
     same = np.concatenate([one.same for one in told])
-    return fit_order(standing.NAMES, rows, same, [len(one.same) for one in told], L2_ORDER, PRIOR)
+    return fit_order(standing.NAMES, rows, same, [len(one.same) for one in told], L2_ORDER, PRIOR_ORDER)
 
 
 def ordered(arrivals: Sequence[Arrival], seed: int) -> list[Leaders]:
@@ -149,7 +150,7 @@ def probability_of(lists: Sequence[Leaders]) -> Fitted:
     """How likely the first few are."""
     rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
     weight = np.repeat([one.stands_for for one in lists], [len(one.same) for one in lists])
-    return fit_probability(confidence.NAMES, rows, same, weight, L2_PROBABILITY, PRIOR)
+    return fit_probability(confidence.NAMES, rows, same, weight, L2_PROBABILITY, PRIOR_PROBABILITY)
 
 
 def calibration_of(lists: Sequence[Leaders], likely: Fitted) -> Fitted:

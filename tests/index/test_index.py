@@ -148,6 +148,14 @@ class TestIssues:
             assert stored[5].duplicate_of == 2
             assert stored[5].issue(repo, one.url) == one
 
+    def test_what_an_author_wrote_before_is_counted(self, index: Index) -> None:
+        wrote = {1: "ann", 2: "bob", 3: "ann", 5: "ann", 6: "o'%?"}
+        index.put(1, [issue(number, "one")._replace(author=author) for number, author in wrote.items()])
+        index.put(2, [issue(1, "one")._replace(author="bob")])
+        with index.view(1) as view:
+            told = [view.reported(author, 5) for author in ("ann", "bob", "o'%?", "Ann", "", "nul\0")]
+            assert (told, view.reported("o'%?", 7)) == ([2, 1, 0, 0, 0, 0], 1)
+
     def test_what_no_database_can_hold_is_replaced(self, index: Index) -> None:
         index.put(1, [issue(1, "a\0b", "half \ud83d pair " + "x" * 9_000, author="\ud83d", labels=("\0",))])
         with index.view(1) as view:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -70,6 +71,28 @@ def test_features_are_finite_and_blind_to_the_order_of_candidates(index: Index, 
     seed.shuffle(order)
     shuffled = values(index, repo, issue(99, target), [numbers[place] for place in order])
     assert np.allclose(shuffled, found[order], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("author", "reported"),
+    [
+        (Actor("hedvig"), np.log1p(2) - features.USUALLY_REPORTED),
+        (Actor("ostap"), -features.USUALLY_REPORTED),
+        # Nobody, and machines, have no experience and no style of their own.
+        (Actor("ghost"), 0),
+        (Actor("gatebot"), 0),
+        (Actor("gate[bot]", is_bot=True), 0),
+        (Actor("gate", is_bot=True), 0),
+    ],
+)
+def test_who_has_reported_much_is_known_by_their_earlier_issues(index: Index, author: Actor, reported: float) -> None:
+    repo = next(_repositories)
+    writers = ["hedvig", "hedvig", "ghost", author.login]
+    index.put(repo, [IndexedIssue.of(issue(number, ("map", "", login, 0))) for number, login in enumerate(writers, 1)])
+    target = replace(issue(4 if author.login != "hedvig" else 3, ("map", "", "", 1)), author=author)
+    row = values(index, repo, target, [1])[0]
+    assert row[NAMES.index("reported")] == pytest.approx(reported)
+    assert row[NAMES.index("same_author")] == (author.login == "hedvig")
 
 
 SYMMETRIC = ("titles", "words_shared", "vector_title", "vector_text", "vector_both", "ratio", "same_topic", "days")
