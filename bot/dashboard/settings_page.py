@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 from bot.config import RepoConfig
 
+# What the absence of a value means, where the file has a word for it or none is needed.
+_ABSENT = {"close_after": "off", "min_confidence": "moved by feedback", "limit": "all"}
+
 
 class SettingRow(NamedTuple):
     """One setting: its path in the file, its value as the file would have it, and whether that is the usual one."""
@@ -36,16 +39,20 @@ def _rows(path: str, value: Any, usual: Any) -> list[SettingRow]:
         return [
             row for name in value for row in _rows(f"{path}.{name}", value[name], usual.get(name) if usual else None)
         ]
-    return [SettingRow(path, _shown(value), value == usual)]
+    return [SettingRow(path, _shown(path.rpartition(".")[2], value), value == usual)]
 
 
-def _shown(value: Any) -> str:
+def _shown(name: str, value: Any) -> str:
+    if value is None:
+        return _ABSENT.get(name, "none")
+    if name == "close_after":
+        return f"{value}d"
     match value:
         case True:
             return "on"
         case False:
             return "off"
-        case None | () | {}:
+        case () | {}:
             return "none"
         case tuple() | list() | frozenset():
             return ", ".join(map(str, value))
