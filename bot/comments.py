@@ -16,11 +16,11 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
-from bot.metrics import COMMENT_SECONDS, COMMENTS
 from bot.model import Comment, RepoRef
 from bot.store import ADVISORY, Claim, CommentState
 from bot.store.comments import Comments
-from bot.work import current
+from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS
+from bot.telemetry.work import current
 
 # A comment that is about to be posted may wait twenty seconds for its turn (the patience of `bot.github`), and GitHub
 # ends every request after ten; after this many an unanswered write has happened or never will.

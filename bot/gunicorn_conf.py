@@ -10,9 +10,9 @@ from gunicorn.glogging import Logger
 
 # Workers are forks of the process that reads this: they begin with it loaded, and share its memory.
 from bot import web as web
-from bot.logs import configure_logging
 from bot.settings import load
-from bot.tracing import configure_tracing
+from bot.telemetry.logs import configure_logging
+from bot.telemetry.tracing import configure_tracing
 
 _settings = load()
 

@@ -10,16 +10,16 @@ import logging
 from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, request, url_for
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
-from bot import health
 from bot.errors import SettingsError
 from bot.events import Ignored
 from bot.jobs.inbox import Inbox, debounce
 from bot.jobs.job import QueueUnavailable
-from bot.metrics import DELIVERIES, UNKNOWN_EVENTS
 from bot.settings import Settings, load
-from bot.tracing import delivery_span
+from bot.telemetry import health
+from bot.telemetry.metrics import DELIVERIES, UNKNOWN_EVENTS
+from bot.telemetry.tracing import delivery_span
+from bot.telemetry.work import Work, working_on
 from bot.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
-from bot.work import Work, working_on
 
 log = logging.getLogger(__name__)
 

@@ -11,11 +11,11 @@ from bot.comments import Draft, digest
 from bot.config import ConfigError
 from bot.config.model import MIN_CONFIDENCE
 from bot.decisions import Outcome
-from bot.metrics import SHADOW
 from bot.model import Issue
 from bot.render import View, fingerprint, render_comment
 from bot.report import Report
 from bot.store import CommentState, KeptComment
+from bot.telemetry.metrics import SHADOW
 from handlers.deciding import COMMAND, VERDICT, note, why_nothing
 from handlers.finding import find
 from handlers.labelling import label

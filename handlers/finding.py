@@ -10,14 +10,14 @@ from bot.commands import Options
 from bot.errors import Unavailable
 from bot.finder import Finder, FinderSettings
 from bot.github.repo import ThreadClient
-from bot.metrics import FIND_SECONDS, FINDS
 from bot.model import Issue, RepoRef
 from bot.ranking.naming import named_issues
 from bot.ranking.text import read
 from bot.report import Report
 from bot.sources import FULL_TEXT, Discussions, Siblings, Source
 from bot.store.words import Words
-from bot.tracing import span
+from bot.telemetry.metrics import FIND_SECONDS, FINDS
+from bot.telemetry.tracing import span
 from handlers.visit import Visit
 
 

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from bot.logs import JsonFormatter, TextFormatter, configure_logging
-from bot.work import Work, carried, current, working_on
+from bot.telemetry.logs import JsonFormatter, TextFormatter, configure_logging
+from bot.telemetry.work import Work, carried, current, working_on
 
 WORK = Work(delivery="d-1", job="issues.opened", attempt=2)
 SECRET = "hunter2"

@@ -12,14 +12,14 @@ from flask.testing import FlaskClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-from bot import tally as tally_module
-from bot.exposition import counted
 from bot.jobs import executors
 from bot.jobs.database import queue_engine
-from bot.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
 from bot.settings import Settings
 from bot.store import VerdictKind, open_store
-from bot.tally import Tally, key, read_key
+from bot.telemetry import tally as tally_module
+from bot.telemetry.exposition import counted
+from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
+from bot.telemetry.tally import Tally, key, read_key
 from bot.web import create_app
 
 

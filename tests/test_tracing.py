@@ -13,10 +13,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
-from bot import tracing
 from bot.errors import SettingsError
 from bot.settings import Settings
-from bot.tracing import configure_tracing, delivery_span, job_span, span, trace_to
+from bot.telemetry import tracing
+from bot.telemetry.tracing import configure_tracing, delivery_span, job_span, span, trace_to
 
 ROOT = Path(__file__).parents[1]
 

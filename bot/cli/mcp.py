@@ -8,7 +8,7 @@ import click
 
 from bot import settings as host
 from bot.errors import SettingsError
-from bot.logs import configure_logging
+from bot.telemetry.logs import configure_logging
 
 
 @click.command()

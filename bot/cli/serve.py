@@ -15,9 +15,9 @@ from bot import settings as host_settings
 from bot.errors import SettingsError, Unavailable
 from bot.github.client import GitHub
 from bot.local import is_well
-from bot.logs import configure_logging
 from bot.settings import Settings
 from bot.supervisor import GUNICORN, PROXY, WORKER, Supervisor
+from bot.telemetry.logs import configure_logging
 
 READY_WITHIN_SECONDS = 60.0
 LOOK_EVERY_SECONDS = 0.5

@@ -6,7 +6,7 @@ import click
 
 from bot import settings as host
 from bot.blas import use_one_thread
-from bot.logs import configure_logging
+from bot.telemetry.logs import configure_logging
 
 
 @click.command()
@@ -15,8 +15,8 @@ def worker() -> None:
     use_one_thread()
     # These take a second to import, which `doppel --help` need not pay.
     from bot import worker as process
-    from bot.tally import Tally
-    from bot.tracing import configure_tracing
+    from bot.telemetry.tally import Tally
+    from bot.telemetry.tracing import configure_tracing
     from bot.wiring.worker import build_services, chores, job_handler
 
     settings = host.load()

@@ -13,8 +13,8 @@ import re
 import httpx
 
 from bot.github.memory import Memory, Question, Remembered
-from bot.metrics import CACHE
 from bot.model import RepoRef
+from bot.telemetry.metrics import CACHE
 
 LARGEST_KEPT = 256 * 1024
 """Bytes of the largest answer that is kept."""

@@ -18,8 +18,8 @@ from bot.github.costs import Cost, cost_of, is_repeatable, kind_of
 from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
 from bot.local import is_here
-from bot.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
-from bot.tracing import span
+from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
+from bot.telemetry.tracing import span
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ from functools import wraps
 from typing import TypeVar
 
 from bot.jobs.job import Message
-from bot.metrics import JOBS
-from bot.tracing import job_span
-from bot.work import Work, working_on
+from bot.telemetry.metrics import JOBS
+from bot.telemetry.tracing import job_span
+from bot.telemetry.work import Work, working_on
 
 S = TypeVar("S")
 

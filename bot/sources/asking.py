@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 
 from bot.sources.protocol import Answer, Question, Source
-from bot.tracing import span
-from bot.work import carried
+from bot.telemetry.tracing import span
+from bot.telemetry.work import carried
 
 log = logging.getLogger(__name__)
 

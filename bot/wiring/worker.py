@@ -16,7 +16,6 @@ from bot.indexing import LOOK_EVERY, Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job
 from bot.matching import Matcher
-from bot.metrics import CALLS
 from bot.reconciliation import RECONCILE_EVERY, reconcile
 from bot.redelivery import RECOVER_EVERY, recover
 from bot.repository_settings import RepositorySettings
@@ -25,11 +24,12 @@ from bot.services import Services
 from bot.settings import Settings
 from bot.store import open_store
 from bot.store.missed import MissedDeliveries
-from bot.tracing import span
+from bot.telemetry.metrics import CALLS
+from bot.telemetry.tracing import span
+from bot.telemetry.work import current, working_on
 from bot.wiring.clients import build_github, now
 from bot.wiring.evaluating import evaluate_stored
 from bot.wiring.indexes import build_index
-from bot.work import current, working_on
 from handlers import ROUTES
 from handlers.closing import CLOSE_EVERY, call_for_due
 

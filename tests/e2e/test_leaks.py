@@ -16,9 +16,9 @@ import pytest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from bot.logs import TextFormatter, configure_logging
 from bot.sources import GitHubHybrid
-from bot.tracing import trace_to
+from bot.telemetry.logs import TextFormatter, configure_logging
+from bot.telemetry.tracing import trace_to
 from bot.web import create_app
 from handlers import issues
 from tests.e2e.harness import SECRET, Doppel

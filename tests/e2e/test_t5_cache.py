@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from bot.metrics import REGISTRY
 from bot.store.schema import etags
+from bot.telemetry.metrics import REGISTRY
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.exposition import of_queue
 from bot.jobs.standing import Standing
-from bot.metrics import REGISTRY
+from bot.telemetry.exposition import of_queue
+from bot.telemetry.metrics import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 SECURITY = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")

@@ -14,14 +14,14 @@ import logging
 import sqlalchemy as sa
 from flask import Blueprint, Response, current_app, jsonify, request
 
-from bot.exposition import Exposition
 from bot.jobs import executors
 from bot.jobs.database import named_failures, queue_engine
 from bot.jobs.inbox import Inbox
 from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.schema import counters
-from bot.tally import Tally
+from bot.telemetry.exposition import Exposition
+from bot.telemetry.tally import Tally
 
 log = logging.getLogger(__name__)
 

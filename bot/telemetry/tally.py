@@ -1,4 +1,4 @@
-"""Bringing what a process has counted into the database, where all processes' numbers add up (`bot.metrics`).
+"""Bringing what a process has counted into the database, where all processes' numbers add up (`bot.telemetry.metrics`).
 
 Counting is an addition in memory. A thread adds what is new to the shared counters every few seconds, in one
 transaction; a process that is killed takes the counts of these seconds with it. Nothing fails for the sake of a count.
@@ -20,12 +20,12 @@ from collections.abc import Mapping
 import sqlalchemy as sa
 from prometheus_client.metrics_core import Metric
 
-from bot.metrics import LEFT, REGISTRY
 from bot.settings import Settings
 from bot.store.counters import Counters
 from bot.store.engine import make_engine
 from bot.store.gauges import Gauges
 from bot.store.migrate import migrate
+from bot.telemetry.metrics import LEFT, REGISTRY
 
 log = logging.getLogger(__name__)
 

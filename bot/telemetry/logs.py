@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TextIO
 
-from bot.work import Work, current
+from bot.telemetry.work import Work, current
 
 log = logging.getLogger(__name__)
 

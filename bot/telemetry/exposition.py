@@ -1,7 +1,7 @@
 """The page for Prometheus: what all processes have counted, and how queue, index and database stand now.
 
 The text is prometheus_client's, in Prometheus's own format or OpenMetrics, whichever is asked for. Every web process of
-every host gives the same numbers, since they come from the database (`bot.tally`): one address is scraped, not each
+every host gives the same numbers, since they come from the database (`tally.py`): one address is scraped, not each
 process.
 """
 
@@ -25,7 +25,7 @@ from bot.store.counters import Counters
 from bot.store.gauges import Gauges
 from bot.store.index_tables import index_states
 from bot.store.schema import verdicts
-from bot.tally import Tally, families, in_seconds, key, read_key
+from bot.telemetry.tally import Tally, families, in_seconds, key, read_key
 
 _LEFT = "github_left "
 
@@ -84,7 +84,7 @@ class _Collected:
 
 
 def counted(stored: dict[str, int]) -> Iterator[Metric]:
-    """The metrics of `bot.metrics` with the stored values; what nobody has counted yet is 0."""
+    """The metrics of `bot.telemetry.metrics` with the stored values; what nobody has counted yet is 0."""
     for family in families():
         zero = {key(sample.name, sample.labels): 0 for sample in family.samples}
         bounds = {sample.labels.get("le") for sample in family.samples} | {None}
