@@ -72,7 +72,7 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
         actor=who,
         command_id=comment.comment_id,
         now=services.now(),
-        details={"was": "open", "label": None, "by_itself": True},
+        details={"was": "open", "label": _own_label(visit, issue), "by_itself": True},
     )
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, target.id)
@@ -142,3 +142,13 @@ def _labeller(visit: Visit, since: float) -> str:
         return ""
     login = events[-1].actor.login
     return login if visit.github.permission(visit.repo, login).triage else ""
+
+
+def _own_label(visit: Visit, issue: Issue) -> str | None:
+    """The label, where nobody but the bot has set it (`label: add`): `undo` takes it off, as it does after `of`."""
+    name = next((name for name in issue.labels if name.lower() == DUPLICATE), None)
+    if name is None:
+        return None
+    events = [one for one in visit.github.label_events(visit.repo, visit.number) if one.name.lower() == DUPLICATE]
+    ours = visit.services.github.app().get_app().bot_login
+    return name if events and events[-1].added and events[-1].actor.login == ours else None

@@ -76,6 +76,26 @@ def test_c6_with_a_triagers_label_it_is_closed(offered: Doppel) -> None:
     assert offered.said(2)
 
 
+@pytest.mark.parametrize(("settings", "left"), [("label: add\n", []), ("", ["duplicate"])], ids=["bot", "person"])
+def test_c6_undo_takes_off_the_label_where_it_was_the_bots(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch, settings: str, left: list[str]
+) -> None:
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    monkeypatch.setattr("handlers.labelling.VERY_LIKELY", 0.2)
+    doppel.configure(f"close_after: 7d\n{settings}")
+    doppel.open(TITLE, BODY, author="ann")
+    doppel.open(TITLE, BODY)
+    if not settings:
+        doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
+        doppel.settle()
+    agree(doppel)
+    issue = later(doppel)
+    assert (issue.state_reason, [label.name for label in issue.labels]) == ("duplicate", ["duplicate"])
+    doppel.write(2, "/duplicates undo", "reporter")
+    assert (issue.state, [label.name for label in issue.labels]) == ("open", left)
+    doppel.said(2)
+
+
 def edit_label(doppel: Doppel) -> None:
     doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
     doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
