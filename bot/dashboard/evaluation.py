@@ -118,5 +118,7 @@ def _state(run: Run, *, lost: bool) -> str:
             return "Waiting for a worker."
         case Stage.READING:
             return f"Reading what was said of duplicates: {run.done:,} of {run.total:,} issues."
+        case Stage.REPLAYING if not run.total:
+            return "Letting the issues arrive once more."
         case Stage.REPLAYING:
             return f"Letting the issues arrive once more: {run.done:,} of {run.total:,}."

@@ -52,6 +52,8 @@ def _shown(name: str, value: Any) -> str:
             return "on"
         case False:
             return "off"
+        case {} if name == "sources":
+            return "the usual ones"
         case () | {}:
             return "none"
         case tuple() | list() | frozenset():

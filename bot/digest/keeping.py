@@ -30,6 +30,9 @@ TITLE_MAX = 256
 DIGEST_EVERY = 86_400.0
 """Seconds between two looks at what the issue says."""
 
+DIGEST_LATE = 900.0
+"""Seconds after midnight: the reactions, which are read at the full hour, are in it then."""
+
 
 def keep_digests(services: Services) -> None:
     """Bring every digest up to date, and erase what is older than is kept. A paused host writes nothing on GitHub."""

@@ -20,17 +20,19 @@ class Chore:
     """`do` is called every `every` seconds in one worker; what it raises is logged, and the next turn comes in time.
 
     The turns are counted from 1970, so that all workers agree on them. A worker that starts takes the present turn up
-    if nobody has. `at_start`: it also gives the chore a turn of its own, because of what was before the start.
+    if nobody has. `at_start`: it also gives the chore a turn of its own, because of what was before the start. `late`:
+    seconds after which its turn begins, so that it finds done what other chores do at the same time.
     """
 
     name: str
     every: float
     do: Callable[[], None]
     at_start: bool = False
+    late: float = 0.0
 
     def turn(self, now: float) -> int:
         """The number of the turn at a time in seconds since 1970."""
-        return int(now // self.every)
+        return int((now - self.late) // self.every)
 
 
 def call_for(client: DBOSClient, engine: sa.Engine, chore: Chore, turn: int | str) -> None:

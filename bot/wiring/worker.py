@@ -9,7 +9,7 @@ from functools import partial
 from bot import manifest
 from bot.calls import CallCounts
 from bot.comments import CommentKeeper
-from bot.digest.keeping import DIGEST_EVERY, keep_digests
+from bot.digest.keeping import DIGEST_EVERY, DIGEST_LATE, keep_digests
 from bot.doctor import Wanted
 from bot.feedback.turn import FEEDBACK_EVERY, look_at_feedback
 from bot.indexing import LOOK_EVERY, Indexing
@@ -81,7 +81,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
         ),
         Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
         Chore("close", CLOSE_EVERY, partial(call_for_due, services)),
-        Chore("digest", DIGEST_EVERY, partial(keep_digests, services)),
+        Chore("digest", DIGEST_EVERY, partial(keep_digests, services), late=DIGEST_LATE),
     )
 
 

@@ -137,6 +137,8 @@ def test_each_state_is_said() -> None:
         "Letting the issues arrive once more: 5 of 60.",
         "GitHub's limit is used up",
     )
+    ordering = Run(Stage.REPLAYING, "a", at, at)
+    assert state(ordering, NOW) == (True, "Letting the issues arrive once more.", "")
     assert state(reading, NOW + timedelta(days=1)) == (False, "The last try was lost on its way.", "")
     done = page(Kept(Run(Stage.DONE, "a", at, at)), 0.2, NOW + timedelta(hours=1))
     assert (done.busy, done.state, done.again) == (False, "", NOW + timedelta(seconds=DAY))

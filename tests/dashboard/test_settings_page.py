@@ -26,4 +26,5 @@ def test_what_the_file_says_and_what_holds_without_it() -> None:
     assert usual["close_after"] == "off"
     assert usual["min_confidence"] == "moved by feedback"
     assert usual["known_issues"] == "none"
+    assert usual["sources"] == "the usual ones"
     assert usual["calibrate"] == "on"

@@ -13,6 +13,7 @@ from bot.decisions import Decision, Decisions, Evidence, Outcome
 from bot.digest.keeping import keep_digest, keep_digests
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.simulator.state.issues import Issue
+from bot.wiring.worker import chores
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.test_c7_feedback import said
 
@@ -95,6 +96,16 @@ def test_c7_a_box_whose_event_was_lost_is_read_before_the_issue_is_written(doppe
     doppel.settle()
     assert "[x] <!-- 2 1 same -->" in (keep(doppel).body or "")
     assert (2, 1, True, "box", "triage", 1.0) in said(doppel)
+
+
+def test_c7_the_days_digest_comes_after_the_reactions_of_midnight(doppel: Doppel) -> None:
+    midnight = 20_000 * 86_400.0
+    turn = {chore.name: chore.turn for chore in chores(doppel.services)}
+    begun = [
+        {name for name in ("feedback", "digest") if turn[name](midnight + later) > turn[name](midnight - 1)}
+        for later in (0, 600, 1200)
+    ]
+    assert begun == [{"feedback"}, {"feedback"}, {"feedback", "digest"}]
 
 
 def test_c7_a_digest_that_was_closed_is_left_alone(doppel: Doppel, digest: Issue) -> None:
