@@ -85,13 +85,19 @@ def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
         number=node["number"],
         title=node["title"],
         body=node["body"] or "",
-        author=(node["author"] or {}).get("login") or "ghost",
+        author=_login(node["author"] or {}),
         created_at=node["createdAt"],
         updated_at=node["updatedAt"],
         closed_at=node["closedAt"],
         closed_as_duplicate=said.closed_as_duplicate,
         statements=said.statements,
     )
+
+
+def _login(author: Mapping[str, Any]) -> str:
+    """As REST writes it: GraphQL leaves out what makes an App's login known as one."""
+    login = author.get("login") or "ghost"
+    return f"{login.removesuffix('[bot]')}[bot]" if author.get("__typename") == "Bot" else login
 
 
 def _mark(event: Mapping[str, Any]) -> Statement:

@@ -33,7 +33,7 @@ _QUERY = f"""query History(
         number createdAt updatedAt closedAt
         title @include(if: $texts)
         body @include(if: $texts)
-        author {{ login }}
+        author {{ __typename login }}
         stateReason(enableDuplicate: true)
         labels(first: {_LABELS}) {{ nodes {{ name }} }}
         comments(last: {_COMMENTS}) {{ nodes {{ author {{ __typename }} authorAssociation body createdAt }} }}

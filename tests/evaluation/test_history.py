@@ -53,6 +53,13 @@ def test_the_fields_are_those_of_the_shared_format(client: RepoClient, sim: Simu
     assert rows[1]["closed_at"] is None
 
 
+def test_an_apps_issue_is_known_as_one(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    """As in the index: how much an author has reported counts for people only."""
+    sim.who("nightly-runs[bot]", "Bot")
+    sim.open_issue("acme/app", "nightly-runs[bot]", "Nightly build failed", "")
+    assert read(client, tmp_path)[6]["author"] == "nightly-runs[bot]"
+
+
 def test_a_duplicate_is_what_members_made_one(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
     one = sim.issue("acme/app", 1)
     sim.close_issue("acme/app", 2, "rita", "duplicate", one)
