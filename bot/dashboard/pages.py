@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Blueprint, abort, g, redirect, render_template, request, url_for
+from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
 from bot.calibration.bar import Origin
@@ -237,8 +237,10 @@ class _Pages:
         )
 
     def health(self, repository: StoredRepository) -> Page:
-        """How the index is, and what was given up."""
-        return render_template("dashboard/health.html", repository=repository, health=self._data.health(repository))
+        """How the bot and the index are, and what was given up."""
+        parts = current_app.extensions["doppel.health"].parts()[1]
+        health = self._data.health(repository)
+        return render_template("dashboard/health.html", repository=repository, health=health, bot=parts)
 
     @property
     def _data(self) -> Data:

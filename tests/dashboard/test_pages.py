@@ -98,8 +98,9 @@ def test_settings_are_shown_as_read_with_what_is_wrong(host: Host, signed_in: Si
     assert "max_candidates 5" in said
 
 
-def test_health_says_how_the_index_is_and_that_nothing_was_given_up(signed_in: SignedIn) -> None:
+def test_health_says_how_bot_and_index_are_and_that_nothing_was_given_up(signed_in: SignedIn) -> None:
     said = words(signed_in("tara").get("/dashboard/acme/app/health").text)
+    assert "Queue: ready" in said and "Store: ready" in said and "Worker: none is running" in said
     assert "Waiting: 3 issues" in said
     assert "Deliveries that were given up None." in said
 
