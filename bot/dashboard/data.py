@@ -11,6 +11,8 @@ from bot.calibration.keeping import Calibrations, KeptCalibration
 from bot.calibration.points import Point, points
 from bot.calibration.recalibrating import examples_of
 from bot.decisions import Decision, Decisions
+from bot.digest.reading import WEEK, digest_of
+from bot.digest.week import Digest
 from bot.errors import DoppelError
 from bot.evaluation.runs import Kept, Runs, Stage
 from bot.events import EvaluationEvent
@@ -89,6 +91,18 @@ class Data:
         """What this person has said here of an issue's candidates."""
         said = self._signals.of_issue(repository.id, number, Kind.VOTE)
         return {one.other: one.same for one in said if one.login == login.lower()}
+
+    def all_votes(self, repository: StoredRepository, login: str) -> Mapping[tuple[int, int], bool]:
+        """What this person has said here, by issue and candidate."""
+        said = self._signals.since(repository.id, 0.0)
+        return {
+            (one.number, one.other): one.same for one in said if one.kind is Kind.VOTE and one.login == login.lower()
+        }
+
+    def week(self, repository: StoredRepository) -> Digest:
+        """The digest of the last seven days."""
+        now = self.clock().timestamp()
+        return digest_of(self.store, repository.id, now - WEEK, now)
 
     def vote(self, repository: StoredRepository, number: int, other: int, login: str, same: bool | None) -> None:
         """Keep what a person who may triage says of a pair; None takes it back."""

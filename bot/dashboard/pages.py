@@ -25,7 +25,9 @@ from bot.errors import DoppelError
 from bot.model import RepoRef
 from bot.pages import is_https, protect, root_url
 from bot.render import evaluation as words
+from bot.render.digest import sentences
 from bot.store import StoredRepository
+from bot.words import speak
 
 COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
 # Issues of a group that its list names.
@@ -150,14 +152,22 @@ class _Pages:
         )
 
     def decisions(self, repository: StoredRepository) -> Page:
-        """What happened, the latest first."""
+        """What happened, the latest first, and above the newest the digest of the last week."""
         before = request.args.get("before", type=float)
         found = self._data.latest(repository, before)
         more = found[PAGE - 1].at if len(found) > PAGE else None
         titles = self._data.titles(repository, views.named(found[:PAGE]))
         rows = views.rows(found[:PAGE], titles, self._data.clock())
+        week = self._data.week(repository) if before is None else None
         return render_template(
-            "dashboard/decisions.html", repository=repository, rows=rows, titles=titles, more=more, before=before
+            "dashboard/decisions.html",
+            repository=repository,
+            rows=rows,
+            titles=titles,
+            more=more,
+            before=before,
+            votes=self._data.all_votes(repository, g.session.login),
+            week=sentences(week, self._data.clock(), speak("en", {})) if week and week.looked else "",
         )
 
     def issue(self, repository: StoredRepository, number: int) -> Page:
@@ -182,6 +192,11 @@ class _Pages:
             abort(400)
         self._data.vote(repository, number, other, g.session.login, _VOTES[said])
         owner, name = repository.ref.owner, repository.ref.name
+        if request.form.get("back"):
+            # It was said in the list, on one of its pages.
+            before = request.form.get("back", type=float)
+            listed = url_for("dashboard.decisions", owner=owner, name=name, before=before, _anchor=f"issue-{number}")
+            return redirect(listed, 303)
         here = url_for("dashboard.issue", owner=owner, name=name, number=number, _anchor=f"candidate-{other}")
         return redirect(here, 303)
 

@@ -23,7 +23,10 @@ _BINS = 5
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One decision in a list: the issue, when, what came of it and its likeliest candidate, if there was any."""
+    """One decision in a list: the issue, when, what came of it and its likeliest candidate, if there was any.
+
+    `asks`: the newest one of its issue, and it named the candidate, or would have: people are asked if that was right.
+    """
 
     number: int
     title: str
@@ -33,6 +36,7 @@ class Row:
     reason: str
     bar: float
     best: Evidence | None
+    asks: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ def outcome_words(decision: Decision) -> str:
 
 def rows(decisions: Iterable[Decision], titles: Mapping[int, str], moment: datetime) -> list[Row]:
     """Decisions as rows; times in the zone of `moment`."""
+    decisions = list(decisions)
+    newest = {id(one) for one in {one.number: one for one in sorted(decisions, key=lambda one: one.at)}.values()}
     return [
         Row(
             number=one.number,
@@ -68,6 +74,7 @@ def rows(decisions: Iterable[Decision], titles: Mapping[int, str], moment: datet
             reason=one.reason,
             bar=one.bar,
             best=one.evidence[0] if one.evidence else None,
+            asks=id(one) in newest and bool(one.evidence) and one.evidence[0].own and one.evidence[0].shown,
         )
         for one in decisions
     ]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import html
+import time
 from collections.abc import Callable
 
 from flask.testing import FlaskClient
 
 from bot.config import CONFIG_PATH
+from bot.decisions import Decision, Decisions, Evidence, Outcome
 from bot.feedback import Kind, Signals, Who
+from bot.index import IndexedIssue
+from bot.wiring.indexes import build_index
 from tests.dashboard.conftest import HOSTILE, Host, words
 
 SignedIn = Callable[[str], FlaskClient]
@@ -20,6 +24,47 @@ def test_what_happened_lists_decisions_with_the_likeliest_candidate(signed_in: S
     assert "said nothing (nothing is near)" in said
     # The latest first.
     assert said.index("#2 &lt;script&gt;") < said.index("#3 Grey map")
+
+
+def test_c7_the_weeks_digest_stands_above_what_happened_and_each_comment_can_be_voted_on(
+    host: Host, signed_in: SignedIn
+) -> None:
+    browser, decisions = signed_in("tara"), Decisions(host.store.engine)
+    assert "the bot looked at" not in browser.get("/dashboard/acme/app").text
+    evidence = (Evidence(1, 0.71, 1, True),)
+    decisions.add(host.public, Decision(2, time.time() - 60, "edited", "shadow", Outcome.SHADOW, 0.2, "", evidence))
+    said = words(browser.get("/dashboard/acme/app").text)
+    assert "the bot looked at 1 issue" in said and "It would have commented on 1." in said and "1 not said yet" in said
+    assert said.count("👍 Yes 👎 No") == 2, (
+        "the newest decision on #2 and on #3, since the older one on #2 named nothing"
+    )
+    answer = browser.post("/dashboard/acme/app/issues/2", data={"other": 1, "said": "other", "back": "first"})
+    assert (answer.status_code, answer.location) == (303, "/dashboard/acme/app#issue-2")
+    page = browser.get("/dashboard/acme/app").text
+    assert 'value="none" aria-pressed="true" aria-label="#2: #1 is another one"' in page
+    assert 'aria-label="#3: #1 is another one"' in page and page.count('aria-pressed="true"') == 1
+    assert "1 wrong" in words(page)
+
+
+def test_a_full_page_of_what_happened_is_small_and_fast(host: Host, signed_in: SignedIn) -> None:
+    """50 decisions that people are asked about, with titles as long as they get, and ten candidates each."""
+    evidence = tuple(Evidence(n, 0.5, n, True, {"full-text": n}, (0.4, 0.4), ("words",)) for n in range(1, 11))
+    now, browser = time.time(), signed_in("tara")
+    index = build_index(host.settings, host.store)
+    index.put(
+        host.public, [IndexedIssue(n, f"{n} {'long ' * 50}", "", author="ann", created_at=n) for n in range(1, 81)]
+    )
+    for n in range(20, 81):
+        decision = Decision(n, now - n, "opened", "shadow", Outcome.SHADOW, 0.2, "", evidence)
+        Decisions(host.store.engine).add(host.public, decision)
+    spent = []
+    for _ in range(3):
+        began = time.process_time()
+        answer = browser.get("/dashboard/acme/app")
+        spent.append(time.process_time() - began)
+    assert answer.text.count("👍 Yes") == 50
+    assert len(answer.data) <= 100_000
+    assert min(spent) <= 0.1
 
 
 def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) -> None:
