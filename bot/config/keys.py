@@ -216,7 +216,8 @@ KEYS = (
     Key(
         "close_after",
         Days(),
-        "Close a very probable duplicate after this time if its author or a triager agrees and nobody objects.",
+        "Close a very probable duplicate after this time if its author or a triager agrees and nobody objects. A "
+        "triager agrees by the label; with `label: add` it is there already, so that only the author can.",
     ),
     Key(
         "remote_text",
