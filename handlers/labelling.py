@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from bot.errors import DoppelError
-from bot.github.labels import DUPLICATE, Confidence
+from bot.github.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence
 from bot.model import Issue
 from bot.report import Candidate
 from handlers.visit import Visit
@@ -35,6 +35,8 @@ def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
 def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
     name = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
     if name is None or DUPLICATE in (present.lower() for present in issue.labels):
+        return
+    if visit.config.label == "suggest" and visit.services.settings.github_api_version < SUGGESTIONS_SINCE:
         return
     suggested = visit.github.suggested_labels(visit.repo, visit.number)
     if visit.config.label == "suggest" and suggested is None:

@@ -19,6 +19,9 @@ Confidence = Literal["low", "medium", "high"]
 DUPLICATE = "duplicate"
 """GitHub gives this label to every new repository; it is used where it still exists."""
 
+SUGGESTIONS_SINCE = "2026-03-10"
+"""The version of the API from which on a label can be suggested; to an older one it is a label like any other."""
+
 _MOST_EVENTS = 2_000
 
 

@@ -57,6 +57,16 @@ def test_g_a_repository_without_suggestions_notices_nothing(doppel: Doppel) -> N
     assert (issue.suggestions, names(issue)) == ([], [])
 
 
+def test_g_where_the_host_asks_for_an_older_api_nothing_is_set_in_a_suggestions_place(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The host's version is fixed here, and suggestions are moved into its future instead.
+    monkeypatch.setattr("handlers.labelling.SUGGESTIONS_SINCE", "2027-01-01")
+    doppel.configure("label: suggest\n")
+    issue = again(doppel)
+    assert (issue.suggestions, names(issue)) == ([], [])
+
+
 def test_c6_it_is_added_once_and_never_where_it_was_taken_off(doppel: Doppel) -> None:
     doppel.configure("label: add\n")
     issue = again(doppel)
