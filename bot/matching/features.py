@@ -25,7 +25,7 @@ A term's rarity is its inverse document frequency divided by the largest that th
 | `hub` | mean cosine with the rest of the pool: an umbrella resembles everything |
 | `feedback` | cosine with the mean of the best ten of the pool (pseudo relevance feedback) |
 | `twin` | the highest cosine with another of the pool: somebody reported it before, or forms are alike |
-| `same_author`, `same_author_lately` | whether one person wrote both, and both within three days |
+| `same_author` | whether one person wrote both; 0 for a copy |
 | `reported` | log of how many issues the author wrote before, less 2.5, which is usual; 0 where nobody knows |
 """
 
@@ -81,14 +81,13 @@ NAMES = (
     "feedback",
     "twin",
     "same_author",
-    "same_author_lately",
     "reported",
 )
 
 #: With fewer issues than this a repository cannot tell which words are rare: they are weighed as if it had as many.
 SMALL = 50
-#: Two issues of one author within so many days are a series more often than a repetition.
-LATELY = 3.0
+#: From this part of shared words on, texts are nearly equal: that one person wrote both says nothing then.
+COPY = 0.6
 #: What `reported` is taken from, so that an author whom nobody knows is neither new nor experienced.
 USUALLY_REPORTED = 2.5
 
@@ -164,7 +163,8 @@ def features(question: Question, pool: Pool, rarity: Rarity) -> Floats:
     """(candidates, NAMES)."""
     if not pool.issues:
         return np.zeros((0, len(NAMES)))
-    columns = _by_terms(question, pool, rarity) | _by_titles(question, pool) | _by_times(question, pool)
+    columns = _by_terms(question, pool, rarity)
+    columns |= _by_titles(question, pool) | _by_times(question, pool, columns["words_shared"])
     columns |= _by_vectors(question, pool, columns["bm25"])
     return np.stack([columns[name] for name in NAMES], axis=1)
 
@@ -306,7 +306,7 @@ def _by_titles(question: Question, pool: Pool) -> dict[str, Floats]:
     return {"ratio": np.asarray(ratios, dtype=np.float64) / 100, "same_topic": np.array(same)}
 
 
-def _by_times(question: Question, pool: Pool) -> dict[str, Floats]:
+def _by_times(question: Question, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
     """By authors as well, since one person's series is told by both."""
     told = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
     created = np.array(told["created_at"], dtype=np.float64)
@@ -317,6 +317,7 @@ def _by_times(question: Question, pool: Pool) -> dict[str, Floats]:
     since = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
     author = np.array([author == question.author for author in told["author"]]) & bool(question.author)
+    author &= words_shared < COPY
     reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
         "days": np.log1p(days),
@@ -326,7 +327,6 @@ def _by_times(question: Question, pool: Pool) -> dict[str, Floats]:
         "closed_days": since * (1 - opened),
         "lived_days": lived * (1 - opened),
         "same_author": author.astype(np.float64),
-        "same_author_lately": (author & (days < LATELY)).astype(np.float64),
         "reported": np.full(len(days), reported),
     }
 

@@ -28,7 +28,7 @@ _DIGITS = 5
 # Set by hand, because labelled files hold next to none: copies by somebody else. Most of those few are not marked as
 # duplicates either, so they are said to be likely enough to be shown, and not more. More than a few copies of one text
 # come from a form that nobody filled in.
-_COPY, _COPY_CONFIDENCE, _FEW_COPIES = 0.6, 0.3, 2
+_COPY_CONFIDENCE, _FEW_COPIES = 0.3, 2
 # A title that differs by its number alone is meant to be another one.
 _ANOTHER_CONFIDENCE = 0.1
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
@@ -129,7 +129,7 @@ def bounds(
     repository share.
     """
     column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
-    copy = column["words_shared"] >= _COPY
+    copy = column["words_shared"] >= features.COPY
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
     little |= vague
     if total < features.SMALL:

@@ -12,7 +12,7 @@ repeat nothing weigh as many as they stand for: nearly all new issues are no dup
 it is wrong.
 
 Files may lack authors. The weights of `PRIOR_…` were set by hand, and are what the features keep where no file can say
-better: who reports two things within days reports two things, and who has reported much knows what is reported.
+better: who reports two things knows both and reports two things, and who has reported much knows what is reported.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from bot.training.collecting import Progress, collect_all
 from bot.training.fitting import Fitted, fit_order, fit_probability
 
 #: Set by hand, see above.
-PRIOR_ORDER = {"same_author_lately": -1.0}
+PRIOR_ORDER = {"same_author": -1.0}
 PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
 L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 #: Candidates of one issue from which the probability is learned: those that a comment shows.

@@ -105,7 +105,7 @@ def test_likeness_is_the_same_from_both_sides(index: Index, one, other) -> None:
     both = [issue(1, one), issue(2, other)]
     index.put(repo, [IndexedIssue.of(each) for each in both])
     there, back = values(index, repo, both[0], [2])[0], values(index, repo, both[1], [1])[0]
-    for name in (*SYMMETRIC, "same_author", "same_author_lately", "rarest", "codes", "messages"):
+    for name in (*SYMMETRIC, "same_author", "rarest", "codes", "messages"):
         assert np.isclose(there[NAMES.index(name)], back[NAMES.index(name)], atol=0.02), name
 
 
