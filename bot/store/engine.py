@@ -49,7 +49,7 @@ def make_engine(
     if url.startswith("sqlite"):
         return _sqlite(url, patience, synchronous, pool_size)
     bound = int(patience * 1000)
-    return sa.create_engine(
+    engine = sa.create_engine(
         url,
         pool_size=pool_size,
         max_overflow=0,
@@ -63,6 +63,18 @@ def make_engine(
             "options": f"-c lock_timeout={bound} -c idle_in_transaction_session_timeout=60000",
         },
     )
+    sa.event.listen(engine, "handle_error", _mark_as_lost)
+    return engine
+
+
+def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
+    """Tell whoever asks that there was no connection, also where none could be made.
+
+    DBOS tries again what it could not write down for want of a connection, but knows only some of the driver's words
+    for it; a job whose end it gives up noting would count as under way for as long as its worker lives.
+    """
+    if context.connection is None:
+        context.is_disconnect = True
 
 
 @contextmanager

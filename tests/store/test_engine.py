@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from dbos._utils import retriable_postgres_exception
 
 from bot.store import engine as module
 from bot.store.engine import make_engine, write
@@ -85,3 +86,12 @@ def test_a_connection_keeps_few_prepared_statements(tmp_path: Path) -> None:
             connection.execute(sa.select(sa.literal(1).in_(range(length))))
         assert prepared() - before <= 20
     engine.dispose()
+
+
+def test_a_server_that_is_away_counts_as_a_lost_connection(tmp_path: Path) -> None:
+    """Whatever the driver's words for it: DBOS tries again to note how a job ended only where it knows of that."""
+    engine = make_engine(f"postgresql+psycopg://nobody@/nothing?host={tmp_path}")
+    with pytest.raises(sa.exc.OperationalError) as refused, engine.connect():
+        pass
+    assert refused.value.connection_invalidated
+    assert retriable_postgres_exception(refused.value)
