@@ -128,20 +128,19 @@ class PushEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexEvent:
-    """No delivery of GitHub's but our own: go on with filling a repository's index.
+class _Step:
+    """No delivery of GitHub's but our own: one step of work on a repository that nobody waits for.
 
-    `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing.
-    `checked` is for a round that asks which issues are still there: up to this number they are.
+    `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing. All
+    steps of a repository are done one after the other: what is looked through or replayed is not filled meanwhile.
     """
 
     installation: int | None
     repository: RepositorySummary
     chain: str
     step: int = 0
-    checked: int | None = None
 
-    name = "index"
+    name = ""
     action = ""
 
     @property
@@ -151,66 +150,51 @@ class IndexEvent:
     @property
     def delivery_id(self) -> str:
         """Under which it enters the queue."""
+        return f"{BACKGROUND}{self.repository.id}:{self.name}-{self.chain}:{self.step}"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEvent(_Step):
+    """Go on with filling a repository's index.
+
+    `checked` is for a round that asks which issues are still there: up to this number they are.
+    """
+
+    checked: int | None = None
+
+    name = "index"
+
+    @property
+    def delivery_id(self) -> str:
         return f"{BACKGROUND}{self.repository.id}:{self.chain}:{self.step}"
 
 
 @dataclass(frozen=True, slots=True)
-class ScanEvent:
-    """Our own too: go on with looking through a repository's backlog, at the issues above `after`.
+class ScanEvent(_Step):
+    """Go on with looking through a repository's backlog, at the issues above `after`.
 
-    `chain` names the command that asked for it and `step` counts in it, as for the index.
+    `chain` names the command that asked for it.
     """
 
-    installation: int | None
-    repository: RepositorySummary
-    chain: str
-    step: int = 0
     after: int = 0
 
     name = "scan"
-    action = ""
-
-    @property
-    def partition(self) -> str:
-        # With the steps that fill the index: what is looked through does not change meanwhile.
-        return f"{BACKGROUND}{self.repository.id}"
-
-    @property
-    def delivery_id(self) -> str:
-        """Under which it enters the queue."""
-        return f"{BACKGROUND}{self.repository.id}:scan-{self.chain}:{self.step}"
 
 
 @dataclass(frozen=True, slots=True)
-class EvaluationEvent:
-    """Our own too: go on with an evaluation that somebody asked for on the dashboard.
+class EvaluationEvent(_Step):
+    """Go on with an evaluation that somebody asked for on the dashboard.
 
-    `chain` names it and `step` counts in it, as for the index. What was said of duplicates is read of issues that were
-    changed at `since` (GitHub's time, empty: ever) or later, from the cursor `after` on; `read` counts them. Then comes
-    the `replay`.
+    What was said of duplicates is read of issues that were changed at `since` (GitHub's time, empty: ever) or later,
+    from the cursor `after` on; `read` counts them. Then comes the `replay`.
     """
 
-    installation: int | None
-    repository: RepositorySummary
-    chain: str
-    step: int = 0
     since: str = ""
     after: str = ""
     read: int = 0
     replay: bool = False
 
     name = "evaluation"
-    action = ""
-
-    @property
-    def partition(self) -> str:
-        # With the steps that fill the index: what is replayed does not change meanwhile.
-        return f"{BACKGROUND}{self.repository.id}"
-
-    @property
-    def delivery_id(self) -> str:
-        """Under which it enters the queue."""
-        return f"{BACKGROUND}{self.repository.id}:evaluation-{self.chain}:{self.step}"
 
 
 Event = (
