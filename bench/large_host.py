@@ -6,8 +6,8 @@ The index is filled directly, with made-up issues; the sizes of the repositories
 an installation. Then issues are opened in the simulator, which delivers them to web and workers as on a real host: in
 the course of a day, with three times as many in the busiest hour as in the mean, and a tenth of them reported before.
 For each there is a comment of somebody's, which needs no work but has to be taken. Printed are the age at which a job
-is begun (p50, p99), what each installation used of GitHub's hourly budget, and the size of the database by table. The
-whole host of the task is `--repositories 10000 --issues 1000000 --events 6000 --minutes 60`.
+is begun (p50, p99), what each installation used of GitHub's hourly budget, and the size of the database by table. A
+whole large host is `--repositories 10000 --issues 1000000 --events 6000 --minutes 60`.
 """
 
 from __future__ import annotations
