@@ -17,7 +17,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from bench.chaos.run import Plan, Result, perform
+from bench.chaos.plan import Plan, Result
+from bench.chaos.run import perform
 from bot.cli.progress import progress_bar
 
 SHORT = Plan(
