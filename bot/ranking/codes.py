@@ -11,7 +11,7 @@ from itertools import chain, islice
 
 from bot.ranking.messages import error_messages
 from bot.ranking.remembered import Remembered
-from bot.ranking.words import separating
+from bot.ranking.words import apart, separating
 
 #: Different codes of one text that are kept, the first ones.
 MOST_CODES = 200
@@ -36,7 +36,7 @@ def codes(text: str) -> Counter[str]:
     Of a path its last part counts too, and of a dotted name its last name: the same function is written in more ways
     than one. Line numbers are left out, and so are addresses and times.
     """
-    chunks = text.translate(_SEPARATED).split() if text.isascii() else _CHUNK.findall(text)
+    chunks = text.translate(_SEPARATED).split() if text.isascii() else _CHUNK.findall(apart(text))
     found = Counter(chain.from_iterable(map(_CODES.__getitem__, chunks)))
     return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
 from bot.ranking.text import without_noise
-from bot.ranking.words import split_words
+from bot.ranking.words import apart, split_words
 
 MOST_MESSAGES = 12
 _LINES_READ = 400
@@ -39,7 +39,7 @@ def error_messages(body: str) -> Mapping[str, str]:
     """
     found: dict[str, str] = {}
     for line in _telling(without_noise(body)):
-        words = split_words(_fixed(line, " ").lower())
+        words = split_words(apart(_fixed(line, " ")).lower())
         if len(words) >= 3:
             found.setdefault(" ".join(words), line)
             if len(found) == MOST_MESSAGES:
@@ -67,7 +67,7 @@ def _telling(text: str) -> Iterator[str]:
 
 
 def _tells(line: str) -> bool:
-    said = _SAID.search(line.lower()) if line.isascii() else _SAID_ANYHOW.search(line)
+    said = _SAID.search(line.lower()) if line.isascii() else _SAID_ANYHOW.search(apart(line))
     return bool(said or _NAMED.search(line))
 
 

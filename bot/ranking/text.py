@@ -1,4 +1,5 @@
-"""An issue's text as terms: stems of words, identifiers whole and in their parts, pairs of ideographs.
+"""An issue's text as terms: stems of words, identifiers whole and in their parts, pairs of signs where no space parts
+words.
 
 Everything here reads hostile text: each step is linear in the length read, and the length read is bounded.
 """
@@ -11,13 +12,13 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 
 import snowballstemmer
 
 from bot.ranking.keywords import STOP_WORDS
 from bot.ranking.remembered import Remembered
-from bot.ranking.words import MARKS, separating
+from bot.ranking.words import MARKS, UNSPACED, apart, separating
 
 #: Characters of a text that are read. What an issue is about is said early; what follows is mostly logs.
 TITLE_READ = 400
@@ -40,7 +41,9 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
 _DATA = re.compile(r"(?:0x)?[0-9a-fA-F]{7,}|\d{5,}")
 _SHORTEST_DATA = 5
-_UNSPACED = re.compile("[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+# A letter with the marks above and below it, of which nobody writes more.
+_SIGN = re.compile(rf"[^{MARKS}][{MARKS}]{{0,8}}")
 
 # English has no longer words, and stemming takes time by the letter.
 _LONGEST_WORD = 40
@@ -105,22 +108,32 @@ def without_comments(body: str) -> str:
 def raw_words(text: str) -> list[str]:
     """The words as written, with inner underscores: what a search engine takes for one word."""
     if not text.isascii():
-        return _RAW.findall(text)
+        return _RAW.findall(apart(text))
     words = text.translate(_SEPARATED).split()
     return [word for run in words if (word := run.lstrip("_"))] if "_" in text else words
 
 
 def is_unspaced(raw: str) -> bool:
     """Whether a written word is a run of a script without spaces, of which `terms_of` gives the pairs."""
-    return not raw.isascii() and len(raw) > 2 and _UNSPACED.search(raw) is not None
+    return not raw.isascii() and len(_pairs(raw)) > 1
+
+
+def _pairs(word: str) -> tuple[str, ...]:
+    """The overlapping pairs of signs of a word in a script without spaces; none of any other."""
+    if len(word) < 3 or not _UNSPACED.search(word):
+        return ()
+    return tuple(one + other for one, other in pairwise(_SIGN.findall(word)))
 
 
 def _terms_of(raw: str) -> tuple[str, ...]:
     word = raw.lower()
+    if not raw.isascii() and len(pairs := _pairs(word)) > 1:
+        # However long it is: where no space parts words, a sentence is one run.
+        return pairs
     if word in _IGNORED or len(word) > _LONGEST_TERM or (len(raw) >= _SHORTEST_DATA and _DATA.fullmatch(raw)):
         return ()
     if not raw.isascii():
-        return tuple(word[i : i + 2] for i in range(len(word) - 1)) if is_unspaced(raw) else (word,)
+        return (word,)
     if raw.isalpha() and raw[1:].islower():
         return (_stem(word),)
     parts = _PART.findall(raw)
@@ -136,7 +149,8 @@ _TERMS = Remembered(_terms_of)
 def terms_of(raw: str) -> tuple[str, ...]:
     """The terms of one written word, the word itself first; none for fillers and for data such as addresses.
 
-    `getUserName` gives `getusernam`, `get`, `user`, `name`; an ideographic run gives its overlapping pairs.
+    `getUserName` gives `getusernam`, `get`, `user`, `name`; where no space parts words, a run gives its overlapping
+    pairs of signs.
     """
     return _TERMS[raw]
 

@@ -20,6 +20,14 @@ MARKS = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f71-\u0f84\u0f90-\u0fbc\u102b-\u103e"
     "\u1056-\u1059\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
 )
+#: Letters and marks of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean,
+#: whose words end in particles.
+UNSPACED = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
+    "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff"
+)
+_BORDER = re.compile(rf"(?<=[{UNSPACED}])(?![{UNSPACED}])(?=\w)|(?<=\w)(?<![{UNSPACED}])(?=[{UNSPACED}])")
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
 
 
@@ -34,3 +42,8 @@ _SEPARATED = separating()
 def split_words(text: str) -> list[str]:
     """The words of `text` in order, their case kept: runs of letters, digits and marks; all else separates."""
     return text.translate(_SEPARATED).split() if text.isascii() else _WORD.findall(text)
+
+
+def apart(text: str) -> str:
+    """`text` with a space wherever a script without spaces meets another one, as in `点击getUserName按钮`."""
+    return text if text.isascii() else _BORDER.sub(" ", text)

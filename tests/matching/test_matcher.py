@@ -33,6 +33,28 @@ def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
     assert confidences == sorted(confidences, reverse=True)
 
 
+def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:
+    """By words alone, of which no text runs out, however long it goes without a space."""
+    told = {
+        "打开大文件时应用崩溃": "应用在打开文件时经常崩溃",
+        "大きなファイルを開くとアプリが落ちる": "ファイルを開いたらアプリが落ちました",
+        "큰 파일을 열면 앱이 종료됩니다": "파일을 열지 않고 앱은 종료",
+        "แอปพลิเคชันหยุดทำงานเมื่อเปิดไฟล์ขนาดใหญ่": "เปิดไฟล์แล้วแอปพลิเคชันหยุดทำงานทันที",
+        "កម្មវិធីគាំងពេលបើកឯកសារធំ": "បើកឯកសារហើយកម្មវិធីគាំងភ្លាម",
+        "يتعطل التطبيق عند فتح ملف كبير": "فتح ملف ثم يتعطل التطبيق فورا",
+        "האפליקציה קורסת בעת פתיחת קובץ גדול": "פתיחת קובץ והאפליקציה קורסת",
+        "बड़ी फ़ाइल खोलने पर ऐप क्रैश होता है": "फ़ाइल खोलने के बाद ऐप क्रैश",
+        "Приложение падает при открытии большого файла": "при открытии файла приложение сразу падает",
+    }
+    index = Index(engine, TextAnalyser())
+    fill(index, *(an_issue(20 + place, title, title * 9) for place, title in enumerate(told)))
+    for place, again in enumerate(told.values()):
+        with Matcher(index).looking(1, an_issue(40, again, again * 9)) as look:
+            first = look.judge()[0]
+            assert first.number == 20 + place
+            assert first.evidence.title_words
+
+
 def test_shared_error_text_is_quoted_as_it_was_written(index: Index) -> None:
     fill(index)
     target = an_issue(9, "Pictures are lost", "> ERROR upload could not store asset: database is locked\n\nWhat now?")

@@ -26,6 +26,9 @@ from bot.ranking.words import split_words
         ("raised TileNotFoundError", {"tilenotfounderror"}),
         ("a plain sentence of words, and 42 or 12:30:45", set()),
         ("at 0x7ffe12ab34cd", set()),
+        ("点击getUserName按钮", {"getusername"}),
+        ("在src/upload.py第10行崩溃", {"src/upload.py", "upload.py"}),
+        ("1.8.3以降で", {"1.8.3"}),
         ("", set()),
     ],
 )
@@ -80,6 +83,10 @@ def test_what_tells_of_an_error_does_so_in_any_case_of_letters(sign: str) -> Non
         " ".join(split_words(f"here {sign} it said".lower())): f"here {sign}, it said"
     }
     assert error_messages("terrors and notfounds of the night, timeouts") == {}
+
+
+def test_a_message_is_the_same_behind_a_script_without_spaces() -> None:
+    assert message_terms("出现error: cannot open the file").keys() > {"error cannot open", "open the file"}
 
 
 def test_messages_that_differ_in_numbers_and_paths_are_equal() -> None:

@@ -27,10 +27,21 @@ from bot.ranking.words import split_words
         ("日本語", ("日本", "本語")),
         ("日本", ("日本",)),
         ("сбой", ("сбой",)),
+        ("ข้อผิดพลาด", ("ข้อ", "อผิ", "ผิด", "ดพ", "พล", "ลา", "าด")),
+        ("설정은", ("설정", "정은")),
     ],
 )
 def test_terms_of_a_written_word(raw: str, expected: tuple[str, ...]) -> None:
     assert terms_of(raw) == expected
+
+
+def test_where_no_space_parts_words_a_long_run_says_as_much_as_a_short_one() -> None:
+    assert terms("設定画面" * 30) == ["設定", "定画", "画面", "面設"] * 29 + ["設定", "定画", "画面"]
+
+
+def test_a_latin_word_in_a_text_without_spaces_is_a_word() -> None:
+    assert terms("点击getUserName按钮") == ["点击", "getusername", "get", "user", "name", "按钮"]
+    assert raw_words("Excelを開く café문제") == ["Excel", "を開く", "café", "문제"]
 
 
 def test_title_words_count_twice_and_the_topic_is_what_the_colon_ends() -> None:
