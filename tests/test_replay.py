@@ -224,12 +224,20 @@ def test_numbers_and_strings_are_ids_and_missing_fields_are_empty(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "line", ["{", "[]", '{"id": 1}', '{"created_at": "2024-01-01"}', '{"id": 1, "created_at": "x"}']
+    ("line", "says"),
+    [
+        ("{", "not JSON"),
+        ("[]", "an issue is an object"),
+        ('{"id": 1}', "created_at is missing"),
+        ('{"created_at": "2024-01-01"}', "id is missing"),
+        ('{"id": 1, "created_at": "x"}', "'x'"),
+        ('{"id": 1, "created_at": "2024-01-01", "labels": 5}', "labels is not a list"),
+    ],
 )
-def test_a_line_that_cannot_be_read_is_named(line: str, tmp_path: Path) -> None:
+def test_a_line_that_cannot_be_read_is_named(line: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "issues.jsonl"
     path.write_text(f"\n{line}\n", encoding="utf-8")
-    with pytest.raises(UserError, match="line 2"):
+    with pytest.raises(UserError, match=f"line 2: .*{says}"):
         read_archive(path)
 
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli.train import train
+from bot.errors import UserError
 from bot.matching import Model
 from bot.ranking.model import Model as SearchModel
 
@@ -25,6 +26,43 @@ def labelled(tmp_path: Path) -> Path:
     path = tmp_path / "issues.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("purpose", "spoilt", "says"),
+    [
+        ("index", {"duplicate_of": None}, "too few of their issues are known as duplicates"),
+        ("search", {"duplicate_of": 99}, "too few of their issues are known as duplicates"),
+        ("index", {"duplicate_of": [3]}, "duplicate_of of the issue 4 is neither a number nor a string"),
+    ],
+)
+def test_what_keeps_files_from_teaching_is_said(
+    purpose: str, spoilt: dict[str, object], says: str, labelled: Path, tmp_path: Path
+) -> None:
+    rows = [json.loads(line) for line in labelled.read_text(encoding="utf-8").splitlines()]
+    rows = [row | spoilt if "duplicate_of" in row else row for row in rows]
+    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    out = tmp_path / "weights.json"
+    result = CliRunner().invoke(train, [str(labelled), "--out", str(out), "--for", purpose, "--others", "9"])
+    assert isinstance(result.exception, UserError)
+    assert says in str(result.exception)
+    assert "issues.jsonl" in str(result.exception)
+    assert not out.exists()
+
+
+@pytest.mark.processes
+def test_files_need_not_have_the_same_fields(labelled: Path, tmp_path: Path) -> None:
+    """One without authors beside one with them, labels and states."""
+    rows = [json.loads(line) for line in labelled.read_text(encoding="utf-8").splitlines()]
+    other, out = tmp_path / "other.jsonl", tmp_path / "weights.json"
+    more = {"author": "ann", "labels": ["bug"], "state": "closed"}
+    other.write_text("".join(json.dumps(row | more) + "\n" for row in rows), encoding="utf-8")
+    arguments = [str(labelled), str(other), "--out", str(out), "--others", "20"]
+    assert CliRunner().invoke(train, arguments, catch_exceptions=False).exit_code == 0
+    made = json.loads(out.read_text(encoding="utf-8"))
+    assert made["made_from"] == ["issues.jsonl", "other.jsonl"]
+    Model.parse(out.read_text(encoding="utf-8"))
 
 
 @pytest.mark.processes

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bot.errors import UserError
 from bot.replay.archive import PastIssue, read_rows
 
 WARM = 0.2
@@ -31,14 +32,21 @@ class Labels:
 
 
 def read_labels(path: Path) -> Labels:
-    """The labels of a file that `bot.replay.read_archive` could read."""
-    return labels_of([row for row, _ in read_rows(path)])
+    """The labels of a file that `bot.replay.read_archive` could read. Raises UserError as `labels_of` does."""
+    try:
+        return labels_of([row for row, _ in read_rows(path)])
+    except UserError as problem:
+        raise UserError(f"{path}: {problem}") from None
 
 
 def labels_of(rows: Sequence[Mapping[str, Any]]) -> Labels:
     """The labels in rows: `duplicate_of`, and where they apply `maybe_related`, `dup_unknown_master`,
-    `body_mentions_master`. A group is what the links of `duplicate_of` join, whichever way they point.
+    `body_mentions_master`. A group is what the links of `duplicate_of` join, whichever way they point. Raises UserError
+    naming the issue whose `duplicate_of` cannot be an id.
     """
+    for row in rows:
+        if not isinstance(row.get("duplicate_of"), int | str | None):
+            raise UserError(f"duplicate_of of the issue {row['id']!r} is neither a number nor a string")
     parent: dict[Id, Id] = {row["id"]: row["id"] for row in rows}
 
     def root(node: Id) -> Id:

@@ -68,6 +68,8 @@ def _issue(row: Any, place: str) -> PastIssue:
     try:
         if not isinstance(row, Mapping) or isinstance(row["id"], bool) or not isinstance(row["id"], int | str):
             raise ValueError("an issue is an object with an id that is a number or a string")
+        if not isinstance(row.get("labels") or [], list):
+            raise ValueError("labels is not a list")
         closed = row.get("closed_at")
         return PastIssue(
             id=row["id"],
@@ -78,7 +80,9 @@ def _issue(row: Any, place: str) -> PastIssue:
             author=str(row.get("author") or "ghost"),
             labels=tuple(_label(label) for label in row.get("labels") or ()),
         )
-    except (KeyError, TypeError, ValueError) as problem:
+    except KeyError as missing:
+        raise UserError(f"{place}: {missing.args[0]} is missing") from None
+    except (TypeError, ValueError) as problem:
         raise UserError(f"{place}: {problem!s}") from None
 
 

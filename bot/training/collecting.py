@@ -17,6 +17,9 @@ Arrival = TypeVar("Arrival")
 #: Is told of so many issues that are to be looked at, and so many that have been, since it was told last.
 Progress = Callable[[int, int], None]
 
+#: What is wrong with files that teach nothing.
+TOO_FEW = "too few of their issues are known as duplicates (duplicate_of) of one that came before them"
+
 _PATIENCE_SECONDS = 0.2
 
 

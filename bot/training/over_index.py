@@ -34,7 +34,7 @@ from bot.matching import Matcher, confidence, standing
 from bot.model import Issue
 from bot.replay import Mirror, ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
-from bot.training.collecting import Progress, collect_all
+from bot.training.collecting import TOO_FEW, Progress, collect_all
 from bot.training.fitting import Fitted, fit_order, fit_probability
 
 #: Set by hand, see above.
@@ -122,8 +122,10 @@ def _looked_at(
 
 
 def order_of(arrivals: Sequence[Arrival]) -> Fitted:
-    """What orders candidates."""
+    """What orders candidates. Raises ValueError where nothing is known to be the same."""
     told = [one for one in arrivals if one.same.any()]
+    if not told:
+        raise ValueError(TOO_FEW)
     rows = np.vstack([one.standings() for one in told])
     same = np.concatenate([one.same for one in told])
     return fit_order(standing.NAMES, rows, same, [len(one.same) for one in told], L2_ORDER, PRIOR_ORDER)

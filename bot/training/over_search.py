@@ -31,7 +31,7 @@ from bot.ranking.scoring import score_candidates
 from bot.replay import ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
 from bot.sources.vocabulary import FIRST_CONTACT, count_words
-from bot.training.collecting import Progress, collect_all
+from bot.training.collecting import TOO_FEW, Progress, collect_all
 from bot.training.fitting import Fitted, fit_probability
 
 L2 = 1.0
@@ -92,7 +92,9 @@ def _weighed(
 
 
 def fit_ranking(arrivals: Sequence[Arrival]) -> Fitted:
-    """What orders candidates."""
+    """What orders candidates. Raises ValueError where nothing is known to be the same."""
+    if not any(one.same.any() for one in arrivals):
+        raise ValueError(TOO_FEW)
     rows = np.vstack([one.ranking for one in arrivals])
     same = np.concatenate([one.same for one in arrivals])
     weight = np.concatenate([np.full(len(one.same), one.stands_for) for one in arrivals])
