@@ -54,11 +54,14 @@ def _perform(run: World, fleet: Fleet) -> Result:
     for one in blows.values():
         one()
     played = time.monotonic()
-    total = max(1, run.unfinished())
+    total = 0
 
     def drained() -> bool:
-        left = run.unfinished()
-        run.tell("draining", total - min(total, left), total)
+        nonlocal total
+        if (left := run.left()) is None:
+            return False
+        total = max(total, left)
+        run.tell("draining", total - left, max(1, total))
         # What GitHub does wrong goes on until half of what was left is done.
         if left <= total / 2 or time.monotonic() > played + plan.drain_within / 2:
             weather.clear()

@@ -23,6 +23,7 @@ def test_nothing_is_lost_doubled_or_wrong_whatever_goes_wrong(postgres: bool, tm
     # It was no calm day.
     assert sum(result.kills.values()) >= 2
     assert len(result.calamities) == 6
+    assert sum(result.faults.values()) >= 1
 
 
 def test_without_what_makes_it_safe_to_try_again_the_run_is_red(tmp_path: Path) -> None:
