@@ -68,6 +68,19 @@ def test_what_failed_is_done_in_the_next_turn_and_is_no_dead_letter(
     assert "private text" not in caplog.text
 
 
+def test_what_belongs_to_the_start_is_done_at_each_start_whatever_was_done_before(settings: Settings) -> None:
+    """Deliveries may have failed just because no worker, or nothing at all, was there (`bot.redelivery`)."""
+    done = threading.Semaphore(0)
+    # Its turn is over in the year 2030, and the first worker does that one too.
+    sweep = Chore("sweep", 1.9e9, done.release, at_start=True)
+    for expected in (2, 1):
+        worker = Worker(settings, lambda job: None, [sweep])
+        worker.start()
+        assert all(done.acquire(timeout=60) for _ in range(expected))
+        assert worker.stop()
+    assert not done.acquire(blocking=False)
+
+
 def test_all_workers_agree_on_the_turns() -> None:
     chore: Callable[[float], int] = Chore("sweep", 1800.0, lambda: None).turn
     assert [chore(0.0), chore(1799.9), chore(1800.0), chore(3600.0)] == [0, 0, 1, 2]
