@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
+from bot.feedback import Kind, Signal, Signals, Who
 from bot.jobs import executors
 from bot.jobs.database import queue_engine
 from bot.settings import Settings
@@ -103,6 +104,8 @@ def test_a_process_writes_by_itself_and_at_its_end(settings: Settings, monkeypat
 def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: FlaskClient) -> None:
     store = open_store(settings)
     store.verdicts.add(1, 2, 1, VerdictKind.NOT, actor="ann", command_id=3, now=0.0)
+    voices = [Signal(2, Kind.REACTION, login, 0, False, Who.OTHER, 1.0) for login in ("ann", "bob")]
+    Signals(store.engine).replace(1, 2, Kind.REACTION, voices)
     store.close()
     client.get("/readyz")
     executors.beat(queue_engine(settings), executors.this_process())
@@ -110,6 +113,8 @@ def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: Flask
     page = read(client)
     assert page["doppel_verdicts not"] == 1
     assert page["doppel_verdicts of"] == 0
+    assert page["doppel_feedback reaction no"] == 2
+    assert page["doppel_feedback reaction yes"] == page["doppel_feedback vote no"] == 0
     assert page["doppel_queue_jobs events waiting"] == 0
     assert page["doppel_queue_oldest_seconds events"] == 0
     assert page["doppel_dead_letters"] == 0

@@ -19,15 +19,19 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 from prometheus_client.samples import Sample
 
+from bot.feedback.model import Kind
 from bot.jobs.standing import Standing, standing
 from bot.settings import Settings
 from bot.store.counters import Counters
+from bot.store.decision_tables import signals
 from bot.store.gauges import Gauges
 from bot.store.index_tables import index_states
 from bot.store.schema import verdicts
 from bot.telemetry.tally import Tally, families, in_seconds, key, read_key
 
 _LEFT = "github_left "
+# The commands are verdicts, and are counted as such.
+_SAID = [kind for kind in Kind if kind not in (Kind.NOT, Kind.OF)]
 
 
 class Exposition:
@@ -130,6 +134,8 @@ def of_queue(now: Standing) -> Iterator[Metric]:
 def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     """What people decided, and how far the index is."""
     decided = sa.select(verdicts.c.kind, sa.func.count().label("times")).group_by(verdicts.c.kind)
+    told = sa.select(signals.c.kind, signals.c.same, sa.func.count().label("times"))
+    told = told.group_by(signals.c.kind, signals.c.same)
     indexed = sa.select(
         sa.func.count(),
         sa.func.coalesce(sa.func.sum(index_states.c.issues), 0),
@@ -138,11 +144,21 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     with engine.connect() as connection:
         rows = connection.execute(decided.where(verdicts.c.undone_at.is_(None)))
         kinds = dict.fromkeys(("not", "of"), 0) | {row.kind: row.times for row in rows}
+        voices = connection.execute(told).all()
         repositories, issues, without = connection.execute(indexed).one()
     given = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])
     for kind, count in kinds.items():
         given.add_metric([kind], count)
+    said = GaugeMetricFamily(
+        "doppel_feedback",
+        "What people say of what was shown, other than by a command: how, and whether it is the same.",
+        labels=["kind", "same"],
+    )
+    voted = {(str(kind), same): 0 for kind in _SAID for same in (True, False)}
+    for (kind, same), count in {**voted, **{(row.kind, row.same): row.times for row in voices}}.items():
+        said.add_metric([kind, "yes" if same else "no"], count)
     yield given
+    yield said
     yield GaugeMetricFamily("doppel_index_repositories", "Repositories with an index.", value=repositories)
     yield GaugeMetricFamily("doppel_index_issues", "Issues in the index.", value=int(issues))
     yield GaugeMetricFamily(
