@@ -1,7 +1,8 @@
 """Staying below GitHub's limits by asking before each request whether it is time.
 
 Limits belong to an installation, so one pacer is shared by all threads that act for it. `Pacer` is all that the
-transport knows. `SharedPacer` counts the scarce budgets for all processes together; the ample ones each counts itself.
+transport knows. `SharedPacer` counts what GitHub counts by the minute for all processes together; what is left of an
+hour's requests each learns from GitHub's answers.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Protocol
 
 from bot.github.costs import CONTENT, GRAPHQL_POINTS, HYBRID, POINTS, SEARCH, Cost
 from bot.github.limits import Limit
+from bot.github.purse import GOOD_FOR, Purse
 from bot.github.windows import Quota, Window
 
 # Requests are counted where they arrive, not where they leave: our minutes are a second longer than GitHub's.
@@ -27,8 +29,14 @@ LIMITS: Mapping[str, Sequence[tuple[int, float]]] = {
 }
 """Units and seconds for each currency of `costs`, from the two pages named there."""
 
-SHARED = {name: LIMITS[name] for name in (SEARCH, HYBRID, CONTENT)}
-"""Those that two busy processes would exceed together; the others are worth no database write for each request."""
+AHEAD = (POINTS, GRAPHQL_POINTS)
+"""Of these budgets each request needs some: several units are paid ahead (`purse`)."""
+
+SHARED: Mapping[str, Sequence[tuple[int, float]]] = {
+    **{name: LIMITS[name] for name in (SEARCH, HYBRID, CONTENT)},
+    **{name: [(units, seconds + GOOD_FOR) for units, seconds in LIMITS[name]] for name in AHEAD},
+}
+"""What all processes have together. What is paid ahead may be used later, which the longer time makes up for."""
 
 
 class Pacer(Protocol):
@@ -124,14 +132,43 @@ class LocalPacer:
 class SharedPacer(LocalPacer):
     """A pacer for the threads of several processes: what `pay` counts, they have together, everything else apart.
 
-    `pay` takes the amounts of a request, as `take` does a cost, and answers as it does. It is asked outside of the
-    lock, since it may wait for a database; where another thread takes the last unit meanwhile, a request is paid twice.
+    `pay` takes amounts by budget and answers as `take` does; `rest` tells the others for how many seconds GitHub wants
+    no request at all. Both are asked outside of the pacer's lock, since they may wait for a database; where another
+    thread takes the last unit meanwhile, a request is paid twice.
     """
 
-    def __init__(self, clock: Callable[[], float], pay: Callable[[Mapping[str, int]], float]) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        pay: Callable[[Mapping[str, int]], float],
+        rest: Callable[[float], None] = lambda _: None,
+    ) -> None:
         super().__init__(clock)
         self._pay = pay
+        self._rest = rest
+        self._purses = {name: Purse() for name in AHEAD}
+        self._buying = threading.Lock()
 
     def take(self, cost: Cost) -> float:
         """See Pacer."""
-        return self.delay(cost) or self._pay(cost.amounts) or super().take(cost)
+        return self.delay(cost) or self._buy(cost.amounts) or super().take(cost)
+
+    def refused(self, limit: Limit) -> None:
+        """See Pacer."""
+        super().refused(limit)
+        if limit.resource is None:
+            self._rest(limit.after)
+
+    def _buy(self, amounts: Mapping[str, int]) -> float:
+        with self._buying:
+            now = self._clock()
+            purses = {name: purse for name, purse in self._purses.items() if name in amounts}
+            wanted = {name: purse.wanting(now, amounts[name]) for name, purse in purses.items()}
+            owed = {name: units for name, units in {**amounts, **wanted}.items() if units}
+            if delay := self._pay(owed):
+                return delay
+            for name, purse in purses.items():
+                if wanted[name]:
+                    purse.fill(now, wanted[name])
+                purse.spend(amounts[name])
+            return 0.0

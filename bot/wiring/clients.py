@@ -8,7 +8,7 @@ from time import monotonic
 
 from bot.errors import SettingsError
 from bot.github.client import GitHub
-from bot.github.pacing import SHARED, SharedPacer
+from bot.github.pacing import AHEAD, SHARED, LocalPacer, Pacer, SharedPacer
 from bot.github.repo import RepoClient
 from bot.index.embedding import Embedder, choose_embedder
 from bot.jobs import ensure_schema
@@ -34,6 +34,12 @@ def build_github(settings: Settings, store: Store | None = None) -> GitHub:
     """The door to GitHub; speaking as the App needs its id and key. With a `store` processes share what they know."""
     shared = SealedTokens(store.engine, settings.private_key) if store and settings.private_key else None
     budgets = Budgets(store.engine, SHARED) if store else None
+
+    def pacer(account: str) -> Pacer:
+        if budgets is None:
+            return LocalPacer(monotonic)
+        return SharedPacer(monotonic, partial(budgets.take, account), partial(budgets.rest, account, AHEAD))
+
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
@@ -41,7 +47,7 @@ def build_github(settings: Settings, store: Store | None = None) -> GitHub:
         api_version=settings.github_api_version,
         memory=store.etags if store else None,
         shared_tokens=shared,
-        new_pacer=(lambda account: SharedPacer(monotonic, partial(budgets.take, account))) if budgets else None,
+        new_pacer=pacer,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -12,7 +12,9 @@ import pytest
 import sqlalchemy as sa
 
 from bot.github.costs import cost_of
-from bot.github.pacing import SHARED, SharedPacer
+from bot.github.limits import Limit
+from bot.github.pacing import AHEAD, SHARED, SharedPacer
+from bot.github.purse import GOOD_FOR
 from bot.store.budgets import Budgets
 from bot.store.engine import make_engine
 from bot.store.schema import spent
@@ -20,6 +22,7 @@ from bot.store.schema import spent
 SEARCH = cost_of("GET", "/search/issues", {})
 READ = cost_of("GET", "/repos/a/b", {})
 POST = cost_of("POST", "/repos/a/b/issues/1/comments", {})
+DELETE = cost_of("DELETE", "/repos/a/b/issues/comments/1", {})
 
 
 class Clock:
@@ -40,7 +43,9 @@ def engine(store_url: str) -> Iterator[sa.Engine]:
 def processes(engine: sa.Engine, clock: Clock, account: str = "installation 7") -> tuple[SharedPacer, SharedPacer]:
     """The pacers of two processes that act for one installation."""
     budgets = [Budgets(engine, SHARED, clock) for _ in range(2)]
-    first, second = (SharedPacer(clock, partial(one.take, account)) for one in budgets)
+    first, second = (
+        SharedPacer(clock, partial(one.take, account), partial(one.rest, account, AHEAD)) for one in budgets
+    )
     return first, second
 
 
@@ -96,6 +101,48 @@ def test_g_two_processes_write_eighty_times_a_minute_together(engine: sa.Engine)
     assert sum(pacer.take(POST) == 0.0 for _ in range(60) for pacer in (one, other)) == 80
 
 
+def test_g_two_processes_have_nine_hundred_points_a_minute_together(engine: sa.Engine) -> None:
+    clock = Clock()
+    one, other = processes(engine, clock)
+    # A write costs five. What one process has bought and not used is no other's, and there is little of it.
+    used = 0
+    for _ in range(600):
+        used += sum(
+            cost for pacer, cost in ((one, 1), (other, 1), (one, 5)) if pacer.take(DELETE if cost > 1 else READ) == 0
+        )
+    assert 900 - 150 <= used <= 900
+    clock.time += 61 + GOOD_FOR
+    assert one.take(READ) == other.take(READ) == 0.0
+
+
+def test_points_are_paid_ahead_and_not_with_each_request(engine: sa.Engine) -> None:
+    clock, paid = Clock(), []
+    budgets = Budgets(engine, SHARED, clock)
+
+    def pay(amounts: Mapping[str, int]) -> float:
+        paid.append(amounts)
+        return budgets.take("installation 7", amounts)
+
+    pacer = SharedPacer(clock, pay)
+    assert sum(pacer.take(READ) == 0.0 for _ in range(400)) == 400
+    assert len([one for one in paid if "points" in one]) < 20
+
+
+def test_a_refusal_of_everything_is_heard_by_all_processes(engine: sa.Engine) -> None:
+    clock = Clock()
+    one, other = processes(engine, clock)
+    one.refused(Limit(30.0, "search", told=True))
+    assert other.take(READ) == 0.0, "that is one resource alone"
+    clock.time += GOOD_FOR
+    one.refused(Limit(30.0, None, told=True))
+    assert other.take(READ) == pytest.approx(30.0)
+    clock.time += 31
+    assert one.take(READ) == other.take(READ) == 0.0
+    one.refused(Limit(900.0, None, told=False))
+    clock.time += GOOD_FOR
+    assert other.take(READ) > 100, "it will have to ask again, but not soon"
+
+
 def test_a_clock_that_was_wrong_keeps_nobody_waiting(engine: sa.Engine) -> None:
     clock = Clock()
     one, _ = processes(engine, clock)
@@ -110,9 +157,10 @@ def test_what_no_longer_counts_goes(engine: sa.Engine) -> None:
     one, _ = processes(engine, clock)
     for _ in range(5):
         assert one.take(SEARCH) == 0.0
-        clock.time += 62
+        clock.time += 61 + GOOD_FOR
     with engine.connect() as connection:
-        assert connection.execute(sa.select(sa.func.count()).select_from(spent)).scalar_one() == 1
+        rows = connection.execute(sa.select(spent.c.budget)).scalars().all()
+    assert sorted(rows) == ["points", "search"]
 
 
 def test_without_the_database_each_process_keeps_to_the_limits_itself(engine: sa.Engine) -> None:
