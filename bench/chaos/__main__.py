@@ -1,6 +1,6 @@
 """Everything that can go wrong at once, and what is left of it: nothing lost, nothing doubled, every comment right.
 
-    .venv/bin/python -m bench.chaos [--postgres] [--seed 1] [--deliveries 2000] [--sabotage marker] [--calm]
+    .venv/bin/python -m bench.chaos [--postgres] [--seed 1] [--deliveries 2000] [--sabotage marker] [--calm] …
 
 Web (gunicorn) and worker processes run against the simulated GitHub. They are killed every few seconds while people
 open, edit, close, reopen, label, delete and command; deliveries come out of order, at the same time and again; a tenth
@@ -71,6 +71,9 @@ def _plan() -> tuple[Plan, bool]:
     parser.add_argument("--calm", action="store_true", help="nothing goes wrong: what the judgement is held against")
     parser.add_argument("--real-waits", action="store_true", help="the bot's own waits, minutes longer to drain")
     parser.add_argument("--sabotage", choices=["marker"], default="", help="break the bot on purpose, to see it red")
+    parser.add_argument(
+        "--disk", type=Path, help="an empty file system of 100 MB or so, which is filled to the last byte"
+    )
     parser.add_argument("--keep", action="store_true", help="keep databases and logs")
     given = parser.parse_args()
     if given.sabotage:
@@ -84,6 +87,7 @@ def _plan() -> tuple[Plan, bool]:
         postgres=given.postgres,
         workers=given.workers or (3 if given.postgres else 1),
         short_waits=not given.real_waits,
+        disk=given.disk,
     )
     return (replace(plan, **CALM) if given.calm else plan), given.keep  # type: ignore[arg-type]
 

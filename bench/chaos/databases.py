@@ -24,6 +24,9 @@ class Database(Protocol):
     def gone(self, seconds: float) -> bool:
         """It is away for so long and comes back; False where that cannot be, as with a file."""
 
+    def wake(self) -> None:
+        """Start what has ended, as whoever looks after the server does."""
+
 
 class Sqlite:
     """Two files in the data directory."""
@@ -42,6 +45,9 @@ class Sqlite:
 
     def gone(self, seconds: float) -> bool:
         return False
+
+    def wake(self) -> None:
+        """A file does not end."""
 
 
 class Postgres:
@@ -65,8 +71,26 @@ class Postgres:
         process.send_signal(signal.SIGQUIT)
         process.wait(20)
         time.sleep(seconds)
-        self._server.ensure_postgres_running()
+        self.wake()
         return True
+
+    def wake(self) -> None:
+        self._server.ensure_postgres_running()
+
+
+def fill(disk: Path, seconds: float) -> None:
+    """Leave no byte of a file system free, for so long."""
+    filler = disk / "filler"
+    try:
+        with filler.open("wb", buffering=0) as file:
+            # In ever smaller pieces; the last are less than a block.
+            for size in (1 << 20, 1 << 12, 1 << 6, 1):
+                with suppress(OSError):
+                    while True:
+                        file.write(bytes(size))
+        time.sleep(seconds)
+    finally:
+        filler.unlink()
 
 
 @contextmanager

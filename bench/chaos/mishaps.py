@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from bench.chaos import worker
+from bench.chaos.databases import fill
 from bench.chaos.fleet import Fleet
 from bench.chaos.plan import Plan
 from bench.chaos.story import Deed
@@ -74,7 +75,10 @@ def calamities(run: World, fleet: Fleet) -> dict[float, Callable[[], None]]:
             run.tales[issue].take(Deed("open", issue, 0))
 
     def away() -> None:
-        if not run.base.gone(seconds):
+        if run.plan.disk:
+            fill(run.plan.disk, seconds)
+            run.base.wake()
+        elif not run.base.gone(seconds):
             fleet.full_disk(True)
             time.sleep(seconds)
             fleet.full_disk(False)
@@ -89,7 +93,7 @@ def calamities(run: World, fleet: Fleet) -> dict[float, Callable[[], None]]:
     return {
         0.10: poison,
         0.25: aside("database locked", lambda: run.base.locked(seconds)),
-        0.45: aside("database gone" if run.plan.postgres else "disk full", away),
+        0.45: aside("database gone" if run.plan.postgres and not run.plan.disk else "disk full", away),
         0.65: clock(3600.0),
         0.75: clock(-7200.0),
         0.85: clock(0.0),

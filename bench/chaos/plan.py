@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from bench.chaos.judge import Judgement
 
@@ -12,7 +13,8 @@ from bench.chaos.judge import Judgement
 class Plan:
     """What is to happen. `pace` is deeds a second, `kill_every` and `calamity` are seconds (0: none).
 
-    `faults` is how much more often than usual GitHub errs (0: never), and `only` the one way in which it does.
+    `faults` is how much more often than usual GitHub errs (0: never), and `only` the one way in which it does. `disk`
+    is a small file system of its own, for the databases, that is filled to the last byte.
     """
 
     seed: int = 1
@@ -30,6 +32,7 @@ class Plan:
     deadly_poison: bool = True
     short_waits: bool = True
     sabotage: str = ""
+    disk: Path | None = None
     drain_within: float = 900.0
 
 

@@ -25,7 +25,7 @@ def perform(plan: Plan, home: Path, tell: Callable[[str, int, int], None] = lamb
     """Let it all happen, wait until it is over, and judge what is left."""
     with (
         start_simulator(webhook_secret="a-secret", validate=False) as server,
-        database(home, plan.postgres) as base,
+        database(plan.disk or home, plan.postgres) as base,
         (home / "processes.log").open("wb") as log,
     ):
         run = World(plan, home, server, base, tell)

@@ -218,7 +218,7 @@ def _environ(plan: Plan, home: Path, server: Server, base: Database) -> dict[str
         "WEBHOOK_SECRET": server.webhook_secret,
         "GITHUB_API_URL": server.url,
         "DATABASE_URL": base.url,
-        "DOPPEL_HOME": str(home),
+        "DOPPEL_HOME": str(plan.disk or home),
         "PORT": str(port),
         "WEB_CONCURRENCY": "2",
         "LOG_LEVEL": "INFO",
