@@ -65,6 +65,10 @@ class App:
         """Deliveries a second, the median of the rounds."""
         return statistics.median(result.rate for result in self.results)
 
+    def latency(self, percent: float) -> float:
+        """Seconds within which so many of a hundred deliveries were answered, the median of the rounds."""
+        return statistics.median(result.percentile(percent) for result in self.results)
+
     def kept(self) -> int:
         """How many deliveries are in its database."""
         database, table = self.count
@@ -157,13 +161,16 @@ def main() -> int:
         kept_all = all(app.kept() == app.taken for app in three)
     ours = three[0]
     for app in three[1:]:
-        print(f"Doppel : {app.name} = {ours.rate / app.rate:.2f} (deliveries a second, medians of the rounds)")
+        print(
+            f"Doppel : {app.name} = {ours.rate / app.rate:.2f} (deliveries a second, medians of the rounds), ", end=""
+        )
+        print(f"{ours.latency(99) / app.latency(99):.2f} (p99)")
     return 0 if kept_all else 1
 
 
 def _print(app: App) -> None:
     assert app.process is not None
-    latencies = [statistics.median(one.percentile(percent) for one in app.results) for percent in (50, 99)]
+    latencies = [app.latency(percent) for percent in (50, 99)]
     cpu = 1000 * app.cpu / sum(len(one.latencies) for one in app.results)
     print(f"{app.name:<10}{app.rate:>11.0f}" + "".join(f"{1000 * one:>8.1f}" for one in latencies), end="")
     print(f"{cpu:>8.2f}{memory_mb(app.process.pid):>6.0f}  {app.taken} taken, {app.kept()} kept")
