@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+import socket
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -42,3 +48,18 @@ def test_the_image_is_made_from_what_there_is_and_runs_as_nobody_special() -> No
     assert {PROJECT["project"]["readme"], *PROJECT["project"]["license-files"], "pyproject.toml"} <= set(copied)
     assert all((ROOT / name).exists() and f"!{name}" in ignored for name in copied)
     assert "\nUSER doppel\n" in dockerfile[dockerfile.rindex("FROM ") :]
+
+
+@pytest.mark.parametrize(
+    ("first", "code"), [("doppel\0worker\0", 0), ("doppel\0serve\0", 1), ("gunicorn\0--workers\0003\0", 1)]
+)
+def test_a_container_that_is_a_worker_is_well_although_it_listens_nowhere(
+    first: str, code: int, tmp_path: Path
+) -> None:
+    (line,) = re.findall(r"^HEALTHCHECK .+? CMD (.+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.M)
+    (tmp_path / "cmdline").write_text(f"/opt/doppel/bin/python\0{first}")
+    script = json.loads(line)[2].replace("/proc/1/cmdline", str(tmp_path / "cmdline"))
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        environ = {"PORT": str(gone.getsockname()[1])}
+    done = subprocess.run([sys.executable, "-c", script], env=environ, check=False, stderr=subprocess.DEVNULL)
+    assert done.returncode == code
