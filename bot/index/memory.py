@@ -28,8 +28,9 @@ from bot.store.index_tables import indexed_terms
 MOST_BYTES = 128 << 20
 #: Of one repository: of its issues without their bodies, and of their terms.
 MOST_ISSUES, MOST_TERMS = 16 << 20, 40 << 20
-#: Of the words that were asked for lately: their numbers, and the lists of the issues that have them.
-MOST_WORDS, MOST_LISTS, MOST_CHUNKS = 4 << 20, 8 << 20, 16 << 20
+#: Of the words that were asked for lately: their numbers, and the lists of the issues that have them. Every issue has
+#: words that no other has, so what is kept of the first would fill any bound, and is read again in no time.
+MOST_WORDS, MOST_LISTS, MOST_CHUNKS = 1 << 20, 8 << 20, 16 << 20
 
 _ROWS = 10_000
 # The tuple of an issue, its numbers and its place in a dictionary.
