@@ -8,7 +8,15 @@ from datetime import date, datetime
 from bot.commands import Options
 from bot.config import ConfigError
 from bot.render.candidates import candidate_lines
-from bot.render.details import causes, correction_block, fold, problems_block, queries_block, settings_block
+from bot.render.details import (
+    causes,
+    correction_block,
+    fold,
+    found_by_block,
+    problems_block,
+    queries_block,
+    settings_block,
+)
 from bot.render.escape import break_phrase, code
 from bot.render.links import Place
 from bot.render.marker import advice_marker
@@ -75,6 +83,7 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
         blocks += _closing(view.closing, place, say)
     inside = [
         queries_block(report, say),
+        found_by_block(shown, say),
         problems_block(report.problems, say),
         settings_block(view.settings_problems, view.settings_private, say),
         *([say.bar_moved(*view.moved)] if view.moved else []),

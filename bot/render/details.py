@@ -74,6 +74,18 @@ def queries_block(report: Report, say: Words) -> str:
     return "\n".join(lines)
 
 
+def found_by_block(shown: Sequence[Candidate], say: Words) -> str:
+    """Which sources found each candidate, all of them: none hides another (H1, H2)."""
+    lines = []
+    for candidate in shown:
+        if candidate.sources:
+            sources = say.comma().join(source_name(source, say) for source in candidate.sources)
+            # In code, so that it is neither a reference nor one more link to the same issue.
+            named = code(f"{candidate.repo}#{candidate.number}")
+            lines.append(f"{named} – {say.explain_found_by(sources=sources)}")
+    return bullets(lines)
+
+
 def query_line(query: QueryRun, say: Words) -> str:
     """`QUERY` – 12 results (GitHub's search)."""
     notes = [say.no_answer() if query.hits is None else say.results(count=query.hits)]

@@ -40,6 +40,7 @@ def test_h1_h4_after_it_the_index_answers_with_reasons_confidence_and_counts(dop
     assert " – 1 result (the index of meanings)" in asked
     assert "1 different one and 2 repeats (" in asked
     assert "1 by the full-text index, 1 by the index of meanings" in asked
+    assert "- `#1` – found by: the full-text index, the index of meanings" in comment
     assert "(GitHub's search)" not in asked
 
 

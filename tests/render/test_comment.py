@@ -41,6 +41,9 @@ This is a suggestion. People decide, and nothing was changed.
 
 `/duplicates fresh` asks again.
 
+- `#118` – found by: GitHub's search
+- `#97` – found by: GitHub's search, GitHub's search by meaning
+
 **To correct this**
 
 - `/duplicates not #118` – These two are different; neither is shown for the other again.
@@ -91,7 +94,14 @@ def test_c3_the_whole_comment() -> None:
         workflow_state="In progress",
         reasons=("same error text: RangeError: Invalid array length", "same identifiers: pasteHandler"),
     )
-    second = candidate(97, "`paste()` throws", state="closed", state_reason="completed", confidence=0.31)
+    second = candidate(
+        97,
+        "`paste()` throws",
+        state="closed",
+        state_reason="completed",
+        confidence=0.31,
+        sources=("github-search", "github-hybrid"),
+    )
     queries = (
         QUERY,
         QueryRun("github-hybrid", "a `quoted` error", 1, incomplete=True, cached="10:20:01 AM"),
