@@ -186,6 +186,11 @@ def test_what_goes_wrong_in_a_process_is_told(tmp_path: Path, monkeypatch: pytes
         list(replay_index(issues, range(8, 40), asking, jobs=2))
 
 
+def test_the_index_of_a_replay_can_be_in_either_database(database_url: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "issues.jsonl", [row(number) for number in range(20)])
+    assert run(path, "--store", database_url) == run(path)
+
+
 def test_the_sources_of_index_and_search_are_not_mixed(tmp_path: Path) -> None:
     path = write(tmp_path / "issues.jsonl", [row(0)])
     result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "o"), "--sources", "index,github-search"])
