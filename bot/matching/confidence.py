@@ -11,7 +11,7 @@ in a second step, from the score *relative to its list* and from features that m
 | `mass` | the candidate's part in a softmax over the list |
 | `spread` | entropy of that softmax: high where many are equally good |
 | `firsts` | the part of the kinds of likeness by which the candidate is the first of its pool |
-| `size` | log of how many issues there are: among many, one matches by chance as well |
+| `size` | log of how many issues there are, fifty at least: among many, one matches by chance as well |
 | `question_length` | log of the question's words |
 | `most NAME` | the highest value of a feature in the pool |
 | `usual NAME` | the mean of a feature among the best five |
@@ -62,7 +62,7 @@ CALIBRATION = ("odds", "odds by size", "size")
 
 def calibration(odds: Floats, total: int) -> Floats:
     """(rows, CALIBRATION)."""
-    size = np.log(max(total, 1)) / 10
+    size = _size(total) / 10
     return np.stack([odds, odds * size, np.full(len(odds), size)], axis=1)
 
 
@@ -85,7 +85,7 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
         weights[:leaders],
         -(weights * np.log(weights + 1e-12)).sum(),
         (own[:, _COMPARED] >= values[:, _COMPARED].max(axis=0)).mean(axis=1),
-        np.log(max(total, 1)),
+        _size(total),
         own[:, _AT["length"]] + own[:, _AT["shorter"]],
         *values[:, _MOST].max(axis=0),
         *own[:_FEW, _USUAL].mean(axis=0),
@@ -95,3 +95,9 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
         told[:, place] = column
     told[:, len(columns) :] = own
     return told
+
+
+def _size(total: int) -> float:
+    # The weights were learned from repositories of fifty issues and more. Of smaller ones they would say that next to
+    # anything is the same.
+    return float(np.log(max(total, features.SMALL)))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
-from bot.index import Index
+from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index.embedding import WordLlama
 from bot.matching import Match, Matcher
 from bot.matching.features import NAMES
 from bot.matching.model import bounds
@@ -72,6 +74,26 @@ def test_a_common_word_says_little_in_a_small_repository(index: Index) -> None:
     found = judged(index, an_issue(30, "Pictures are lost", crash))
     assert max(found.values(), key=lambda match: match.confidence).number == 1
     assert found[6].confidence <= 0.1
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_among_a_handful_of_issues_not_everything_is_the_same(engine: sa.Engine, count: int) -> None:
+    """What is nearest there is not therefore near."""
+    told = [
+        an_issue(1, "Upload of large pictures fails with error 413", TEXT),
+        an_issue(2, "Phone app waits at login", "The app waits when I log in behind the proxy of the company"),
+        an_issue(3, "Pictures are rotated", "Pictures from the phone lie on their side"),
+        an_issue(4, "Error in settings", "An error is shown in settings"),
+    ]
+    for model in (None, WordLlama()):
+        index = Index(engine, TextAnalyser(), model)
+        index.put(1, [IndexedIssue.of(issue) for issue in told[:count]])
+        for title in (told[0].title, "Large pictures cannot be uploaded"):
+            found = judged(index, an_issue(30, title, TEXT))
+            assert max(found.values(), key=lambda match: match.confidence).number == 1
+            found.pop(1)
+            assert all(match.confidence < 0.8 for match in found.values())
+        index.forget(1)
 
 
 @pytest.mark.parametrize(("title", "body"), [("", ""), ("help", ""), ("it", "does not work"), ("Map", "")])
