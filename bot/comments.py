@@ -25,6 +25,8 @@ from bot.telemetry.work import current
 # A comment that is about to be posted may wait twenty seconds for its turn (the patience of `bot.github`), and GitHub
 # ends every request after ten; after this many an unanswered write has happened or never will.
 LEASE = 35.0
+# Seconds after which a comment that another attempt has claimed is asked about again, at the earliest.
+_LEAST_WAIT = 1.0
 
 
 class CommentApi(Protocol):
@@ -96,7 +98,7 @@ class CommentKeeper:
         since = self._now()
         claim = self._store.claim(slot.repo_id, slot.number, slot.command_id, now=since, lease=self._lease)
         if claim is Claim.BUSY:
-            raise Retryable(f"another attempt is commenting on {slot.repo}#{slot.number}", after=self._lease)
+            raise Retryable(f"another attempt is commenting on {slot.repo}#{slot.number}", after=self._left(slot))
         if claim is Claim.SETTLED:
             # Somebody else has just finished it; the second look finds their comment.
             return self.keep(github, slot, draft, create=create)
@@ -153,6 +155,13 @@ class CommentKeeper:
             raise
         except Unavailable as unanswered:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
+
+    def _left(self, slot: Slot) -> float:
+        """Seconds for which another attempt's claim still holds: whoever made it may be dead, and nothing more is
+        waited for than that.
+        """
+        at, now = self._store.claimed_at(slot.repo_id, slot.number, slot.command_id), self._now()
+        return _LEAST_WAIT if at is None else min(self._lease, max(_LEAST_WAIT, at + self._lease - now))
 
     def _find(self, github: CommentApi, slot: Slot) -> Comment | None:
         for comment in github.comments(slot.repo, slot.number):

@@ -114,6 +114,18 @@ def test_c2_a_comment_that_was_written_without_an_answer_is_found_again(scene: S
     assert scene.bodies() == [draft("two").body]
 
 
+def test_c2_what_is_left_of_a_dead_workers_claim_is_waited_for_and_no_more(scene: Scene) -> None:
+    """A worker's death is noticed within 45 seconds; its claim must not hold the comment up for as long again."""
+    scene.store.comments.claim(scene.slot.repo_id, 1, 0, now=scene.sim.clock.timestamp(), lease=LEASE)
+    scene.wait(LEASE - 5)
+    with pytest.raises(Retryable, match="another attempt") as refused:
+        scene.keep("one")
+    assert 0 < (refused.value.after or 0) <= 5
+    scene.wait(5)
+    assert scene.keep("one")
+    assert scene.bodies() == [draft("one").body]
+
+
 def test_c2_a_comment_that_was_not_written_is_written_later(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, status=502, times=None)
     with pytest.raises(Retryable):

@@ -109,6 +109,14 @@ class Comments(Part):
             state = connection.execute(sa.select(comments.c.state).where(mine)).scalar_one()
         return Claim.BUSY if state == CommentState.INTENDED else Claim.SETTLED
 
+    def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
+        """When the comment was claimed by who is about to create it; None where nobody is."""
+        claimed = sa.select(comments.c.updated_at)
+        claimed = claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED)
+        with self._engine.connect() as connection:
+            at: float | None = connection.execute(claimed).scalar_one_or_none()
+        return at
+
     def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
         """Let the claim that was taken at `since` begin anew `now`; False if somebody else has taken it since."""
         return self._reset(repo_id, number, command_id, since, now)

@@ -157,11 +157,13 @@ class TestForgetting:
 class TestComments:
     def test_c2_exactly_one_may_write_and_a_later_one_must_look_first(self, store: Store) -> None:
         assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.CLEAR
+        assert store.comments.claimed_at(1, 2, 0) == NOW
         assert store.comments.claim(1, 2, 0, now=NOW + 14, lease=15) is Claim.BUSY
         assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is Claim.DOUBTFUL
         assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is Claim.BUSY
         store.comments.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
         assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.SETTLED
+        assert store.comments.claimed_at(1, 2, 0) is None
         found = store.comments.get(1, 2)
         assert found is not None
         assert (found.state, found.comment_id, found.text_hash, found.body_hash) == (CommentState.POSTED, 5, "t", "b")
