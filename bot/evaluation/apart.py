@@ -14,9 +14,7 @@ from multiprocessing.connection import Connection
 from bot.blas import one_thread_each
 from bot.errors import DoppelError, UserError
 from bot.evaluation.history import PastRecord, rows
-from bot.evaluation.labels import WARM
 from bot.evaluation.report import Evaluation
-from bot.evaluation.trial import Trial, as_the_bot_asks
 from bot.model import RepoRef
 
 SAMPLE = 1_500
@@ -92,6 +90,10 @@ def _run(there: Connection, wanted: Wanted) -> None:
 
 
 def _evaluate(there: Connection, wanted: Wanted) -> Evaluation:
+    # A replay needs a GitHub of its own, which no worker shall carry about: the simulator, with a web server's parts.
+    from bot.evaluation.labels import WARM
+    from bot.evaluation.trial import Trial, as_the_bot_asks
+
     made = rows(wanted.read(), wanted.repo)
     trial = Trial.of([(row, f"{wanted.repo}#{row['id']}") for row in made], warm=WARM, sample=SAMPLE, seed=0)
     total = len(trial.issues)
