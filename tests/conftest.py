@@ -32,6 +32,10 @@ _serial = itertools.count(1)
 _POSTGRES = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
 
+# While everything is loaded next to nothing becomes garbage; looking for it would take a third of that time.
+gc.disable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put what starts processes, and therefore takes long, before the rest of what each process of the suite is given.
@@ -63,6 +67,9 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what is loaded by now, which it would look through again and again."""
     gc.collect()
     gc.freeze()
+    # Most of what a test makes goes with its last reference, so the search for cycles may be rare.
+    gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
