@@ -1,6 +1,7 @@
 """The bot without its processes: real handlers, store, index and client, a simulated GitHub, and a queue in memory.
 
-On both databases. Waiting moves the simulated clock, so that hours cost nothing.
+On both databases, but for tests whose every statement others also run on PostgreSQL. Waiting moves the simulated clock,
+so that hours cost nothing.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ from bot.wiring.worker import build_services, job_handler
 from tests.index.conftest import HashingModel
 
 REPO = "acme/app"
+
+on_one_database = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
+"""For a test of what is asked and decided, which is Python's: the statements that it needs are run on PostgreSQL by the
+other tests here, and by those of store, index and queue."""
 
 
 class Queue:

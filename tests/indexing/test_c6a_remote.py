@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from bot.index.embedding import EmbeddingError, RemoteModel
 from bot.index.embedding import remote as remote_module
 from tests.index.conftest import HashingModel
-from tests.indexing.conftest import REPO, Host
+from tests.indexing.conftest import REPO, Host, on_one_database
 
 ALLOWED = "remote_text: on"
 
@@ -46,6 +46,7 @@ def endpoint(host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     yield endpoint
 
 
+@on_one_database
 def test_c6a_public_texts_may_go(host: Host, endpoint: Endpoint) -> None:
     host.load(3)
     host.install()
@@ -74,6 +75,7 @@ def test_c6a_no_private_text_goes_where_not_both_allow_it(
     assert host.services.index.embed(host.repo_id, host.services.index.analyse(host.repo_id, "a", "b")) is None
 
 
+@on_one_database
 def test_c6a_private_texts_go_where_host_and_repository_allow_it(host: Host, endpoint: Endpoint) -> None:
     host.use(RemoteModel("https://models.example/v1", "small"), private_too=True)
     host.sim.set_private(REPO, True)
@@ -94,6 +96,7 @@ def test_c6a_a_repository_that_turns_private_sends_nothing_more(host: Host, endp
     assert len(endpoint.texts) == sent
 
 
+@on_one_database
 def test_c6a_permission_that_is_taken_back_holds_from_the_push_on(host: Host, endpoint: Endpoint) -> None:
     host.use(RemoteModel("https://models.example/v1", "small"), private_too=True)
     host.sim.set_private(REPO, True)
@@ -116,6 +119,7 @@ class Broken:
         raise EmbeddingError("the package wordllama is not installed; install it, or choose another model or none")
 
 
+@on_one_database
 def test_without_the_models_files_it_works_on_and_says_what_it_lacks(host: Host, model: HashingModel) -> None:
     host.use(Broken())
     host.load(3)

@@ -13,9 +13,10 @@ from bot.github import changes
 from bot.github.changes import ChangesPage
 from bot.index.backfill import Progress
 from bot.indexing import pace
-from tests.indexing.conftest import REPO, Host
+from tests.indexing.conftest import REPO, Host, on_one_database
 
 
+@on_one_database
 def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "bot.indexing")
     host.load(230)
@@ -36,6 +37,7 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
     ]
 
 
+@on_one_database
 def test_it_is_done_in_steps_with_pauses(host: Host) -> None:
     host.load(1_150)
     host.install()
@@ -43,12 +45,14 @@ def test_it_is_done_in_steps_with_pauses(host: Host) -> None:
     assert [delay for delay in host.queue.delays if delay] == [1.0, 1.0]
 
 
+@on_one_database
 def test_a_repository_without_issues_is_ready_at_once(host: Host) -> None:
     host.install()
     assert host.services.indexing.ready(host.repo_id)
     assert host.indexed() == {}
 
 
+@on_one_database
 def test_many_issues_of_one_second_are_all_read(host: Host) -> None:
     host.sim.load_issues(
         [
@@ -109,6 +113,7 @@ def test_a_second_chain_leaves_the_first_alone_until_it_is_lost(host: Host) -> N
     assert len(host.indexed()) == 1_150
 
 
+@on_one_database
 def test_github_out_of_order_is_shown_and_waited_for(host: Host) -> None:
     host.load(120)
     host.sim.faults.add("GET /repos/acme/app/issues", status=502, times=4)
@@ -141,6 +146,7 @@ def test_what_was_read_before_a_failure_is_kept(host: Host, monkeypatch: pytest.
     assert len(host.indexed()) == 350
 
 
+@on_one_database
 def test_a_rate_limit_is_waited_for(host: Host) -> None:
     host.load(650)
     host.sim.faults.add("GET /repos/acme/app/issues", "secondary_limit", retry_after=700)
@@ -149,6 +155,7 @@ def test_a_rate_limit_is_waited_for(host: Host) -> None:
     assert 700 <= max(host.queue.delays) <= 710
 
 
+@on_one_database
 def test_a_third_of_the_hours_requests_is_left_for_answers(host: Host) -> None:
     host.load(1_150)
     host.sim.limits.primary["core"] = (16, 3_600)
@@ -157,6 +164,7 @@ def test_a_third_of_the_hours_requests_is_left_for_answers(host: Host) -> None:
     assert max(host.queue.delays) > 3_000
 
 
+@on_one_database
 def test_c6_a_repository_that_is_off_is_not_read(host: Host) -> None:
     host.load(3)
     host.sim.write_file(REPO, ".github/doppel.yml", "mode: off")
@@ -202,6 +210,7 @@ def test_c6a_access_that_ends_in_the_middle_of_a_step_leaves_nothing_behind(
     assert (host.indexed(), host.progress()) == ({}, None)
 
 
+@on_one_database
 def test_a_renamed_repository_is_read_under_its_new_name(host: Host) -> None:
     host.load(30)
     host.install()
@@ -214,6 +223,7 @@ def test_a_renamed_repository_is_read_under_its_new_name(host: Host) -> None:
     assert len(host.indexed()) == 31
 
 
+@on_one_database
 def test_progress_from_before_goes_on(host: Host) -> None:
     """As an earlier version could have left it: begun, with nothing in the queue."""
     host.load(230)

@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.github import changes
-from tests.indexing.conftest import REPO, Host
+from tests.indexing.conftest import REPO, Host, on_one_database
 
 
 @pytest.fixture
@@ -18,6 +18,7 @@ def filled(host: Host) -> Host:
     return host
 
 
+@on_one_database
 def test_c1_a_new_issue_is_found_by_the_next(filled: Host) -> None:
     number = filled.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.").number
     filled.work()
@@ -25,6 +26,7 @@ def test_c1_a_new_issue_is_found_by_the_next(filled: Host) -> None:
     assert filled.pages == []
 
 
+@on_one_database
 def test_c1_what_bots_cause_is_indexed_but_not_answered(filled: Host) -> None:
     filled.sim.who("robot[bot]", "Bot")
     issue = filled.sim.open_issue(REPO, "robot[bot]", "The quokka is upside down", "It should stand.")
@@ -35,6 +37,7 @@ def test_c1_what_bots_cause_is_indexed_but_not_answered(filled: Host) -> None:
     assert filled.sim.comments(REPO, again.number) == []
 
 
+@on_one_database
 def test_an_edited_issue_is_found_by_its_new_words(filled: Host) -> None:
     filled.sim.edit_issue(REPO, 5, title="The quokka is upside down")
     filled.work()
@@ -53,6 +56,7 @@ def test_labels_closing_and_reopening_are_taken_over(filled: Host) -> None:
     assert (filled.indexed()[5].labels, filled.indexed()[6].state) == ((), "open")
 
 
+@on_one_database
 def test_an_issue_that_is_deleted_or_moved_is_not_found(filled: Host) -> None:
     filled.sim.add_repository("acme/other")
     filled.sim.delete_issue(REPO, 5)
@@ -78,6 +82,7 @@ def test_what_duplicates_is_known_from_the_first_reading_and_from_closing(host: 
     assert host.indexed()[11].duplicate_of is None
 
 
+@on_one_database
 def test_what_webhooks_missed_is_found_later(filled: Host) -> None:
     filled.sim.clock.advance(600)
     missed = filled.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.").number
@@ -91,6 +96,7 @@ def test_what_webhooks_missed_is_found_later(filled: Host) -> None:
     assert len(filled.pages) == 1
 
 
+@on_one_database
 def test_t6_looking_where_nothing_has_changed_is_free(filled: Host) -> None:
     for _ in range(3):
         filled.look()
@@ -112,6 +118,7 @@ def test_a_round_begins_once_for_all_workers(filled: Host) -> None:
     assert len(filled.pages) == 1
 
 
+@on_one_database
 def test_a_repository_of_an_earlier_version_is_read_at_the_next_round(filled: Host) -> None:
     filled.services.index.forget(filled.repo_id)
     assert filled.progress() is None
@@ -119,6 +126,7 @@ def test_a_repository_of_an_earlier_version_is_read_at_the_next_round(filled: Ho
     assert len(filled.indexed()) == 30
 
 
+@on_one_database
 def test_the_first_issue_of_a_repository_that_nobody_told_of_has_it_read(host: Host) -> None:
     host.load(30)
     host.sim.install(REPO)
@@ -129,6 +137,7 @@ def test_the_first_issue_of_a_repository_that_nobody_told_of_has_it_read(host: H
     assert len(host.indexed()) == 31
 
 
+@on_one_database
 def test_what_the_issue_forms_supply_is_no_evidence_from_the_first_issue_on(host: Host) -> None:
     form = "body:\n  - type: textarea\n    attributes:\n      label: Describe the kangaroo\n"
     host.sim.write_file(REPO, ".github/ISSUE_TEMPLATE/bug.yml", form)
@@ -165,6 +174,7 @@ def test_a_difference_in_counting_is_looked_into_once(filled: Host, monkeypatch:
     assert len(filled.indexed()) == 30
 
 
+@on_one_database
 def test_a_count_that_fails_keeps_nothing_from_being_ready(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     host.load(3)
     counts = iter([3])

@@ -14,7 +14,7 @@ from bot.scanning.asking import Asker
 from bot.scanning.scan import Scan
 from bot.words import english
 from handlers import scanning
-from tests.indexing.conftest import REPO, Host, host
+from tests.indexing.conftest import REPO, Host, host, on_one_database
 
 __all__ = ["host"]
 
@@ -50,6 +50,7 @@ def answer(host: Host) -> str:
     return next(one.body for one in reversed(host.sim.comments(REPO, 2)) if one.author.login.endswith("[bot]"))
 
 
+@on_one_database
 def test_d8_it_is_done_in_steps_with_rests(filled: Host) -> None:
     ask(filled)
     filled.work()
