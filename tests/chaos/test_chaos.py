@@ -17,7 +17,7 @@ pytestmark = pytest.mark.processes
     "postgres", [False, pytest.param(True, marks=pytest.mark.postgres)], ids=["sqlite", "postgres"]
 )
 def test_nothing_is_lost_doubled_or_wrong_whatever_goes_wrong(postgres: bool, tmp_path: Path) -> None:
-    plan = replace(SHORT, postgres=postgres, workers=3 if postgres else 1)
+    plan = replace(SHORT, postgres=postgres, workers=2 if postgres else 1)
     result = perform(plan, tmp_path)
     assert result.judgement.well, table(plan, result)
     # It was no calm day.

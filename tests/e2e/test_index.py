@@ -16,7 +16,7 @@ from tests.e2e.harness import Doppel
 from tests.e2e.hosting import Host
 
 ISSUES = 2_600
-KILLS = 3
+KILLS = 2
 
 
 @pytest.mark.processes
