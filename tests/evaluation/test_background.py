@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,9 +77,16 @@ def test_it_gives_what_the_command_line_gives(filled: Host, tmp_path: Path) -> N
     trial = Trial.of([(row, "") for row in read], warm=WARM, sample=None, seed=0)
     expected = trial.judge(trial.ask(as_the_bot_asks(), 1, lambda: None), 0.2)
     assert found.result is not None and found.result.retrieval.queries == 12
-    # Products of one thread and of several differ in the last digit of a confidence.
-    assert dataclasses.replace(found.result, calibration=expected.calibration) == expected
-    assert found.result.calibration.ece == pytest.approx(expected.calibration.ece, abs=1e-6)
+    assert rounded(dataclasses.asdict(found.result)) == rounded(dataclasses.asdict(expected))
+
+
+def rounded(value: Any) -> Any:
+    """To four digits: products of one thread and of several differ in the last digits of a confidence."""
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(each) for each in value]
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def test_what_was_said_is_read_in_steps_with_rests_and_only_what_has_changed_the_next_time(filled: Host) -> None:
