@@ -26,7 +26,7 @@ from bot.commands import (
 from bot.comments import Draft, Slot, digest
 from bot.errors import GitHubError, NotFound
 from bot.events import CommentEvent
-from bot.render import is_reply_to, render_reply
+from bot.render import answered_by, is_reply_to, render_reply
 from bot.services import Services
 from handlers import duplicate, looking, muting, scanning, verdicts
 from handlers.ask import Answer, Ask
@@ -93,7 +93,8 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:
     """A person deleted a comment of a bot's: if it was ours, it is never posted again."""
-    services.store.comments.mark_deleted(event.repository.id, event.number, event.comment_id, services.now())
+    place = answered_by(event.body)
+    services.store.comments.mark_deleted(event.repository.id, event.number, event.comment_id, services.now(), place)
 
 
 def _given(event: CommentEvent, services: Services) -> _Given:

@@ -13,6 +13,7 @@ from bot.errors import Forbidden, Retryable
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.model import Comment, RepoRef
+from bot.render import answered_by
 from bot.simulator import Simulator, start_simulator
 from bot.simulator.keys import shared_pair
 from bot.simulator.manifest import of_this_project
@@ -124,6 +125,19 @@ def test_c2_what_is_left_of_a_dead_workers_claim_is_waited_for_and_no_more(scene
     scene.wait(5)
     assert scene.keep("one")
     assert scene.bodies() == [draft("one").body]
+
+
+def test_c1_a_comment_deleted_before_its_number_was_known_is_not_posted_again(scene: Scene) -> None:
+    scene.sim.faults.add(COMMENTS, "reset_after_write")
+    with pytest.raises(Retryable):
+        scene.keep("one")
+    (written,) = scene.sim.comments("acme/app", 1)
+    scene.sim.delete_comment(written, "acme")
+    place = answered_by(written.body)
+    assert scene.store.comments.mark_deleted(scene.slot.repo_id, 1, written.id, scene.sim.clock.timestamp(), place)
+    scene.wait(LEASE)
+    assert not scene.keep("one")
+    assert scene.bodies() == []
 
 
 def test_c2_a_comment_that_was_not_written_is_written_later(scene: Scene) -> None:

@@ -13,6 +13,7 @@ MARKER = "<!-- doppel:advice v1"
 """How every advisory comment begins."""
 
 _REPLY = "<!-- doppel:reply v1"
+_REPLIES = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
 _SCAN = "<!-- doppel:scan v1"
 _DIGEST = "<!-- doppel:digest v1"
 _FINGERPRINT = re.compile(rf"(?:{'|'.join(map(re.escape, (MARKER, _SCAN, _DIGEST)))}) ([0-9a-f]{{16}}) -->")
@@ -45,6 +46,16 @@ def reply_marker(comment_id: int) -> str:
 def is_reply_to(body: str, comment_id: int) -> bool:
     """Whether this is the text of the reply to that comment."""
     return body.startswith(reply_marker(comment_id))
+
+
+def answered_by(body: str) -> int | None:
+    """Where a comment of the bot's belongs, by its marker: the number of the comment whose commands it answers, 0 for
+    the advisory comment; None where it is neither.
+    """
+    if has_marker(body):
+        return 0
+    found = _REPLIES.match(body)
+    return int(found[1]) if found else None
 
 
 def scan_marker(content: str) -> str:

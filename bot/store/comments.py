@@ -186,12 +186,22 @@ class Comments(Part):
         with self._engine.begin() as connection:
             connection.execute(sa.update(comments).where(mine).values(state=CommentState.SILENT, comment_id=None))
 
-    def mark_deleted(self, repo_id: int, number: int, comment_id: int, now: float) -> bool:
-        """Note that a maintainer deleted a comment; False if it was none that is kept here."""
+    def mark_deleted(
+        self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
+    ) -> bool:
+        """Note that a maintainer deleted a comment; False if it was none that is kept here.
+
+        By its marker it answered `command_id`, where that is known. So one is noted too that was written without an
+        answer, and of which nobody knows yet that it was there.
+        """
+        unanswered = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.comment_id.is_(None))
+        its = comments.c.comment_id == comment_id
+        if command_id is not None:
+            its = sa.or_(its, sa.and_(comments.c.command_id == command_id, unanswered))
         with self._engine.begin() as connection:
             changed = connection.execute(
                 sa.update(comments)
-                .where(comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
+                .where(comments.c.repo_id == repo_id, comments.c.number == number, its)
                 .values(state=CommentState.DELETED, updated_at=now)
             )
         return changed.rowcount > 0

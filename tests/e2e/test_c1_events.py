@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bot.render import MARKER
+from bot.store.comments import Claim
 from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -112,6 +114,20 @@ def test_c1_a_comment_that_a_maintainer_deleted_is_never_posted_again(doppel: Do
         "The comment with earlier issues was deleted here, so no other one is posted.\n"
     ]
     assert doppel.reactions(asked) == ["eyes", "-1"]
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_posted_again(doppel: Doppel) -> None:
+    """GitHub wrote it and the answer was lost: who looks for it later finds none, and must not take it for unsaid."""
+    doppel.open(*OTHER)
+    claims = doppel.services.store.comments
+    assert claims.claim(doppel.repository.id, 2, 0, now=doppel.sim.clock.timestamp(), lease=0) is Claim.CLEAR
+    written = doppel.sim.comment(doppel.repo, 2, BOT, f"{MARKER} 0123456789abcdef -->\nThis may have been reported.")
+    doppel.sim.delete_comment(written, "maintain-person")
+    doppel.settle()
+    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    doppel.settle()
+    assert doppel.said(2) == []
 
 
 @pytest.mark.usefixtures("first")

@@ -168,6 +168,17 @@ class TestComments:
         assert found is not None
         assert (found.state, found.comment_id, found.text_hash, found.body_hash) == (CommentState.POSTED, 5, "t", "b")
 
+    def test_c1_what_was_deleted_before_its_number_was_known_is_deleted(self, store: Store) -> None:
+        store.comments.claim(1, 2, 0, now=NOW, lease=15)
+        store.comments.claim(1, 2, 7, now=NOW, lease=15)
+        assert not store.comments.mark_deleted(1, 2, 50, NOW), "nobody knows where it was"
+        assert not store.comments.mark_deleted(1, 3, 50, NOW, 0), "on another issue"
+        assert store.comments.mark_deleted(1, 2, 50, NOW, 7)
+        assert store.comments.claim(1, 2, 7, now=NOW + 99, lease=15) is Claim.SETTLED
+        assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.DOUBTFUL
+        store.comments.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
+        assert not store.comments.mark_deleted(1, 2, 50, NOW, 0), "another one is there"
+
     def test_c2_of_many_at_once_one_may_write(self, store: Store) -> None:
         with ThreadPoolExecutor(8) as pool:
             claims = list(pool.map(lambda _: store.comments.claim(1, 2, 0, now=NOW, lease=15), range(8)))
