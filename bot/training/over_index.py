@@ -5,10 +5,11 @@ and for a seeded sample of the other issues the candidates are looked up and mar
 are fitted, one after the other.
 
 The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
-each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`thinned`),
-since among two hundred issues the same likeness says more than among twenty thousand. The lists that it sees are
-ordered by weights that were learned without them, as those of new issues are. Issues that repeat nothing weigh as many
-as they stand for: nearly all new issues are no duplicates, and a probability that forgets it is wrong.
+each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones by leaving out
+most candidates, but no true one, since among two hundred issues the same likeness says more than among twenty thousand.
+The lists that it sees are ordered by weights that were learned without them, as those of new issues are. Issues that
+repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that forgets
+it is wrong.
 
 Files may lack authors. The weights of `PRIOR_…` were set by hand, and are what the features keep where no file can say
 better: who reports two things knows both and reports two things, and who has reported much knows what is reported.
@@ -16,7 +17,6 @@ better: who reports two things knows both and reports two things, and who has re
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,7 +29,7 @@ from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.index import TextAnalyser
 from bot.index.embedding import choose_embedder
 from bot.index.ephemeral import ephemeral_index
-from bot.index.packing import Floats, Integers
+from bot.index.packing import Floats
 from bot.matching import Matcher, confidence, standing
 from bot.model import Issue
 from bot.replay import Mirror, ReplayGitHub, read_archive
@@ -45,8 +45,6 @@ L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 SHOWN = 5
 #: What is left of a repository's issues when a smaller one is made of it.
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
-#: The same for those from which the order is learned, besides the whole.
-SMALL_SHARES = (0.03, 0.01)
 #: Parts of the questions that are ordered by weights of the other parts.
 PARTS = 3
 
@@ -55,15 +53,13 @@ _REPO = 1
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One issue with its candidates: (candidates, features.NAMES), which of the issues before it each is, counted back
-    from 0, and whether each is the `same`.
+    """One issue with its candidates: (candidates, features.NAMES), and whether each is the `same`.
 
     `earlier` is how many issues there were before it, `stands_for` how many issues of its kind it is a sample of.
     """
 
     earlier: int
     values: Floats
-    back: Integers
     same: Floats
     stands_for: float
 
@@ -91,7 +87,7 @@ def fit(arrivals: Sequence[Arrival], seed: int) -> dict[str, Fitted]:
     """The models by their names in the file."""
     lists = ordered(arrivals, seed)
     likely = probability_of(lists)
-    return {"ranking": order_of(arrivals, seed), "confidence": likely, "calibration": calibration_of(lists, likely)}
+    return {"ranking": order_of(arrivals), "confidence": likely, "calibration": calibration_of(lists, likely)}
 
 
 def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
@@ -120,19 +116,14 @@ def _looked_at(
                 group = labels.group[past.id]
                 same = [float(labels.group[issues[number - 1].id] == group) for number in numbers.tolist()]
                 if same:
-                    yield Arrival(position, values, position - numbers, np.array(same), chosen[position])
+                    yield Arrival(position, values, np.array(same), chosen[position])
                 progress(0, 1)
             waiting.append(issue)
 
 
-def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
-    """What orders candidates, in small repositories too: among a handful, what tells two hundred apart says little.
-
-    Raises ValueError where nothing is known to be the same.
-    """
-    rng = np.random.default_rng(seed)
-    smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
-    told = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
+def order_of(arrivals: Sequence[Arrival]) -> Fitted:
+    """What orders candidates. Raises ValueError where nothing is known to be the same."""
+    told = [one for one in arrivals if one.same.any()]
     if not told:
         raise ValueError(TOO_FEW)
     rows = np.vstack([one.standings() for one in told])
@@ -142,27 +133,19 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
 
 def ordered(arrivals: Sequence[Arrival], seed: int) -> list[Leaders]:
     """The first few of each list, in repositories of any size."""
-    parts = [[one for place, one in enumerate(arrivals) if place % PARTS != part] for part in range(PARTS)]
-    learned = [order_of(part, seed) for part in parts]
-    repeating = sum(bool(one.same.any()) for one in arrivals)
+    rng = np.random.default_rng(seed)
     lists = []
-    for place, share in enumerate(SHARES):
-        rng = np.random.default_rng((seed, place))
-        smaller = [(thinned(arrival, share, rng), learned[at % PARTS]) for at, arrival in enumerate(arrivals)]
-        left = sum(one is not None and bool(one.same.any()) for one, _ in smaller)
-        for one, order in smaller:
-            if one is not None and len(one.same):
-                # As many repeat something in small repositories as in large ones.
-                stands_for = one.stands_for * (repeating / left if one.same.any() else 1.0)
-                lists.append(_leaders(one, order, stands_for))
+    for part in range(PARTS):
+        learned = order_of([one for place, one in enumerate(arrivals) if place % PARTS != part])
+        for arrival in arrivals[part::PARTS]:
+            for share in SHARES:
+                one = thinned(arrival, share, rng)
+                if len(one.same):
+                    scores = learned.scores(one.standings())
+                    order = np.argsort(-scores, kind="stable")
+                    rows = confidence.rows(one.values[order], scores[order], one.earlier)[:SHOWN]
+                    lists.append(Leaders(one.earlier, rows, one.same[order][: len(rows)], one.stands_for))
     return lists
-
-
-def _leaders(arrival: Arrival, order: Fitted, stands_for: float) -> Leaders:
-    scores = order.scores(arrival.standings())
-    best = np.argsort(-scores, kind="stable")
-    rows = confidence.rows(arrival.values[best], scores[best], arrival.earlier)[:SHOWN]
-    return Leaders(arrival.earlier, rows, arrival.same[best][: len(rows)], stands_for)
 
 
 def probability_of(lists: Sequence[Leaders]) -> Fitted:
@@ -180,19 +163,7 @@ def calibration_of(lists: Sequence[Leaders], likely: Fitted) -> Fitted:
     return fit_probability(confidence.CALIBRATION, rows, same, weight, L2_CALIBRATION, {"odds": 1.0})
 
 
-def thinned(arrival: Arrival, share: float, rng: np.random.Generator) -> Arrival | None:
-    """The same arrival in a repository that has this share of the issues; None if what it repeats is not there.
-
-    Half of what is left out (as a factor) is the oldest: the repository began later, and has all that belongs together
-    of what was reported lately, series and follow-ups, as small repositories do. To leave out issues by chance alone
-    would part these, and make whoever learns from it trust likeness too much. The other half is left out by chance, but
-    what the arrival repeats is not: the repository is about less.
-    """
-    part = math.sqrt(share)
-    there = arrival.back < arrival.earlier * part
-    if arrival.same.any() and not arrival.same[there].any():
-        return None
-    kept = there & ((rng.random(len(arrival.same)) < part) | (arrival.same > 0))
-    return Arrival(
-        int(arrival.earlier * share), arrival.values[kept], arrival.back[kept], arrival.same[kept], arrival.stands_for
-    )
+def thinned(arrival: Arrival, share: float, rng: np.random.Generator) -> Arrival:
+    """The same arrival where only this share of the other issues is there; what it repeats always is."""
+    kept = (rng.random(len(arrival.same)) < share) | (arrival.same > 0)
+    return Arrival(int(arrival.earlier * share), arrival.values[kept], arrival.same[kept], arrival.stands_for)
