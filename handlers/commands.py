@@ -93,7 +93,8 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:
     """A person deleted a comment of a bot's: if it was ours, it is never posted again."""
-    place = answered_by(event.body)
+    # Anybody can write a marker.
+    place = answered_by(event.body) if event.app == services.settings.app_id else None
     services.store.comments.mark_deleted(event.repository.id, event.number, event.comment_id, services.now(), place)
 
 

@@ -193,6 +193,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         updated_at=comment.text("updated_at", "")[:40],
         locked=issue.flag("locked"),
         closed=issue.text("state", "open") == "closed",
+        app=comment.child("performed_via_github_app").number("id") if comment.has("performed_via_github_app") else 0,
     )
 
 

@@ -54,6 +54,7 @@ class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
     `previous` is the body before an edit; `updated_at`, GitHub's time, tells one edit from another.
+    `app` is the App that wrote the comment, 0 where it was none.
     """
 
     action: str
@@ -67,6 +68,7 @@ class CommentEvent:
     updated_at: str = ""
     locked: bool = False
     closed: bool = False
+    app: int = 0
 
     name = "issue_comment"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.render import MARKER
-from bot.store.comments import Claim
+from bot.store.comments import Claim, CommentState
 from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -128,6 +128,19 @@ def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_p
     doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
     doppel.settle()
     assert doppel.said(2) == []
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_another_bots_comment_with_our_marker_silences_nothing(doppel: Doppel) -> None:
+    doppel.open(*OTHER)
+    claims = doppel.services.store.comments
+    assert claims.claim(doppel.repository.id, 2, 0, now=doppel.sim.clock.timestamp(), lease=0) is Claim.CLEAR
+    forged = doppel.sim.comment(doppel.repo, 2, "other[bot]", f"{MARKER} 0123456789abcdef -->\nThis was reported.")
+    doppel.sim.delete_comment(forged, "maintain-person")
+    doppel.settle()
+    kept = claims.get(doppel.repository.id, 2)
+    assert kept is not None
+    assert kept.state is CommentState.INTENDED
 
 
 @pytest.mark.usefixtures("first")
