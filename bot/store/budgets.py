@@ -79,6 +79,9 @@ class Budgets(Part):
         for limit in self._limits[name]:
             window = Window(*limit)
             for payment in payments:
-                window.spend(payment.at, payment.units)
+                # A budget with an hour's limit keeps what a clock of half an hour ahead dated; to that of a minute it
+                # would mean half an hour without a comment.
+                if payment.at <= now + window.seconds:
+                    window.spend(payment.at, payment.units)
             delays.append(window.delay(now, units))
         return max(delays)

@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 import sqlalchemy as sa
 
-from bot.github.costs import cost_of
+from bot.github.costs import Cost, cost_of
 from bot.github.limits import Limit
 from bot.github.pacing import AHEAD, SHARED, SharedPacer
 from bot.github.purse import GOOD_FOR
@@ -71,7 +71,7 @@ _TAKES = """
 import sys
 from functools import partial
 from time import monotonic
-from bot.github.costs import cost_of
+from bot.github.costs import Cost, cost_of
 from bot.github.pacing import SHARED, SharedPacer
 from bot.store.budgets import Budgets
 from bot.store.engine import make_engine
@@ -143,13 +143,15 @@ def test_a_refusal_of_everything_is_heard_by_all_processes(engine: sa.Engine) ->
     assert other.take(READ) > 100, "it will have to ask again, but not soon"
 
 
-def test_a_clock_that_was_wrong_keeps_nobody_waiting(engine: sa.Engine) -> None:
+@pytest.mark.parametrize(("cost", "most"), [(SEARCH, 30), (POST, 80)], ids=["search", "comment"])
+@pytest.mark.parametrize("ahead", [1_800, 86_400])
+def test_a_clock_that_was_wrong_keeps_nobody_waiting(engine: sa.Engine, cost: Cost, most: int, ahead: int) -> None:
     clock = Clock()
     one, _ = processes(engine, clock)
-    clock.time += 86_400
-    assert sum(one.take(SEARCH) == 0.0 for _ in range(40)) == 30
-    clock.time -= 86_400
-    assert processes(engine, clock)[0].take(SEARCH) == 0.0
+    clock.time += ahead
+    assert sum(one.take(cost) == 0.0 for _ in range(most + 10)) == most
+    clock.time -= ahead
+    assert processes(engine, clock)[0].take(cost) == 0.0
 
 
 def test_what_no_longer_counts_goes(engine: sa.Engine) -> None:
