@@ -105,6 +105,7 @@ def workflow_table(engine: sa.Engine) -> sa.TableClause:
         "queue_partition_key",
         "attributes",
         "executor_id",
+        "owner_xid",
         "recovery_attempts",
         "priority",
         "created_at",
@@ -143,6 +144,11 @@ def end_as_dead(client: DBOSClient, workflow_id: str, error: Exception) -> None:
     """End a workflow from outside as if it had raised; nothing happens if it has ended. DBOS has no public way to."""
     text, _ = serialize_exception(error, DBOSPortableJSONSerializer().name(), DBOSPortableJSONSerializer())
     client._sys_db.update_workflow_outcome(workflow_id, "ERROR", error=text)
+
+
+def give_back(client: DBOSClient, workflow_id: str, executor_id: str) -> None:
+    """Let a workflow that an executor has taken wait for its turn again; nothing happens if it has ended."""
+    client._sys_db.reenqueue_for_recovery(workflow_id, [executor_id], QUEUE)
 
 
 def ensure_schema(settings: Settings) -> None:

@@ -39,6 +39,7 @@ from bot.jobs.job import Job, Message
 from bot.jobs.lanes import LANES, owner_of
 from bot.jobs.measuring import measured
 from bot.jobs.older import OlderJobs
+from bot.jobs.orphans import Orphans
 from bot.jobs.overdue import AtWork
 from bot.jobs.places import Places
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
@@ -100,6 +101,7 @@ class Worker:
         self._turns = Turns(self._engine)
         self._executor = executors.this_process()
         self._watch = executors.Watch()
+        self._orphans = Orphans(self._engine, self._client, self._executor.id)
         self._stopping = threading.Event()
         self._at_work = AtWork()
         self._on_overdue = on_overdue
@@ -110,7 +112,7 @@ class Worker:
         prepare(self._engine)
         executors.beat(self._engine, self._executor)
         _leave_out_given_up()
-        DBOS(
+        dbos = DBOS(
             config={
                 "name": APPLICATION,
                 "application_version": VERSION,
@@ -125,6 +127,7 @@ class Worker:
                 "log_level": "WARNING",
             }
         )
+        self._running = dbos._active_workflows_set.activeList
 
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_CRASHES)
         def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
@@ -271,7 +274,7 @@ class Worker:
             DBOS._recover_pending_workflows(dead)
 
     def _keep(self) -> None:
-        """The heartbeat, taking over, chores, turns, and cleaning up."""
+        """The heartbeat, taking over, giving back, chores, turns, and cleaning up."""
         cleaned = beaten = time.monotonic()
         while not self._stopping.wait(executors.BEAT_EVERY):
             try:
@@ -283,6 +286,7 @@ class Worker:
                     self._watch.forget()
                 beaten = now
                 self._take_over()
+                self._orphans.give_back(self._running)
                 bring_forward(self._engine, time.time())
                 self._turns.deal()
                 self._call_for_chores()

@@ -79,6 +79,24 @@ class Workers:
         engine.dispose()
         return count
 
+    def refuse_the_first_end_of(self, delivery_id: str) -> None:
+        """Let the database refuse to note the end of what is tried for the first time, as where its disk is full."""
+        end = f"NEW.workflow_uuid = '{delivery_id}' AND NEW.status = 'SUCCESS' AND NEW.recovery_attempts = 1"
+        engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
+        table = f"{'dbos.' if engine.dialect.name == 'postgresql' else ''}workflow_status"
+        with engine.begin() as connection:
+            if engine.dialect.name == "sqlite":
+                refuse = "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+            else:
+                refuse = "EXECUTE FUNCTION refuse()"
+                connection.exec_driver_sql(
+                    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+                    "$$ BEGIN RAISE 'it takes no writes' USING ERRCODE = '25006'; END $$"
+                )
+            each = f"CREATE TRIGGER refusing BEFORE UPDATE ON {table} FOR EACH ROW WHEN ({end}) {refuse}"
+            connection.exec_driver_sql(each)
+        engine.dispose()
+
     def wait(self, condition: Callable[[], bool], seconds: float = 120.0) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
@@ -142,6 +160,21 @@ def test_on_another_machine_a_killed_worker_is_noticed_by_its_heartbeat(workers:
     (other,) = processes
     workers.wait(lambda: len(workers.log("end")) == 1)
     assert workers.log("end") == [["killed", "5#1", other]]
+
+
+def test_a_job_whose_end_could_not_be_written_is_done_again_by_the_living_worker(workers: Workers) -> None:
+    """Until then it counts as under way, and its issue waits. What is at work for long is left alone."""
+    process = workers.start("here")
+    workers.wait(lambda: workers.beating() == 1)
+    workers.refuse_the_first_end_of("unwritten")
+    workers.put("unwritten", 1)
+    workers.put("behind", 1)
+    workers.put("long", 2, sleep=5 * BEAT_EVERY / 10)
+    workers.wait(lambda: len(workers.log("end")) == 4, seconds=60)
+    begun = workers.log("begin")
+    assert [line[0] for line in begun if line[1] == "5#1"] == ["unwritten", "unwritten", "behind"]
+    assert [line[0] for line in begun if line[1] == "5#2"] == ["long"]
+    assert {line[2] for line in begun} == {str(process.pid)}
 
 
 def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers) -> None:

@@ -1,0 +1,49 @@
+"""Work that this process holds in the queue and does not do.
+
+DBOS notes that a job is taken before it is begun, and that it is done after it has ended. Where the first note cannot
+be read back or the second not be written (the disk is full, a server takes no writes after a failover, a table is
+locked for long), DBOS gives the job up in this process and not in the database. There it is under way for as long as
+its worker lives, and everything behind it in its lane waits. Such a job goes back into the queue, as after a kill.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection
+
+import sqlalchemy as sa
+from dbos import DBOSClient
+
+from bot.jobs.database import give_back, workflow_table
+
+log = logging.getLogger(__name__)
+
+
+class Orphans:
+    """What the database calls taken by one executor, compared with what that runs."""
+
+    def __init__(self, engine: sa.Engine, client: DBOSClient, executor_id: str) -> None:
+        self._engine = engine
+        self._client = client
+        self._executor_id = executor_id
+        self._before: set[tuple[str, str]] = set()
+        table = workflow_table(engine)
+        # Written out, because SQLite uses its partial index only for a literal. Each claim has another owner.
+        taken = (sa.text("status = 'PENDING'"), table.c.executor_id == executor_id)
+        self._taken = sa.select(table.c.workflow_uuid, table.c.owner_xid).where(*taken)
+
+    def give_back(self, running: Callable[[], Collection[str]]) -> int:
+        """Give back what was not `running` at this look and at the last; how many jobs that were.
+
+        Once is not enough: what was taken a moment ago has not begun, and what has just ended was read before.
+        """
+        with self._engine.connect() as connection:
+            taken = {(row.workflow_uuid, row.owner_xid) for row in connection.execute(self._taken)}
+        # Asked afterwards, so that a job that begins in between is seen.
+        here = set(running())
+        idle = {claim for claim in taken if claim[0] not in here}
+        again, self._before = sorted(idle & self._before), idle
+        for workflow_id, _ in again:
+            log.warning("job %s is taken and nobody works on it: it is done again", workflow_id)
+            give_back(self._client, workflow_id, self._executor_id)
+        return len(again)
