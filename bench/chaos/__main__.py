@@ -22,7 +22,7 @@ from bench.chaos.run import perform
 from bot.cli.progress import progress_bar
 
 SHORT = Plan(
-    deliveries=40, issues=12, owners=2, pace=15.0, kill_every=1.0, calamity=0.7, deadly_poison=False, drain_within=300.0
+    deliveries=40, issues=12, owners=2, pace=15.0, kill_every=1.0, calamity=0.7, deadly_poison=False, drain_within=90.0
 )
 BROKEN = replace(
     SHORT,
