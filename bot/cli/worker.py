@@ -6,6 +6,7 @@ import click
 
 from bot import settings as host
 from bot.blas import use_one_thread
+from bot.heap import give_memory_back
 from bot.telemetry.logs import configure_logging
 
 
@@ -13,6 +14,7 @@ from bot.telemetry.logs import configure_logging
 def worker() -> None:
     """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
     use_one_thread()
+    give_memory_back()
     # These take a second to import, which `doppel --help` need not pay.
     from bot import worker as process
     from bot.telemetry.tally import Tally

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -51,11 +52,30 @@ def fetch(
 
 def fetch_all(connection: sa.Connection, statement: str, values: Sequence[Any]) -> list[Any]:
     """The rows of a statement in the driver's own words, as plain tuples. Raises SQLAlchemy's errors."""
-    dialect = connection.dialect
-    cursor = connection.connection.cursor()
-    try:
+    with _cursor(connection, statement) as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
+
+
+def stream(connection: sa.Connection, statement: str, values: Sequence[Any], size: int) -> Iterator[list[Any]]:
+    """The same for any number of rows, `size` at a time, for which no more memory is needed. Parameters are `%s`."""
+    if connection.dialect.name == "sqlite":
+        arguments, statement = {}, statement.replace("%s", "?")
+    else:
+        # Without a name, PostgreSQL's whole answer would come at once.
+        arguments = {"name": "streamed"}
+    with _cursor(connection, statement, **arguments) as cursor:
+        cursor.execute(statement, values)
+        while rows := cursor.fetchmany(size):
+            yield rows
+
+
+@contextmanager
+def _cursor(connection: sa.Connection, statement: str, **arguments: str) -> Iterator[Any]:
+    dialect = connection.dialect
+    cursor = connection.connection.cursor(**arguments)
+    try:
+        yield cursor
     except dialect.loaded_dbapi.Error as failure:
         raise sa.exc.DBAPIError.instance(
             statement, None, failure, dialect.loaded_dbapi.Error, hide_parameters=True, dialect=dialect

@@ -66,8 +66,7 @@ class Index:
     @contextmanager
     def view(self, repo_id: int) -> Iterator[View]:
         """A repository as it is now, for reading."""
-        with self._engine.connect() as connection:
-            memory = self._memories.of(repo_id)
+        with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
             yield View(connection, repo_id, self._fields, memory, memory.state(connection, repo_id))
 
     def count(self, repo_id: int) -> int:
@@ -103,7 +102,9 @@ class Index:
         if self._embedder is None or not self._embeds(repo_id):
             return None
         # As it was when the text was analysed.
-        if self._memories.of(repo_id).model not in ("", self._embedder.name):
+        with self._memories.using(repo_id) as memory:
+            model = memory.model
+        if model not in ("", self._embedder.name):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
         pair: Vectors = self._embed([analysis])[0]
         return pair
@@ -183,14 +184,16 @@ class Index:
     def _follow(self, repo_id: int, state: State, numbers: Collection[int]) -> None:
         """Tell what this process remembers that these issues have changed, once the change is committed."""
         assert state.before is not None
-        self._memories.of(repo_id).follow(state.before, state.version, numbers, state.lost_words)
+        with self._memories.using(repo_id) as memory:
+            memory.follow(state.before, state.version, numbers, state.lost_words)
 
     def _read(self, connection: sa.Connection, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse texts one after the other, each knowing the lines of those before it."""
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
         own = {number: counted(every) for number, every in lines.items()}
         here = Counter(itertools.chain.from_iterable(own.values()))
-        count = self._memories.of(repo_id).state(connection, repo_id).issues
+        with self._memories.using(repo_id) as memory:
+            count = memory.state(connection, repo_id).issues
         seen = self._lines_seen(connection, repo_id, here)
         forms = (counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id))
         known = set(itertools.chain.from_iterable(forms))

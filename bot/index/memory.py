@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import sqlalchemy as sa
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from bot.index import lists
 from bot.index import state as states
+from bot.index.database import stream
 from bot.index.issues import IndexedIssue
 from bot.index.lists import List
 from bot.index.neighbours import Neighbours, grown
@@ -33,6 +35,8 @@ MOST_ISSUES, MOST_TERMS = 16 << 20, 40 << 20
 MOST_WORDS, MOST_LISTS, MOST_CHUNKS = 1 << 20, 8 << 20, 16 << 20
 
 _ROWS = 10_000
+# What there is of any repository: the sums of its vectors, their centre, and what is empty yet.
+_OWN_BYTES = 20_000
 # The tuple of an issue, its numbers and its place in a dictionary.
 _ISSUE_BYTES = 500
 # A number, a row with a key and a count, and the place in a dictionary.
@@ -40,10 +44,14 @@ _WORD_BYTES = 200
 
 
 class Memory:
-    """One repository's. Safe to share between threads."""
+    """One repository's. Safe to share between threads.
 
-    def __init__(self) -> None:
+    `reading` is held while much is read at once, for which several times as much memory is needed as is kept.
+    """
+
+    def __init__(self, reading: threading.Lock) -> None:
         self._lock = threading.Lock()
+        self._reading = reading
         self._state: State | None = None
         # By field, of which each array has room for terms to come; all up to one change.
         self._frequencies: dict[int, NDArray[np.int32]] = {}
@@ -63,7 +71,7 @@ class Memory:
         """Bytes."""
         counts = sum(counts.nbytes for counts in self._frequencies.values())
         read = (self.issues, self.terms, self.vocabulary, self.lists, self.chunks)
-        return self._neighbours.size + counts + sum(recent.size for recent in read)
+        return _OWN_BYTES + self._neighbours.size + counts + sum(recent.size for recent in read)
 
     @property
     def model(self) -> str:
@@ -101,8 +109,8 @@ class Memory:
                     _count_changed(connection, repo_id, self._frequencies, self._counted, state.sequence)
                 self._counted = state.sequence
             if field not in self._frequencies:
-                self._frequencies[field] = np.zeros(state.next_term, dtype=np.int32)
-                _count_all(connection, repo_id, field, self._frequencies[field])
+                with self._reading:
+                    self._frequencies[field] = _count_all(connection, repo_id, field, state.next_term)
             return self._frequencies[field]
 
     def neighbours(self, connection: sa.Connection, repo_id: int, state: State) -> Neighbours:
@@ -111,7 +119,8 @@ class Memory:
             if not self._neighbours.follows(state):
                 self._neighbours = Neighbours(state)
             if self._neighbours.sequence < state.sequence:
-                self._neighbours.refresh(connection, repo_id, state)
+                with nullcontext() if self._neighbours.sequence else self._reading:
+                    self._neighbours.refresh(connection, repo_id, state)
             return self._neighbours
 
 
@@ -120,34 +129,54 @@ class Memories:
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most = most_bytes
-        self._lock = threading.Lock()
+        self._lock, self._reading = threading.Lock(), threading.Lock()
         self._kept: OrderedDict[int, Memory] = OrderedDict()
+        # As counted when each was used last: to count thousands for every question would take longer than to answer it.
+        self._sizes: dict[int, int] = {}
+        self._size = 0
 
-    def of(self, repo_id: int) -> Memory:
+    @contextmanager
+    def using(self, repo_id: int) -> Iterator[Memory]:
         """The memory of a repository, an empty one if it is new here."""
         with self._lock:
-            memory = self._kept.setdefault(repo_id, Memory())
+            memory = self._kept.get(repo_id)
+            if memory is None:
+                memory = self._kept[repo_id] = Memory(self._reading)
             self._kept.move_to_end(repo_id)
-            while len(self._kept) > 1 and sum(one.size for one in self._kept.values()) > self._most:
-                self._kept.popitem(last=False)
-            return memory
+        try:
+            yield memory
+        finally:
+            self._settle(repo_id)
 
     def forget(self, repo_id: int) -> None:
         with self._lock:
-            self._kept.pop(repo_id, None)
+            self._drop(repo_id)
+
+    def _settle(self, repo_id: int) -> None:
+        """Count what a repository has grown to, and forget those used least recently if all are too much now."""
+        with self._lock:
+            if repo_id not in self._kept:
+                return
+            size = self._kept[repo_id].size
+            self._size += size - self._sizes.get(repo_id, 0)
+            self._sizes[repo_id] = size
+            while self._size > self._most and len(self._kept) > 1:
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, repo_id: int) -> None:
+        self._kept.pop(repo_id, None)
+        self._size -= self._sizes.pop(repo_id, 0)
 
 
-def _count_all(connection: sa.Connection, repo_id: int, field: int, counts: NDArray[np.int32]) -> None:
-    """Most terms occur in one issue only, so only those that occur in more are read."""
-    counts[:] = 1
-    first, last = lists.key(field, 0), lists.key(field, len(counts))
-    statement = "SELECT list, issues FROM index_lists WHERE repo_id = %s AND list >= %s AND list < %s AND issues > 1"
-    if connection.dialect.name == "sqlite":
-        statement = statement.replace("%s", "?")
-    cursor = connection.exec_driver_sql(statement, (repo_id, first, last)).cursor
-    while rows := cursor.fetchmany(_ROWS):
+def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int) -> NDArray[np.int32]:
+    """Most terms occur in one issue only, so only those that occur in more are read, and some at a time."""
+    counts = np.ones(terms, dtype=np.int32)
+    first, last = lists.key(field, 0), lists.key(field, terms)
+    query = "SELECT list, issues FROM index_lists WHERE repo_id = %s AND list >= %s AND list < %s AND issues > 1"
+    for rows in stream(connection, query, (repo_id, first, last), _ROWS):
         pairs = np.array(rows, dtype=np.int64)
         counts[pairs[:, 0] - first] = pairs[:, 1]
+    return counts
 
 
 def _is_left(connection: sa.Connection, repo_id: int, upto: int) -> bool:

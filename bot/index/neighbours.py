@@ -76,6 +76,8 @@ class Neighbours:
 
     def refresh(self, connection: sa.Connection, repo_id: int, state: State) -> None:
         """Take in what has changed since."""
+        if not self._count:
+            self._make_room(state.vectors)
         changed = sa.select(table.c.number, table.c.vectors).where(
             table.c.repo_id == repo_id, table.c.changed > self.sequence
         )
@@ -144,6 +146,15 @@ class Neighbours:
         found = vectors.cosines(pairs, around, scales[rows], lengths[rows])
         found[:, rows < 0] = 0
         return found
+
+    def _make_room(self, count: int) -> None:
+        """For so many issues at once: growing by and by would need more than twice the memory meanwhile."""
+        self._numbers, self._bits = grown(self._numbers, count, 0), grown(self._bits, count, 2)
+        if count * 2 * self._dimensions > MOST_KEPT:
+            self._values = None
+        if self._values is not None:
+            self._values, self._scales = grown(self._values, count, 0), grown(self._scales, count, 0)
+            self._lengths = grown(self._lengths, count, 0, fill=1)
 
     def _add(self, numbers: Integers, pairs: Vectors) -> None:
         around = vectors.with_both(vectors.around(pairs, self._centre))

@@ -1,0 +1,108 @@
+"""What a process keeps of repositories is bounded, however many it is asked about."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index.memory import Memories
+from bot.index.state import Version
+from bot.matching import Matcher
+from bot.model import RepoRef
+from tests.index.conftest import HashingModel
+
+VERSION = Version(1, 1, 1, "", "", 0)
+
+
+def grow(memories: Memories, repo_id: int, words: int) -> None:
+    with memories.using(repo_id) as memory:
+        memory.vocabulary.keep(VERSION, {number: number for number in range(words)})
+
+
+def kept(memories: Memories) -> list[int]:
+    return list(memories._kept)
+
+
+def test_the_least_recently_used_are_forgotten_first() -> None:
+    memories = Memories(most_bytes=3 * 20_000 + 3 * 200 * 10)
+    for repo_id in (1, 2, 3):
+        grow(memories, repo_id, 10)
+    with memories.using(1):
+        pass
+    grow(memories, 4, 10)
+    assert kept(memories) == [3, 1, 4]
+
+
+def test_what_has_grown_makes_others_go_at_once_and_never_itself() -> None:
+    memories = Memories(most_bytes=100_000)
+    for repo_id in (1, 2, 3):
+        grow(memories, repo_id, 10)
+    grow(memories, 3, 1_000)
+    assert kept(memories) == [3]
+    with memories.using(3) as memory:
+        assert memory.vocabulary.size == 200_000
+
+
+def test_what_was_forgotten_counts_no_more() -> None:
+    memories = Memories(most_bytes=50_000)
+    for _ in range(5):
+        grow(memories, 1, 100)
+        memories.forget(1)
+    grow(memories, 2, 10)
+    grow(memories, 3, 10)
+    assert kept(memories) == [2, 3]
+
+
+def test_a_forgotten_one_that_is_still_used_is_not_counted() -> None:
+    memories = Memories(most_bytes=50_000)
+    with memories.using(1):
+        memories.forget(1)
+    grow(memories, 2, 10)
+    grow(memories, 3, 10)
+    assert kept(memories) == [2, 3]
+
+
+def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Index, model: HashingModel) -> None:
+    forgetful = Index(index._engine, TextAnalyser(), model)
+    forgetful._memories = Memories(most_bytes=1)
+    for repo_id in (1, 2):
+        issues = [IndexedIssue(n, f"crash of part{n % 7}", f"panic in {repo_id}", created_at=n) for n in range(1, 40)]
+        index.put(repo_id, issues)
+    asked = IndexedIssue(50, "crash of part3", "panic", created_at=50).issue(RepoRef("a", "b"), "panic")
+    for repo_id in (1, 2, 1):
+        found = []
+        for one in (index, forgetful):
+            with Matcher(one).looking(repo_id, asked) as look:
+                found.append([(judged.number, judged.confidence) for judged in look.judge()])
+        assert found[0] == found[1]
+        assert len(found[0]) == 39
+        assert kept(forgetful._memories) == [repo_id]
+
+
+ARENAS = """
+import ctypes, os, sys, threading
+from bot.heap import give_memory_back
+give_memory_back()
+def use():
+    kept.append([bytes(1000 + n) for n in range(2000)])
+    ready.wait()
+kept, ready = [], threading.Barrier(6)
+threads = [threading.Thread(target=use) for _ in range(6)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+stream = libc.fdopen(1, b"w")
+libc.malloc_info(0, ctypes.c_void_p(stream))
+libc.fflush(ctypes.c_void_p(stream))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator")
+@pytest.mark.parametrize(("own", "arenas"), [({}, 1), ({"MALLOC_ARENA_MAX": "3"}, 3)])
+def test_threads_share_one_arena_unless_the_host_says_otherwise(own: dict[str, str], arenas: int) -> None:
+    done = subprocess.run([sys.executable, "-c", ARENAS], env=own, capture_output=True, text=True, check=True)
+    assert done.stdout.count("<heap nr=") == arenas
