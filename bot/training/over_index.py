@@ -5,8 +5,7 @@ and for a seeded sample of the other issues the candidates are looked up and mar
 are fitted, one after the other.
 
 The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
-each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones by leaving out
-most candidates, but no true one, since among two hundred issues the same likeness says more than among twenty thousand.
+each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`).
 The lists that it sees are ordered by weights that were learned without them, as those of new issues are. Issues that
 repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that forgets
 it is wrong.
@@ -36,6 +35,7 @@ from bot.replay import Mirror, ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
 from bot.training.collecting import TOO_FEW, Progress, collect_all
 from bot.training.fitting import Fitted, fit_order, fit_probability
+from bot.training.smaller import Arrival, thinned
 
 #: Set by hand, see above.
 PRIOR_ORDER = {"same_author": -1.0}
@@ -45,26 +45,12 @@ L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 SHOWN = 5
 #: What is left of a repository's issues when a smaller one is made of it.
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
+#: The same for those from which the order is learned, besides the whole.
+SMALL_SHARES = (0.03, 0.01)
 #: Parts of the questions that are ordered by weights of the other parts.
 PARTS = 3
 
 _REPO = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """One issue with its candidates: (candidates, features.NAMES), and whether each is the `same`.
-
-    `earlier` is how many issues there were before it, `stands_for` how many issues of its kind it is a sample of.
-    """
-
-    earlier: int
-    values: Floats
-    same: Floats
-    stands_for: float
-
-    def standings(self) -> Floats:
-        return standing.standings(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +73,7 @@ def fit(arrivals: Sequence[Arrival], seed: int) -> dict[str, Fitted]:
     """The models by their names in the file."""
     lists = ordered(arrivals, seed)
     likely = probability_of(lists)
-    return {"ranking": order_of(arrivals), "confidence": likely, "calibration": calibration_of(lists, likely)}
+    return {"ranking": order_of(arrivals, seed), "confidence": likely, "calibration": calibration_of(lists, likely)}
 
 
 def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
@@ -116,14 +102,19 @@ def _looked_at(
                 group = labels.group[past.id]
                 same = [float(labels.group[issues[number - 1].id] == group) for number in numbers.tolist()]
                 if same:
-                    yield Arrival(position, values, np.array(same), chosen[position])
+                    yield Arrival(position, values, position - numbers, np.array(same), chosen[position])
                 progress(0, 1)
             waiting.append(issue)
 
 
-def order_of(arrivals: Sequence[Arrival]) -> Fitted:
-    """What orders candidates. Raises ValueError where nothing is known to be the same."""
-    told = [one for one in arrivals if one.same.any()]
+def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
+    """What orders candidates, in small repositories too: among a handful, what tells two hundred apart says little.
+
+    Raises ValueError where nothing is known to be the same.
+    """
+    rng = np.random.default_rng(seed)
+    smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
+    told = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
     if not told:
         raise ValueError(TOO_FEW)
     rows = np.vstack([one.standings() for one in told])
@@ -133,19 +124,27 @@ def order_of(arrivals: Sequence[Arrival]) -> Fitted:
 
 def ordered(arrivals: Sequence[Arrival], seed: int) -> list[Leaders]:
     """The first few of each list, in repositories of any size."""
-    rng = np.random.default_rng(seed)
+    parts = [[one for place, one in enumerate(arrivals) if place % PARTS != part] for part in range(PARTS)]
+    learned = [order_of(part, seed) for part in parts]
+    repeating = sum(bool(one.same.any()) for one in arrivals)
     lists = []
-    for part in range(PARTS):
-        learned = order_of([one for place, one in enumerate(arrivals) if place % PARTS != part])
-        for arrival in arrivals[part::PARTS]:
-            for share in SHARES:
-                one = thinned(arrival, share, rng)
-                if len(one.same):
-                    scores = learned.scores(one.standings())
-                    order = np.argsort(-scores, kind="stable")
-                    rows = confidence.rows(one.values[order], scores[order], one.earlier)[:SHOWN]
-                    lists.append(Leaders(one.earlier, rows, one.same[order][: len(rows)], one.stands_for))
+    for place, share in enumerate(SHARES):
+        rng = np.random.default_rng((seed, place))
+        smaller = [(thinned(arrival, share, rng), learned[at % PARTS]) for at, arrival in enumerate(arrivals)]
+        left = sum(one is not None and bool(one.same.any()) for one, _ in smaller)
+        for one, order in smaller:
+            if one is not None and len(one.same):
+                # As many repeat something in small repositories as in large ones.
+                stands_for = one.stands_for * (repeating / left if one.same.any() else 1.0)
+                lists.append(_leaders(one, order, stands_for))
     return lists
+
+
+def _leaders(arrival: Arrival, order: Fitted, stands_for: float) -> Leaders:
+    scores = order.scores(arrival.standings())
+    best = np.argsort(-scores, kind="stable")
+    rows = confidence.rows(arrival.values[best], scores[best], arrival.earlier)[:SHOWN]
+    return Leaders(arrival.earlier, rows, arrival.same[best][: len(rows)], stands_for)
 
 
 def probability_of(lists: Sequence[Leaders]) -> Fitted:
@@ -161,9 +160,3 @@ def calibration_of(lists: Sequence[Leaders], likely: Fitted) -> Fitted:
     same = np.array([one.same[0] for one in lists])
     weight = np.array([one.stands_for for one in lists])
     return fit_probability(confidence.CALIBRATION, rows, same, weight, L2_CALIBRATION, {"odds": 1.0})
-
-
-def thinned(arrival: Arrival, share: float, rng: np.random.Generator) -> Arrival:
-    """The same arrival where only this share of the other issues is there; what it repeats always is."""
-    kept = (rng.random(len(arrival.same)) < share) | (arrival.same > 0)
-    return Arrival(int(arrival.earlier * share), arrival.values[kept], arrival.same[kept], arrival.stands_for)

@@ -24,8 +24,12 @@ DAY = 86_400.0
 
 @pytest.fixture
 def missed(doppel: Doppel) -> MissedDeliveries:
+    """Of this test alone: what others left undelivered is asked for here, and then seen to be taken."""
     missed = MissedDeliveries(doppel.services.store.engine)
     heal(doppel)
+    if missed.all():
+        doppel.sim.clock.advance(FIRST_WAIT)
+        heal(doppel)
     return missed
 
 
