@@ -26,9 +26,9 @@ Booleans = NDArray[np.bool_]
 _DIGITS = 5
 
 # Set by hand, because labelled files hold next to none: copies by somebody else. Most of those few are not marked as
-# duplicates either, so they are said to be likely enough to be shown, and not more. More than a few copies of one text
+# duplicates either (4 of golang-go's 43 are), so they are said to be likely enough to be shown, and not more. More than a few copies of one text
 # come from a form that nobody filled in.
-_COPY_CONFIDENCE, _FEW_COPIES = 0.3, 2
+_COPY_CONFIDENCE, _FEW_COPIES = 0.25, 2
 # A title that differs by its number alone is meant to be another one.
 _ANOTHER_CONFIDENCE = 0.1
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
@@ -122,7 +122,7 @@ def bounds(
 ) -> tuple[Floats, Floats]:
     """The least and the most that each probability can be, whatever the model says; both set by hand.
 
-    A copy by another author has at least .3. One author's copy is no such case: people file series of issues from one
+    A copy by another author has at least .25. One author's copy is no such case: people file series of issues from one
     text, and empty forms. At most .1 has what the question calls another one by a number in its title, and where one of
     the two says next to nothing: what they share is next to nothing then. The same holds for all candidates of a
     `vague` question, which has words but says nothing by them, and for a common word that two issues of a small

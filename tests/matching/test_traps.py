@@ -57,7 +57,7 @@ def copies(count: int) -> np.ndarray:
 
 
 def test_many_copies_of_one_text_come_from_an_empty_form() -> None:
-    assert bounds(copies(2), np.ones(2, bool), np.zeros(2, bool), 1_000)[0].tolist() == [0.3, 0.3]
+    assert bounds(copies(2), np.ones(2, bool), np.zeros(2, bool), 1_000)[0].tolist() == [0.25, 0.25]
     assert bounds(copies(3), np.ones(3, bool), np.zeros(3, bool), 1_000)[0].tolist() == [0, 0, 0]
 
 
