@@ -37,6 +37,7 @@ from bot.decisions import Decisions
 from bot.demo import processes as demo
 from bot.demo.processes import environment, running, wait_for
 from bot.events import RepositorySummary
+from bot.heap import give_memory_back
 from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
@@ -96,6 +97,7 @@ def main() -> None:
 
 def work() -> None:
     """A worker as `doppel worker` is, but for what it does half-hourly: its index would find GitHub nearly empty."""
+    give_memory_back()
     settings = load()
     run(settings, job_handler(build_services(settings)))
 

@@ -26,8 +26,8 @@ Booleans = NDArray[np.bool_]
 _DIGITS = 5
 
 # Set by hand, because labelled files hold next to none: copies by somebody else. Most of those few are not marked as
-# duplicates either (4 of golang-go's 43 are), so they are said to be likely enough to be shown, and not more. More than a few copies of one text
-# come from a form that nobody filled in.
+# duplicates either (4 of golang-go's 43 are), so they are said to be likely enough to be shown, and not more. More than
+# a few copies of one text come from a form that nobody filled in.
 _COPY_CONFIDENCE, _FEW_COPIES = 0.25, 2
 # A title that differs by its number alone is meant to be another one.
 _ANOTHER_CONFIDENCE = 0.1
