@@ -24,7 +24,9 @@ def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing |
     if days is None or first is None or not first.own or first.state != "open" or first.number >= issue.number:
         return None
     certain = first.confidence is not None and first.confidence >= CERTAIN
-    return Closing(first.number, days) if certain and issue.state == "open" else None
+    if not certain or issue.state != "open":
+        return None
+    return Closing(first.number, days, by_label=visit.config.label != "add")
 
 
 def remember(visit: Visit, closing: Closing | None) -> None:

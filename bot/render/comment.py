@@ -29,11 +29,15 @@ COMMENT_MAX = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """That this issue may be closed in favour of another after some days, or was, on a day."""
+    """That this issue may be closed in favour of another after some days, or was, on a day.
+
+    `by_label` is whether people can agree by setting the label.
+    """
 
     other: int
     days: int
     closed: date | None = None
+    by_label: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,4 +141,5 @@ def _closing(closing: Closing | None, place: Place, say: Words) -> list[str]:
     issue = place.issue(closing.other)
     if closing.closed is not None:
         return [say.closed_after(issue=issue, day=closing.closed)]
-    return [say.closing_offered(issue=issue, days=say.days_of_waiting(count=closing.days))]
+    offered = say.closing_offered if closing.by_label else say.closing_offered_on_vote
+    return [offered(issue=issue, days=say.days_of_waiting(count=closing.days))]

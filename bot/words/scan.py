@@ -91,5 +91,9 @@ class ClosingTexts(Texts):
         """In the comment: what must happen for this issue to be closed, and how that is prevented."""
 
     @text
+    def closing_offered_on_vote(self, issue: str, days: str) -> None:
+        """The same where the bot sets the label `duplicate` itself, so that nobody can agree by it."""
+
+    @text
     def closed_after(self, issue: str, day: date) -> None:
         """In the comment: that this issue was closed, and how to take that back."""

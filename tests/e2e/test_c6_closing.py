@@ -18,6 +18,10 @@ OFFER = (
     "closed in favour of [#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment by "
     "anybody prevents that."
 )
+ON_VOTE = (
+    "If the author gives this comment a 👍, this issue is closed in favour of "
+    "[#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment by anybody prevents that."
+)
 
 
 @pytest.fixture
@@ -85,6 +89,7 @@ def test_c6_undo_takes_off_the_label_where_it_was_the_bots(
     doppel.configure(f"close_after: 7d\n{settings}")
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
+    assert (ON_VOTE if settings else OFFER) in doppel.advice(2)
     if not settings:
         doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
         doppel.settle()

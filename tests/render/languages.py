@@ -26,7 +26,14 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 PLACE = Place("acme/app")
 
-SAID_ELSEWHERE = {"who_anyone", "label_rationale", "days_of_waiting", "closing_offered", "closed_after"}
+SAID_ELSEWHERE = {
+    "who_anyone",
+    "label_rationale",
+    "days_of_waiting",
+    "closing_offered",
+    "closing_offered_on_vote",
+    "closed_after",
+}
 """Texts that no sample holds."""
 
 CANDIDATES = (
