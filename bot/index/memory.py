@@ -69,7 +69,8 @@ class Memory:
     @property
     def size(self) -> int:
         """Bytes."""
-        counts = sum(counts.nbytes for counts in self._frequencies.values())
+        # A copy, because another thread may begin a field meanwhile.
+        counts = sum(counts.nbytes for counts in list(self._frequencies.values()))
         read = (self.issues, self.terms, self.vocabulary, self.lists, self.chunks)
         return _OWN_BYTES + self._neighbours.size + counts + sum(recent.size for recent in read)
 
