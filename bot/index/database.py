@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -73,15 +73,13 @@ def stream(connection: sa.Connection, statement: str, values: Sequence[Any], siz
 @contextmanager
 def _cursor(connection: sa.Connection, statement: str, **arguments: str) -> Iterator[Any]:
     dialect = connection.dialect
-    cursor = connection.connection.cursor(**arguments)
     try:
-        yield cursor
+        with closing(connection.connection.cursor(**arguments)) as cursor:
+            yield cursor
     except dialect.loaded_dbapi.Error as failure:
         raise sa.exc.DBAPIError.instance(
             statement, None, failure, dialect.loaded_dbapi.Error, hide_parameters=True, dialect=dialect
         ) from failure
-    finally:
-        cursor.close()
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:

@@ -192,7 +192,8 @@ def _count_changed(
 ) -> None:
     table = indexed_terms
     query = sa.select(table.c.terms).where(table.c.repo_id == repo_id, table.c.changed > after, table.c.changed <= upto)
-    for blobs in connection.execution_options(yield_per=_ROWS).execute(query).scalars().partitions():
+    read = connection.execute(query, execution_options={"yield_per": _ROWS})
+    for blobs in read.scalars().partitions():
         for field, bags in zip(counts, unpack_terms(blobs, list(counts)), strict=True):
             np.add.at(counts[field], bags.terms, 1)
 

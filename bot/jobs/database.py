@@ -7,6 +7,7 @@ be shared by both. On PostgreSQL it is the same database, where DBOS keeps its t
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,6 +107,7 @@ def workflow_table(engine: sa.Engine) -> sa.TableClause:
         "attributes",
         "executor_id",
         "owner_xid",
+        "started_at_epoch_ms",
         "recovery_attempts",
         "priority",
         "created_at",
@@ -146,9 +148,20 @@ def end_as_dead(client: DBOSClient, workflow_id: str, error: Exception) -> None:
     client._sys_db.update_workflow_outcome(workflow_id, "ERROR", error=text)
 
 
-def give_back(client: DBOSClient, workflow_id: str, executor_id: str) -> None:
-    """Let a workflow that an executor has taken wait for its turn again; nothing happens if it has ended."""
-    client._sys_db.reenqueue_for_recovery(workflow_id, [executor_id], QUEUE)
+def give_back(engine: sa.Engine, workflow_id: str, executor_id: str, owner: str | None) -> bool:
+    """Let a workflow wait for its turn again; nothing happens if it has ended, or was taken by another claim since.
+
+    Whether it does. DBOS gives back by the executor alone, which may have taken it twice.
+    """
+    table = workflow_table(engine)
+    claim = (table.c.workflow_uuid == workflow_id, table.c.executor_id == executor_id, table.c.owner_xid == owner)
+    with engine.begin() as connection:
+        given = connection.execute(
+            sa.update(table)
+            .where(*claim, table.c.status == "PENDING")
+            .values(status="ENQUEUED", owner_xid=None, started_at_epoch_ms=None, updated_at=int(time.time() * 1000))
+        )
+    return given.rowcount > 0
 
 
 def ensure_schema(settings: Settings) -> None:

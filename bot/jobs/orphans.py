@@ -12,7 +12,6 @@ import logging
 from collections.abc import Callable, Collection
 
 import sqlalchemy as sa
-from dbos import DBOSClient
 
 from bot.jobs.database import give_back, workflow_table
 
@@ -22,9 +21,8 @@ log = logging.getLogger(__name__)
 class Orphans:
     """What the database calls taken by one executor, compared with what that runs."""
 
-    def __init__(self, engine: sa.Engine, client: DBOSClient, executor_id: str) -> None:
+    def __init__(self, engine: sa.Engine, executor_id: str) -> None:
         self._engine = engine
-        self._client = client
         self._executor_id = executor_id
         self._before: set[tuple[str, str]] = set()
         table = workflow_table(engine)
@@ -32,18 +30,23 @@ class Orphans:
         taken = (sa.text("status = 'PENDING'"), table.c.executor_id == executor_id)
         self._taken = sa.select(table.c.workflow_uuid, table.c.owner_xid).where(*taken)
 
-    def give_back(self, running: Callable[[], Collection[str]]) -> int:
+    def give_back(self, running: Callable[[], Collection[str]], unbegun: Callable[[], int]) -> int:
         """Give back what was not `running` at this look and at the last; how many jobs that were.
 
-        Once is not enough: what was taken a moment ago has not begun, and what has just ended was read before.
+        Once is not enough: what was taken a moment ago has not begun, and what has just ended was read before. While
+        anything is `unbegun` (taken, and waiting for a thread) nobody is given back, because none can be told from
+        those; what waited would be done twice, and take a thread from others each time.
         """
         with self._engine.connect() as connection:
             taken = {(row.workflow_uuid, row.owner_xid) for row in connection.execute(self._taken)}
-        # Asked afterwards, so that a job that begins in between is seen.
+        # Asked afterwards, so that a job that begins in between is seen; and in the order in which a job goes.
+        waiting = unbegun()
         here = set(running())
-        idle = {claim for claim in taken if claim[0] not in here}
+        idle = set() if waiting or unbegun() else {claim for claim in taken if claim[0] not in here}
         again, self._before = sorted(idle & self._before), idle
-        for workflow_id, _ in again:
-            log.warning("job %s is taken and nobody works on it: it is done again", workflow_id)
-            give_back(self._client, workflow_id, self._executor_id)
-        return len(again)
+        given = 0
+        for workflow_id, owner in again:
+            if give_back(self._engine, workflow_id, self._executor_id, owner):
+                log.warning("job %s is taken and nobody works on it: it is done again", workflow_id)
+                given += 1
+        return given

@@ -11,6 +11,7 @@ import traceback
 from dataclasses import dataclass
 
 from bot.errors import GitHubError, Retryable, UserError
+from bot.jobs.passing import passes
 
 # Ten waits: 10 s, 30 s, 90 s, … 6 h, 21 hours together.
 MOST_TRIES = 11
@@ -43,7 +44,7 @@ def decide(error: Exception, failures: int, chance: float) -> Again | Dead | Ref
     """What to do after the failure number `failures` (from 1). `chance` in [0, 1) spreads the waits of many jobs."""
     if isinstance(error, UserError):
         return Refused()
-    limit = MOST_TRIES if isinstance(error, Retryable) else MOST_TRIES_OF_A_FAULT
+    limit = MOST_TRIES if isinstance(error, Retryable) or passes(error) else MOST_TRIES_OF_A_FAULT
     if failures >= limit:
         return Dead()
     wait = min(_LONGEST_WAIT, _FIRST_WAIT * _GROWTH ** (failures - 1))

@@ -101,7 +101,7 @@ class Worker:
         self._turns = Turns(self._engine)
         self._executor = executors.this_process()
         self._watch = executors.Watch()
-        self._orphans = Orphans(self._engine, self._client, self._executor.id)
+        self._orphans = Orphans(self._engine, self._executor.id)
         self._stopping = threading.Event()
         self._at_work = AtWork()
         self._on_overdue = on_overdue
@@ -148,6 +148,7 @@ class Worker:
                 queue, partition_concurrency=1, worker_concurrency=at_once, polling_interval_sec=POLL_EVERY[queue]
             )
         DBOS.launch()
+        self._unbegun = dbos._executor._work_queue.qsize
         self._take_over()
         self._call_for_chores(starting=True)
         self._keeper.start()
@@ -286,7 +287,7 @@ class Worker:
                     self._watch.forget()
                 beaten = now
                 self._take_over()
-                self._orphans.give_back(self._running)
+                self._orphans.give_back(self._running, self._unbegun)
                 bring_forward(self._engine, time.time())
                 self._turns.deal()
                 self._call_for_chores()

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from bot.events import PushEvent, RepositorySummary
 from bot.jobs import Inbox
-from bot.jobs.database import queue_client, queue_engine, workflow_table
+from bot.jobs.database import give_back, queue_engine, workflow_table
 from bot.jobs.orphans import Orphans
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
@@ -46,27 +46,49 @@ def waiting(engine: sa.Engine) -> list[str]:
 
 
 def orphans(engine: sa.Engine) -> Orphans:
-    return Orphans(engine, queue_client(engine), "me")
+    return Orphans(engine, "me")
+
+
+def none() -> int:
+    """Nothing waits for a thread."""
+    return 0
 
 
 def test_what_nobody_does_at_two_looks_goes_back(engine: sa.Engine) -> None:
     mine = orphans(engine)
-    assert (mine.give_back(list), waiting(engine)) == (0, []), "it was taken a moment ago, perhaps"
-    assert (mine.give_back(list), waiting(engine)) == (1, ["mine"]), "another worker's is its own affair"
-    assert mine.give_back(list) == 0
+    assert (mine.give_back(list, none), waiting(engine)) == (0, []), "it was taken a moment ago, perhaps"
+    assert (mine.give_back(list, none), waiting(engine)) == (1, ["mine"]), "another worker's is its own affair"
+    assert mine.give_back(list, none) == 0
 
 
 def test_what_runs_stays(engine: sa.Engine) -> None:
     mine = orphans(engine)
-    assert [mine.give_back(lambda: ["mine"]) for _ in range(3)] == [0, 0, 0]
+    assert [mine.give_back(lambda: ["mine"], none) for _ in range(3)] == [0, 0, 0]
     # It ends just now.
-    assert mine.give_back(list) == 0
+    assert mine.give_back(list, none) == 0
     assert waiting(engine) == []
 
 
 def test_what_was_taken_anew_meanwhile_stays(engine: sa.Engine) -> None:
     mine = orphans(engine)
-    assert mine.give_back(list) == 0
+    assert mine.give_back(list, none) == 0
     take(engine, "mine", "me", "second claim")
-    assert mine.give_back(list) == 0
-    assert mine.give_back(list) == 1
+    assert mine.give_back(list, none) == 0
+    assert mine.give_back(list, none) == 1
+
+
+def test_what_waits_for_a_thread_stays_and_is_looked_at_twice_afterwards(engine: sa.Engine) -> None:
+    mine = orphans(engine)
+    assert mine.give_back(list, none) == 0
+    assert [mine.give_back(list, lambda: 1) for _ in range(3)] == [0, 0, 0]
+    assert mine.give_back(list, none) == 0
+    assert mine.give_back(list, none) == 1
+
+
+def test_only_the_claim_that_was_seen_is_given_back(engine: sa.Engine) -> None:
+    take(engine, "mine", "me", "second claim")
+    assert not give_back(engine, "mine", "me", "first claim")
+    assert not give_back(engine, "mine", "another", "second claim")
+    assert waiting(engine) == []
+    assert give_back(engine, "mine", "me", "second claim")
+    assert waiting(engine) == ["mine"]

@@ -12,9 +12,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from dbos import _core as dbos_core
 from dbos import _workflow_commands
 
 from bot.errors import InvalidArgument, RateLimited
@@ -23,6 +25,7 @@ from bot.jobs import DeadLetters, Inbox, Job, Worker, debounce, retry
 from bot.jobs import worker as worker_module
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
 from bot.jobs.database import BACKGROUND_QUEUE, input_table, queue_engine, trials, workflow_table
+from bot.jobs.orphans import Orphans
 from bot.jobs.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
@@ -132,6 +135,38 @@ def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> N
     for of_issue in deliveries.values():
         assert [delivery for delivery, _, _ in bench.calls(*of_issue)] == of_issue
     assert not together.broken, "three issues were not worked on at the same time"
+
+
+def test_what_is_taken_and_waits_for_a_thread_is_not_given_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DBOS takes more than it has threads for where jobs are slow to begin, as on a machine that stood still."""
+    begin = dbos_core.ActiveWorkflowById.add
+
+    def late(*arguments: Any) -> Any:
+        time.sleep(0.4)
+        return begin(*arguments)
+
+    monkeypatch.setattr(dbos_core.ActiveWorkflowById, "add", late)
+    deliveries = [f"many-{n}" for n in range(60)]
+    for n, delivery in enumerate(deliveries):
+        bench.reactions[delivery] = lambda job: time.sleep(0.4)
+        assert bench.inbox.put(delivery, event(n // 8 + 1, repo_id=100 + n % 8, installation=100 + n % 8))
+    orphans = Orphans(bench.engine, bench.worker._executor.id)
+    most = 0
+
+    def all_done() -> bool:
+        most_waiting(bench.worker._unbegun())
+        assert orphans.give_back(bench.worker._running, bench.worker._unbegun) == 0
+        # Longer than a job takes to begin.
+        time.sleep(0.9)
+        return bench.statuses(*deliveries) == ["SUCCESS"] * 60
+
+    def most_waiting(now: int) -> None:
+        nonlocal most
+        most = max(most, now)
+
+    bench.wait(all_done)
+    assert most > 0, "nothing had to wait for a thread"
+    assert sorted(call[0] for call in bench.calls(*deliveries)) == sorted(deliveries), "each was done once"
 
 
 def test_at_rest_a_delivery_is_begun_within_half_a_second(bench: Bench, number: int) -> None:
