@@ -9,7 +9,6 @@ import itertools
 import logging
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,15 @@ from dbos import _workflow_commands
 
 from bot.errors import InvalidArgument, RateLimited
 from bot.events import IndexEvent, IssueEvent, RepositorySummary
-from bot.jobs import DeadLetters, Inbox, Job, Worker, debounce, retry
+from bot.jobs import Inbox, Job, debounce, retry
 from bot.jobs import worker as worker_module
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
-from bot.jobs.database import BACKGROUND_QUEUE, input_table, queue_engine, trials, workflow_table
+from bot.jobs.database import BACKGROUND_QUEUE, input_table, trials, workflow_table
 from bot.jobs.orphans import Orphans
 from bot.jobs.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
+from tests.jobs.bench import Bench
 
 _number = itertools.count(1)
 
@@ -36,58 +36,6 @@ _number = itertools.count(1)
 def event(number: int, action: str = "opened", repo_id: int = 5, installation: int = 1) -> IssueEvent:
     repository = RepositorySummary(repo_id, RepoRef("acme", "app"), private=False)
     return IssueEvent(action, installation, repository, number, Actor("ann"), Actor("ann"))
-
-
-class Bench:
-    """A running worker whose handler does what the test has said for a delivery."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.inbox = Inbox(settings)
-        self.dead_letters = DeadLetters(settings)
-        self.engine = queue_engine(settings)
-        self.lock = threading.Lock()
-        self.handled: list[tuple[str, int, float]] = []
-        self.running: dict[str, int] = defaultdict(int)
-        self.overlaps = 0
-        self.arrived: dict[str, float] = {}
-        self.reactions: dict[str, Callable[[Job], None]] = {}
-        self.worker = Worker(settings, self.handle)
-
-    def handle(self, job: Job) -> None:
-        with self.lock:
-            self.arrived[job.delivery_id] = job.arrived
-            self.handled.append((job.delivery_id, job.attempt, time.time()))
-            self.running[job.event.partition] += 1
-            self.overlaps += self.running[job.event.partition] > 1
-        try:
-            if reaction := self.reactions.get(job.delivery_id):
-                reaction(job)
-        finally:
-            with self.lock:
-                self.running[job.event.partition] -= 1
-
-    def calls(self, *deliveries: str) -> list[tuple[str, int, float]]:
-        """What was handled of these deliveries, in order: delivery, attempt, time."""
-        with self.lock:
-            return [call for call in self.handled if call[0] in deliveries]
-
-    def wait(self, condition: Callable[[], bool], seconds: float = 60.0) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, "it did not happen in time"
-            time.sleep(0.01)
-
-    def statuses(self, *ids: str) -> list[str]:
-        workflows = workflow_table(self.engine)
-        query = sa.select(workflows.c.status).where(workflows.c.workflow_uuid.in_(ids))
-        with self.engine.connect() as connection:
-            return list(connection.execute(query.order_by(workflows.c.workflow_uuid)).scalars())
-
-    def has_content(self, workflow_id: str) -> bool:
-        inputs = input_table(self.engine)
-        query = sa.select(inputs.c.workflow_uuid).where(inputs.c.workflow_uuid == workflow_id)
-        with self.engine.connect() as connection:
-            return connection.execute(query).first() is not None
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
