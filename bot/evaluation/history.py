@@ -6,8 +6,9 @@ Labels of issues are left out of the rows: they are those of today, and a replay
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.evaluation.statements import Kind, Statement, read_comment
@@ -16,6 +17,8 @@ from bot.model import RepoRef
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
 _MARKS = {"MarkedAsDuplicateEvent": Kind.MARKS, "UnmarkedAsDuplicateEvent": Kind.UNMARKS}
+# GitHub's "Close with comment" does one right after the other.
+_TOGETHER = timedelta(minutes=5)
 # A label such as `duplicate`, `type: duplicate`, `status/duplicate`: it is one, of whatever.
 _LABEL = re.compile(r"(?:^|[^a-z])(?:duplicate|dupe)(?:[^a-z]|$)", re.IGNORECASE)
 
@@ -60,22 +63,37 @@ class Said:
 
 def statements_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Statement, ...]:
     """The statements that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-    return tuple(Statement(Kind(one["kind"]), one["of"], one["at"]) for one in rows)
+    return tuple(Statement(Kind(one["kind"]), one["of"], one["at"], one["by"]) for one in rows)
 
 
 def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
     """What was said of an issue, as `bot.github.history` gives it."""
     said = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
+    closing = next((event for event in node["closings"]["nodes"] if event and event["actor"]), None)
+    closer = closing["actor"]["login"] if closing else ""
+    if closing and closer != (node["author"] or {}).get("login"):
+        said.append(Statement(Kind.CLOSES, None, closing["createdAt"], closer))
     for comment in filter(None, node["comments"]["nodes"]):
         author = comment["author"] or {}
         # Bots name candidates all the time, this one first of all.
         if author.get("__typename") != "Bot":
-            member = comment["authorAssociation"] in MEMBERS
-            statement = read_comment(comment["body"], repo, comment["createdAt"], by_member=member)
+            statement = read_comment(
+                comment["body"],
+                repo,
+                comment["createdAt"],
+                by_member=comment["authorAssociation"] in MEMBERS,
+                by=author.get("login", ""),
+                closing=closing is not None and author.get("login") == closer and _together(comment, closing),
+            )
             said += [statement] if statement else []
     labels = [label["name"] for label in (node["labels"] or {}).get("nodes") or () if label]
     closed_so = node["stateReason"] == "DUPLICATE" or any(_LABEL.search(name) for name in labels)
     return Said(closed_so, tuple(sorted(said, key=lambda one: one.at)))
+
+
+def _together(comment: Mapping[str, Any], closing: Mapping[str, Any]) -> bool:
+    one, other = (datetime.fromisoformat(event["createdAt"]) for event in (comment, closing))
+    return abs(one - other) <= _TOGETHER
 
 
 def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
@@ -106,13 +124,17 @@ def _mark(event: Mapping[str, Any]) -> Statement:
 
 
 def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[Row]:
-    """The rows in the order of arrival. `duplicate_of` stands only where it is sure; doubt is said as doubt."""
+    """The rows in the order of arrival. `duplicate_of` stands only where it is sure; doubt is said as doubt.
+
+    GitHub says who is a member today. Who has ever closed an issue of somebody else was one then.
+    """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}
-    return [_row(one, known, repo) for one in ordered]
+    maintainers = {said.by for one in ordered for said in one.statements if said.kind is Kind.CLOSES}
+    return [_row(one, known, maintainers, repo) for one in ordered]
 
 
-def _row(one: PastRecord, known: set[int], repo: RepoRef) -> Row:
+def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: RepoRef) -> Row:
     row: Row = {
         "id": one.number,
         "title": one.title,
@@ -121,7 +143,7 @@ def _row(one: PastRecord, known: set[int], repo: RepoRef) -> Row:
         "closed_at": one.closed_at,
         "author": one.author,
     }
-    certain, original = conclusion(one.statements, closed_as_duplicate=one.closed_as_duplicate)
+    certain, original = conclusion(one.statements, maintainers, closed_as_duplicate=one.closed_as_duplicate)
     if certain and one.closed_at is None:
         # Open (again): somebody sees it otherwise by now.
         return row | {"maybe_related": True}
@@ -131,12 +153,14 @@ def _row(one: PastRecord, known: set[int], repo: RepoRef) -> Row:
             row["body_mentions_master"] = True
     elif certain:
         row["dup_unknown_master"] = True
-    elif any(said.kind is Kind.HINTS for said in one.statements):
+    elif any(said.kind in (Kind.HINTS, Kind.CLAIMS) for said in one.statements):
         row["maybe_related"] = True
     return row
 
 
-def conclusion(statements: Sequence[Statement], *, closed_as_duplicate: bool) -> tuple[bool, int | None]:
+def conclusion(
+    statements: Sequence[Statement], maintainers: Collection[str], *, closed_as_duplicate: bool
+) -> tuple[bool, int | None]:
     """Whether an issue is a duplicate, and of which number (None: not known). The last word counts.
 
     A mark that was taken back ends what was said of the same original. Where the reason of closing or a label says
@@ -145,11 +169,11 @@ def conclusion(statements: Sequence[Statement], *, closed_as_duplicate: bool) ->
     certain, original = False, None
     hint = None
     for said in statements:
-        if said.kind in (Kind.SAYS, Kind.MARKS):
+        if said.kind in (Kind.SAYS, Kind.MARKS) or (said.kind is Kind.CLAIMS and said.by in maintainers):
             certain, original = True, said.of
         elif said.kind is Kind.UNMARKS and said.of == original:
             certain, original = False, None
-        elif said.kind is Kind.HINTS:
+        elif said.kind in (Kind.HINTS, Kind.CLAIMS):
             hint = said.of
     if closed_as_duplicate and not certain:
         return True, hint

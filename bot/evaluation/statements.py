@@ -17,29 +17,48 @@ _CONTEXT = 120
 
 
 class Kind(StrEnum):
-    """`SAYS`: it is one. `HINTS`: it may be one. `MARKS` and `UNMARKS`: GitHub's own events."""
+    """`SAYS`: it is one. `CLAIMS`: the same, by somebody who is no member today. `HINTS`: it may be one.
+
+    `MARKS`, `UNMARKS` and `CLOSES` are GitHub's own events; the last stands where somebody else than its author closed
+    an issue, which only people can who may triage.
+    """
 
     SAYS = "says"
+    CLAIMS = "claims"
     HINTS = "hints"
     MARKS = "marks"
     UNMARKS = "unmarks"
+    CLOSES = "closes"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`of` is the original's number in the same repository; None for one elsewhere, or out of sight."""
+    """`of` is the original's number in the same repository; None for one elsewhere, or out of sight.
+
+    `by` is the login of who claims or closes, where it matters.
+    """
 
     kind: Kind
     of: int | None
     at: str
+    by: str = ""
 
 
 # Code and quotations are not what the commenter says.
 _NOT_SAID = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`|^ {0,3}>.*?$", re.MULTILINE | re.DOTALL)
+_ISSUE = (
+    r"[\[(<]?(?:(?P<here>[\w-]+/[\w.-]+)?(?:#|GH-)|https?://[^\s/]+/(?P<there>[\w-]+/[\w.-]+)/(?:issues|pull)/)"
+    r"(?P<number>[1-9]\d{0,8})\b"
+)
+_REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
 _CLAIM = re.compile(
-    r"\b(?:duplicates?|dup(?:e|li)?s?)\s+(?:of|to)\s+(?:(?:the\s+)?(?:issue|bug|report)\s+)?[\[(<]?"
-    r"(?:(?P<here>[\w-]+/[\w.-]+)?(?:#|GH-)|https?://[^\s/]+/(?P<there>[\w-]+/[\w.-]+)/(?:issues|pull)/)"
-    r"(?P<number>[1-9]\d{0,8})\b",
+    r"\b(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|in\s+favou?r\s+of)\s+(?:(?:the\s+)?(?:issue|bug|report)\s+)?"
+    + _ISSUE,
+    re.IGNORECASE,
+)
+# "This is #12 again, so closing as a duplicate": not the duplicate key or symbol that an issue may be about.
+_CALLED_ONE = re.compile(
+    r"\b(?:as|an?|is|another|known)\s+(?:duplicate|dupe?)\b(?=\s*(?:[.,;:!)(-]|\Z|\n|(?:of|and|but|so|then|thanks)\b))",
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
@@ -51,20 +70,40 @@ _DOUBTED = re.compile(
 )
 
 
-def read_comment(text: str, repo: RepoRef, at: str, *, by_member: bool) -> Statement | None:
+def read_comment(
+    text: str, repo: RepoRef, at: str, *, by_member: bool, by: str = "", closing: bool = False
+) -> Statement | None:
     """What a comment says; None where it says nothing of the kind, or denies it.
 
-    What others than members say, and what members only suppose, is a hint. Of several claims the first counts.
+    What members only suppose is a hint, and so is what others suppose; what others say plainly is a claim. Of several
+    the first counts. With a comment that goes with the `closing` of the issue by the same person nothing is left open:
+    what is supposed there is said, and one that calls the issue a duplicate and names a single other one says of which.
     """
     said = _NOT_SAID.sub(" ", text)
     for claim in _CLAIM.finditer(said):
-        before = _SENTENCE_END.split(said[max(0, claim.start() - _CONTEXT) : claim.start()])[-1]
+        before = _sentence_before(said, claim.start())
         if _DENIED.search(before):
             continue
-        place = claim["here"] or claim["there"]
-        same = place is None or place.lower() == str(repo).lower()
         end = _SENTENCE_END.search(said, claim.end())
-        unsure = _DOUBTED.search(before) or (end and end[0] == "?")
-        kind = Kind.SAYS if by_member and not unsure else Kind.HINTS
-        return Statement(kind, int(claim["number"]) if same else None, at)
-    return None
+        if closing:
+            kind = Kind.SAYS
+        elif _DOUBTED.search(before) or (end and end[0] == "?"):
+            kind = Kind.HINTS
+        else:
+            kind = Kind.SAYS if by_member else Kind.CLAIMS
+        return Statement(kind, _number(claim, repo), at, by if kind is Kind.CLAIMS else "")
+    called = _CALLED_ONE.search(said) if closing else None
+    if called is None or _DENIED.search(_sentence_before(said, called.start())):
+        return None
+    named = {_number(one, repo) for one in _REFERENCE.finditer(said)}
+    return Statement(Kind.SAYS, named.pop(), at) if len(named) == 1 else None
+
+
+def _sentence_before(text: str, position: int) -> str:
+    return _SENTENCE_END.split(text[max(0, position - _CONTEXT) : position])[-1]
+
+
+def _number(issue: re.Match[str], repo: RepoRef) -> int | None:
+    """The number of an issue of this repository; None for one elsewhere."""
+    place = issue["here"] or issue["there"]
+    return int(issue["number"]) if place is None or place.lower() == str(repo).lower() else None

@@ -36,7 +36,10 @@ _QUERY = f"""query History(
         author {{ __typename login }}
         stateReason(enableDuplicate: true)
         labels(first: {_LABELS}) {{ nodes {{ name }} }}
-        comments(last: {_COMMENTS}) {{ nodes {{ author {{ __typename }} authorAssociation body createdAt }} }}
+        comments(last: {_COMMENTS}) {{ nodes {{ author {{ __typename login }} authorAssociation body createdAt }} }}
+        closings: timelineItems(last: 1, itemTypes: [CLOSED_EVENT]) {{
+          nodes {{ ... on ClosedEvent {{ createdAt actor {{ login }} }} }}
+        }}
         timelineItems(last: {_MARKS}, itemTypes: [MARKED_AS_DUPLICATE_EVENT, UNMARKED_AS_DUPLICATE_EVENT]) {{
           nodes {{
             __typename

@@ -76,6 +76,38 @@ def test_a_duplicate_is_what_members_made_one(client: RepoClient, sim: Simulator
     assert not {"duplicate_of", "maybe_related", "dup_unknown_master"} & rows[1].keys()
 
 
+def test_who_closed_an_issue_of_somebody_else_was_a_maintainer(
+    client: RepoClient, sim: Simulator, tmp_path: Path
+) -> None:
+    """GitHub tells who is a member today, of whom most of an old project's maintainers are none any more."""
+    sim.set_permission("acme/app", "olga", "write")
+    sim.close_issue("acme/app", 2, "olga")
+    sim.comment("acme/app", 3, "olga", "Dup of #1")
+    sim.close_issue("acme/app", 3, "rita")
+    sim.comment("acme/app", 4, "olga", "Looks like a dup of #1")
+    sim.close_issue("acme/app", 4, "rita")
+    sim.comment("acme/app", 5, "eve", "Dup of #1")
+    sim.close_issue("acme/app", 5, "ann")
+    sim.set_permission("acme/app", "olga", "read")
+    rows = read(client, tmp_path)
+    assert rows[3]["duplicate_of"] == 1
+    for number in (4, 5):
+        assert ("duplicate_of" in rows[number], rows[number]["maybe_related"]) == (False, True), number
+
+
+def test_who_closes_an_issue_with_a_word_has_decided(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    sim.comment("acme/app", 2, "rita", "I think this is a dupe of #1, thanks!")
+    sim.close_issue("acme/app", 2, "rita", "not_planned")
+    sim.comment("acme/app", 3, "ann", "Oh, this is #1 again. Closing as a duplicate.")
+    sim.close_issue("acme/app", 3, "ann")
+    sim.comment("acme/app", 4, "rita", "I think this is a dupe of #1")
+    sim.clock.advance(3_600)
+    sim.close_issue("acme/app", 4, "rita")
+    rows = read(client, tmp_path)
+    assert (rows[2]["duplicate_of"], rows[3]["duplicate_of"]) == (1, 1)
+    assert "duplicate_of" not in rows[4], "an hour later it may be closed for another reason"
+
+
 def test_the_last_word_counts(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
     one, two = sim.issue("acme/app", 1), sim.issue("acme/app", 2)
     sim.close_issue("acme/app", 3, "rita", "duplicate", one)
@@ -172,7 +204,7 @@ def test_half_a_line_and_an_old_version_are_read_again(client: RepoClient, tmp_p
     path.write_text(text[: len(text) * 2 // 3], encoding="utf-8")
     assert read(client, tmp_path) == whole
     assert read(client, tmp_path) == whole
-    path.write_text(text.replace('"version": 1', '"version": 0').replace("Login", "Logon"), encoding="utf-8")
+    path.write_text(text.replace('"version": 2', '"version": 1').replace("Login", "Logon"), encoding="utf-8")
     assert read(client, tmp_path) == whole
 
 

@@ -12,8 +12,8 @@ from bot.model import RepoRef
 REPO = RepoRef("acme", "app")
 
 
-def read(text: str, *, by_member: bool = True) -> tuple[str, int | None] | None:
-    found = read_comment(text, REPO, "2024-01-01T00:00:00Z", by_member=by_member)
+def read(text: str, *, by_member: bool = True, closing: bool = False) -> tuple[str, int | None] | None:
+    found = read_comment(text, REPO, "2024-01-01T00:00:00Z", by_member=by_member, by="eve", closing=closing)
     return None if found is None else (found.kind.value, found.of)
 
 
@@ -30,6 +30,10 @@ def read(text: str, *, by_member: bool = True) -> tuple[str, int | None] | None:
         "Not sure why this came up again. Duplicate of #7",
         "Is it slow for you? Duplicate of #7",
         "Closing, this is duplicate to bug #7",
+        "Dup #7, which has the trace",
+        "This is in fact a duplicate: https://github.com/acme/app/issues/7",
+        "Closing in favor of #7.",
+        "Closing this one in favour of issue #7",
     ],
 )
 def test_a_member_says_it(text: str) -> None:
@@ -49,8 +53,41 @@ def test_a_supposition_is_a_hint(text: str) -> None:
     assert read(text) == ("hints", 7)
 
 
-def test_what_others_say_is_a_hint() -> None:
-    assert read("Duplicate of #7", by_member=False) == ("hints", 7)
+def test_what_others_say_plainly_is_a_claim_of_theirs() -> None:
+    found = read_comment("Duplicate of #7", REPO, "", by_member=False, by="eve")
+    assert found is not None
+    assert (found.kind, found.of, found.by) == (Kind.CLAIMS, 7, "eve")
+    assert read("Maybe a duplicate of #7", by_member=False) == ("hints", 7)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I think this is a dupe of #7, thanks!",
+        "Duplicate of #7?",
+        "This is #7 striking again, so closing as a duplicate.",
+        "Known since #7. Closing this as a dupe of that one.",
+        "It is a duplicate. See https://github.com/acme/app/issues/7",
+    ],
+)
+@pytest.mark.parametrize("by_member", [True, False])
+def test_whoever_closes_with_it_leaves_nothing_open(text: str, by_member: bool) -> None:
+    assert read(text, by_member=by_member, closing=True) == ("says", 7)
+    assert read(text, by_member=by_member) in (("hints", 7), None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This is not a duplicate, but #7 has fixed it.",
+        "Closing: a duplicate key is reported since #7.",
+        "Fixed together with #7.",
+        "As a duplicate of what? #7, #8?",
+        "This is a duplicate.",
+    ],
+)
+def test_a_closing_comment_that_does_not_say_of_which_says_nothing(text: str) -> None:
+    assert read(text, closing=True) is None
 
 
 def test_an_original_elsewhere_has_no_number_here() -> None:
@@ -84,8 +121,9 @@ def test_a_denial_does_not_hide_what_follows() -> None:
 
 @given(st.text(alphabet="duplicate of#7GH-/\n`>.? ", max_size=300))
 def test_any_text_can_be_read(text: str) -> None:
-    found = read_comment(text, REPO, "", by_member=True)
-    assert found is None or found.kind in Kind
+    for closing in (False, True):
+        found = read_comment(text, REPO, "", by_member=True, closing=closing)
+        assert found is None or found.kind in Kind
 
 
 @pytest.mark.parametrize(

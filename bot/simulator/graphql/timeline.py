@@ -1,4 +1,4 @@
-"""What happened to an issue, of which GraphQL alone tells what an issue was marked as a duplicate of.
+"""What happened to an issue: GraphQL alone tells what it was marked as a duplicate of.
 
 https://docs.github.com/graphql/reference/objects#markedasduplicateevent
 """
@@ -17,11 +17,16 @@ from bot.simulator.rest.issues import moment
 from bot.simulator.state.issues import Comment, Issue, TimelineEvent
 
 _EVENTS = {
+    "CLOSED_EVENT": "closed",
     "ISSUE_COMMENT": "commented",
     "MARKED_AS_DUPLICATE_EVENT": "marked_as_duplicate",
     "UNMARKED_AS_DUPLICATE_EVENT": "unmarked_as_duplicate",
 }
-_TYPES = {"marked_as_duplicate": "MarkedAsDuplicateEvent", "unmarked_as_duplicate": "UnmarkedAsDuplicateEvent"}
+_TYPES = {
+    "closed": "ClosedEvent",
+    "marked_as_duplicate": "MarkedAsDuplicateEvent",
+    "unmarked_as_duplicate": "UnmarkedAsDuplicateEvent",
+}
 
 
 @field("Issue.timelineItems")
@@ -49,12 +54,16 @@ def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[
     if entry.event == "commented":
         comment: Comment = entry.data["comment"]
         return comment
-    original: Issue = entry.data["canonical"]
-    return {
+    shared = {
         "__typename": _TYPES[entry.event],
         "id": entry.node_id,
         "actor": entry.actor,
         "createdAt": iso(entry.created_at),
+    }
+    if entry.event == "closed":
+        return shared
+    original: Issue = entry.data["canonical"]
+    return shared | {
         "canonical": original if can_see(ctx.sim, ctx.caller, original.repository) else None,
         "duplicate": subject,
         "isCrossRepository": original.repository is not subject.repository,

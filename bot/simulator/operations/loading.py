@@ -37,10 +37,11 @@ class LoadingOperations(ProjectOperations, DiscussionOperations):
     ) -> int:
         """Put the issues of a JSON Lines file into the repository (made if there is none) and return how many.
 
-        A line has `id, title, body, created_at, closed_at` and maybe `author`, `duplicate_of` (another line's id),
-        `labels`, `state_reason`, `reactions` (GitHub's word for the emoji → how many) and `comments` (each with `body`,
-        `created_at`, maybe `author`). Issues get the next numbers in the order of `created_at`; closed is what has a
-        `closed_at`, with the reason `duplicate` where it has a `duplicate_of`, of which it was then marked a duplicate.
+        A line has `id, title, body, created_at, closed_at` and maybe `author`, `closed_by`, `duplicate_of` (another
+        line's id), `labels`, `state_reason`, `reactions` (GitHub's word for the emoji → how many) and `comments` (each
+        with `body`, `created_at`, maybe `author`). Issues get the next numbers in the order of `created_at`; closed is
+        what has a `closed_at`, with the reason `duplicate` where it has a `duplicate_of`, of which it was then marked a
+        duplicate.
         Texts are cut to what GitHub takes. No event is emitted, and mentions or "Duplicate of" in a text do nothing.
         """
         if isinstance(repository, str) and repository.lower() not in self.names:
@@ -68,6 +69,10 @@ class LoadingOperations(ProjectOperations, DiscussionOperations):
         if row.get("closed_at"):
             issue.state, issue.state_reason = "closed", _reason(row.get("state_reason") or "completed")
             issue.closed_at = issue.updated_at = _moment(row["closed_at"])
+            if row.get("closed_by"):
+                issue.closed_by = self._account(row["closed_by"])
+                closed = self.record(issue, "closed", issue.closed_by, state_reason=issue.state_reason)
+                closed.created_at = issue.closed_at
             repo.open_issues -= 1
         elif row.get("state_reason") == "reopened":
             issue.state_reason = "reopened"
@@ -91,7 +96,9 @@ class LoadingOperations(ProjectOperations, DiscussionOperations):
         self.record(issue, "commented", author, comment=made).created_at = when
 
     def _author(self, row: dict[str, Any]) -> Account:
-        login = row.get("author") or "ghost"
+        return self._account(row.get("author") or "ghost")
+
+    def _account(self, login: str) -> Account:
         return self.who(login, "Bot" if login.endswith("[bot]") else "User")
 
 
