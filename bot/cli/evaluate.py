@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ import click
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from bot import settings as host
 from bot.cli.asking_options import asking_options, read_weights
@@ -21,6 +22,7 @@ from bot.cli.progress import progress_bar
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
+from bot.render.escape import clean
 
 if TYPE_CHECKING:
     from bot.evaluation.report import Evaluation
@@ -121,7 +123,7 @@ def evaluate(
     if as_json:
         click.echo(json.dumps({"source": source} | result.to_json() | {"says": says(result)}, indent=2))
     else:
-        show(result)
+        show(result, {issue.id: issue.title for issue in trial.issues})
 
 
 def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:
@@ -214,8 +216,8 @@ def says(found: Evaluation) -> dict[str, str]:
     return {"advice": words.advice(found), "last_month": words.last_month(found), "history": words.history(found)}
 
 
-def show(found: Evaluation) -> None:
-    """Print an evaluation for a person: sentences first, then the tables."""
+def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
+    """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids."""
     from bot.render import evaluation as words
 
     console = Console(highlight=False, width=None if Console().width >= _WIDTH else _WIDTH)
@@ -226,6 +228,12 @@ def show(found: Evaluation) -> None:
     console.print(_retrieval(found))
     console.print(_limits(found))
     console.print(_thresholds(found))
+    if found.unmarked:
+        console.print(f"{words.unmarked(found)}\n")
+        for one in found.unmarked:
+            for lead, id in ((f"  {words.percent(one.confidence):>4} ", one.id), ("       ", one.candidate)):
+                line = clean(f"{f'#{id}' if isinstance(id, int) else id} {titles.get(id, '')}")
+                console.print(Text(lead + line), no_wrap=True, overflow="ellipsis", soft_wrap=False)
     console.print(f"\n{words.caution(found)}", style="dim")
 
 

@@ -35,6 +35,7 @@ class Figures:
     caution: str
     pictures: tuple[str, str]
     cuts: tuple[Cut, ...]
+    unmarked: str
     evaluation: Evaluation
     snippet: str
 
@@ -94,9 +95,16 @@ def figures(found: Evaluation, bar: float, made: datetime) -> Figures:
             )
             for cut, row in sorted(rows.items())
         ),
+        unmarked=words.unmarked(found),
         evaluation=found,
         snippet="" if recommended in (None, found.at.cut) else f"min_confidence: {recommended:g}",
     )
+
+
+def named(kept: Kept) -> set[int]:
+    """The issues whose titles the page shows."""
+    unmarked = kept.result.unmarked if kept.result else ()
+    return {id for one in unmarked for id in (one.id, one.candidate) if isinstance(id, int)}
 
 
 def seen_at(found: Evaluation, bar: float) -> Evaluation:

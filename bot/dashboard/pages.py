@@ -217,10 +217,12 @@ class _Pages:
     def evaluation(self, repository: StoredRepository) -> Page:
         """How well the bot would have done here, and how far the present evaluation has come."""
         data, bar = self._data, self._data.bar(repository)
+        kept = data.evaluation(repository)
         return render_template(
             "dashboard/evaluation.html",
             repository=repository,
-            page=evaluation.page(data.evaluation(repository), bar.value, data.clock()),
+            page=evaluation.page(kept, bar.value, data.clock()),
+            titles=data.titles(repository, evaluation.named(kept)),
             ready=data.ready(repository),
             file=CONFIG_PATH,
             set_there=bar.origin is Origin.SETTINGS,

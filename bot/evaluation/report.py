@@ -24,6 +24,7 @@ from bot.evaluation.metrics import (
     speaking,
     split,
 )
+from bot.evaluation.unmarked import Unmarked, likeliest
 
 CURVE = tuple(step / 100 for step in range(1, 100))
 """The thresholds that are drawn."""
@@ -76,8 +77,9 @@ class Advice:
 class Evaluation:
     """All figures. `asked` arrivals were asked about for the `arrivals` that can be judged (a sample, if fewer).
 
-    `at` is what happens at `min_confidence`; `monthly` is by threshold, and so is `last_month`: not an average, but the
-    issues of the thirty days before the last arrival.
+    `at` is what happens at `min_confidence`, and `unmarked` is where it is surest though no label says that it is
+    right, for somebody to read. `monthly` is by threshold, and so is `last_month`: not an average, but the issues of
+    the thirty days before the last arrival.
     """
 
     issues: int
@@ -93,6 +95,7 @@ class Evaluation:
     monthly: dict[float, Monthly]
     last_month: dict[float, Monthly]
     at: Speaking
+    unmarked: tuple[Unmarked, ...]
     advice: Advice
 
     @property
@@ -119,6 +122,7 @@ class Evaluation:
             "thresholds": [asdict(row) | {"monthly": asdict(self.monthly[row.cut])} for row in self.cuts],
             "min_confidence": asdict(self.at)
             | {"monthly": asdict(self.monthly[self.at.cut]), "last_month": asdict(self.last_month[self.at.cut])},
+            "unmarked": [asdict(one) for one in self.unmarked],
             "advice": asdict(self.advice)
             | ({} if self.advice.threshold is None else {"last_month": asdict(self.last_month[self.advice.threshold])}),
         }
@@ -146,6 +150,7 @@ def evaluate(
         monthly={row.cut: _month(row, a_month, sum(one.weight for one in judged)) for row in (*curve, at)},
         last_month=_last_month(judged, arrived, (*CURVE, min_confidence)),
         at=at,
+        unmarked=likeliest(judged),
         advice=advise([row for row in curve if row.cut in CUTS], found.queries, silent),
     )
 

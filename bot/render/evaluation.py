@@ -112,6 +112,16 @@ def advice(found: Evaluation) -> str:
     return text
 
 
+def unmarked(found: Evaluation) -> str:
+    """What the list is of those that it is surest of and nobody marked; empty where there is none."""
+    if not found.unmarked:
+        return ""
+    return (
+        "These it is surest of, though nobody marked a duplicate there: in the figures they are alarms for nothing. "
+        "Read some. Where they are the same after all, it is better than the figures say."
+    )
+
+
 def caution(found: Evaluation) -> str:
     """What every reader of such figures has to know."""
     text = "A duplicate that nobody marked counts as an alarm for nothing here, so that comments are right more often."

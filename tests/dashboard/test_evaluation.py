@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,6 +15,7 @@ from flask.testing import FlaskClient
 from bot.config import CONFIG_PATH
 from bot.dashboard.evaluation import page, seen_at
 from bot.evaluation.runs import DAY, Kept, Run, Runs, Stage
+from bot.evaluation.unmarked import Unmarked
 from bot.events import EvaluationEvent
 from bot.index.backfill import Backfills, Progress
 from bot.jobs import QueueUnavailable
@@ -53,6 +55,19 @@ def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None
     assert ".20 in force" in said and ".45 recommended 4.9 4.9 100 % 50 % 0 %" in said
     assert answer.text.count("<svg ") == 2 and " style=" not in answer.text and "<style" not in answer.text
     assert "<script" not in answer.text
+
+
+def test_what_it_is_surest_of_without_a_mark_can_be_read(host: Host, evaluated: None, signed_in: SignedIn) -> None:
+    """Only what is still in the index, and titles are strangers' text."""
+    unmarked = (Unmarked(3, 1, 0.5), Unmarked(3, 2, 0.4), Unmarked(9, 1, 0.3))
+    Runs(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked), 1_750_000_000.0)
+    text = signed_in("tara").get(PAGE).text
+    said = html.unescape(words(text))
+    begin = said.index("These it is surest of, though nobody marked a duplicate there")
+    part = said[begin : said.index("How often the first candidate")]
+    assert "50 % #3 Grey map after the update #1 The map stays grey" in part
+    assert "40 % #3 Grey map after the update #2 <script>alert" in part and "<script>" not in text
+    assert "30 %" not in part
 
 
 def test_a_threshold_that_is_set_there_already_is_to_be_changed(

@@ -136,6 +136,18 @@ def test_people_read_sentences_and_tables(file: Path) -> None:
     assert "recommended" not in text
 
 
+def test_people_can_read_what_it_is_surest_of_though_nobody_marked_it(tmp_path: Path) -> None:
+    told = rows()
+    told[40] |= {"title": f"{told[38]['title']}\x1b[31m", "body": told[38]["body"]}
+    file = write(tmp_path / "issues.jsonl", told)
+    text = run("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout
+    part = text[text.index("These it is surest of, though nobody marked a duplicate there") :].split("\n\n")[1]
+    surest = figures(file, "--from", "0")["unmarked"][0]
+    assert (surest["id"], surest["candidate"]) == (41, 39)
+    sure = f"{surest['confidence'] * 100:.0f} %"
+    assert part.splitlines()[:2] == [f"  {sure:>4} #41 {told[38]['title']} [31m", f"       #39 {told[38]['title']}"]
+
+
 def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path) -> None:
     file = write(tmp_path / "a<script>&b.jsonl", rows())
     picture = tmp_path / "picture.svg"

@@ -1,0 +1,29 @@
+"""The likeliest of those that nobody marked: where the bot is surest, and no label says that it is right. Pure.
+
+Some of them are duplicates all the same, as a person sees who reads both. So they are shown, and not only counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bot.evaluation.metrics import Id, Judged, split
+
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Unmarked:
+    """An issue that repeats nothing as far as labels say, and what was found first for it."""
+
+    id: Id
+    candidate: Id
+    confidence: float
+
+
+def likeliest(judged: Iterable[Judged]) -> tuple[Unmarked, ...]:
+    """Up to `SHOWN` of them, likeliest first, of equals the later, which somebody may still remember."""
+    silent = [one for one in split(judged)[1] if one.found]
+    silent.sort(key=lambda one: (one.top, one.arrived), reverse=True)
+    return tuple(Unmarked(one.id, one.found[0][0], one.top) for one in silent[:SHOWN])
