@@ -202,7 +202,11 @@ class Index:
         analyses = {}
         for number, (title, body) in texts.items():
             least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * count)
-            supplied = {line for line in usual.intersection(lines[number]) if seen[line] >= least or line in known}
+            recurring = {line for line in usual.intersection(lines[number]) if seen[line] >= SUPPLIED_ISSUES}
+            supplied = {line for line in recurring if seen[line] >= least} | known.intersection(lines[number])
+            if supplied and recurring.union(supplied).issuperset(own[number]):
+                # An empty form keeps even those lines of it that most people delete.
+                supplied |= recurring
             analyses[number] = self._analyser.read(title, body, lines[number], supplied)
             seen.update(own[number])
             count += 1

@@ -94,6 +94,15 @@ class TestFinding:
         assert ask(index, "kangaroo") == [1, 2, 3, 4, 5], "the first five could not know"
         assert "kangaroo" not in index.analyse(1, "", form).terms["words"]
 
+    def test_an_empty_form_says_nothing_though_most_people_delete_some_of_its_lines(self, index: Index) -> None:
+        form, hint = "Please describe the kangaroo", "A picture of its pouch helps"
+        index.put(1, [issue(n, f"plain{n}x", f"own{n}x") for n in range(1, 2_001)])
+        index.put(1, [issue(n, f"number{n}x", f"{form}\nown{n}x") for n in range(2_001, 2_010)])
+        index.put(1, [issue(n, f"number{n}x", f"{form}\n{hint}\nown{n}x") for n in range(2_010, 2_015)])
+        empty, answered = (index.analyse(1, "", f"{form}\n\n{hint}{more}").terms["words"] for more in ("", "\nIt hops"))
+        assert not empty
+        assert {"pouch", "hop"} <= answered.keys() and "kangaroo" not in answered
+
     def test_frequencies_are_those_of_the_lists_and_follow_changes(self, engine: sa.Engine, index: Index) -> None:
         other = Index(engine, TextAnalyser())
         for first in (1, 40, 41):
