@@ -27,7 +27,10 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PastRecord:
-    """One issue as it is kept: what a row needs, and no text of comments. Times are ISO 8601 as GitHub writes them."""
+    """One issue as it is kept: what a row needs, and no text of comments. Times are ISO 8601 as GitHub writes them.
+
+    `closed_by` is who closed it for somebody else, which only people can who may triage; empty where nobody did.
+    """
 
     number: int
     title: str
@@ -38,6 +41,7 @@ class PastRecord:
     closed_at: str | None
     closed_as_duplicate: bool
     statements: tuple[Statement, ...]
+    closed_by: str = ""
 
     def to_json(self) -> Row:
         """An object for one line of a file."""
@@ -51,10 +55,14 @@ class PastRecord:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was said of one issue being a duplicate; `closed_as_duplicate` by the reason of closing, or by a label."""
+    """What was said of one issue being a duplicate; `closed_as_duplicate` by the reason of closing, or by a label.
+
+    `closed_by` as in `PastRecord`.
+    """
 
     closed_as_duplicate: bool = False
     statements: tuple[Statement, ...] = ()
+    closed_by: str = ""
 
     def to_json(self) -> list[Row]:
         """The statements as a list of objects."""
@@ -63,7 +71,7 @@ class Said:
 
 def statements_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Statement, ...]:
     """The statements that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-    return tuple(Statement(Kind(one["kind"]), one["of"], one["at"], one["by"]) for one in rows)
+    return tuple(Statement(Kind(one["kind"]), one["of"], one["at"], one.get("by", "")) for one in rows)
 
 
 def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
@@ -71,8 +79,6 @@ def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
     said = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
     closing = next((event for event in node["closings"]["nodes"] if event and event["actor"]), None)
     closer = closing["actor"]["login"] if closing else ""
-    if closing and closer != (node["author"] or {}).get("login"):
-        said.append(Statement(Kind.CLOSES, None, closing["createdAt"], closer))
     for comment in filter(None, node["comments"]["nodes"]):
         author = comment["author"] or {}
         # Bots name candidates all the time, this one first of all.
@@ -88,7 +94,8 @@ def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
             said += [statement] if statement else []
     labels = [label["name"] for label in (node["labels"] or {}).get("nodes") or () if label]
     closed_so = node["stateReason"] == "DUPLICATE" or any(_LABEL.search(name) for name in labels)
-    return Said(closed_so, tuple(sorted(said, key=lambda one: one.at)))
+    for_another = closer if closer != (node["author"] or {}).get("login") else ""
+    return Said(closed_so, tuple(sorted(said, key=lambda one: one.at)), for_another)
 
 
 def _together(comment: Mapping[str, Any], closing: Mapping[str, Any]) -> bool:
@@ -109,6 +116,7 @@ def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
         closed_at=node["closedAt"],
         closed_as_duplicate=said.closed_as_duplicate,
         statements=said.statements,
+        closed_by=said.closed_by,
     )
 
 
@@ -130,7 +138,7 @@ def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[Row]:
     """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}
-    maintainers = {said.by for one in ordered for said in one.statements if said.kind is Kind.CLOSES}
+    maintainers = {one.closed_by for one in ordered if one.closed_by}
     return [_row(one, known, maintainers, repo) for one in ordered]
 
 
@@ -153,7 +161,7 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
             row["body_mentions_master"] = True
     elif certain:
         row["dup_unknown_master"] = True
-    elif any(said.kind in (Kind.HINTS, Kind.CLAIMS) for said in one.statements):
+    elif any(said.kind is Kind.HINTS for said in one.statements):
         row["maybe_related"] = True
     return row
 
@@ -163,17 +171,18 @@ def conclusion(
 ) -> tuple[bool, int | None]:
     """Whether an issue is a duplicate, and of which number (None: not known). The last word counts.
 
+    What one of the `maintainers` says plainly is said, whatever they are today.
     A mark that was taken back ends what was said of the same original. Where the reason of closing or a label says
     that it is a duplicate, a hint at the original is enough.
     """
     certain, original = False, None
     hint = None
     for said in statements:
-        if said.kind in (Kind.SAYS, Kind.MARKS) or (said.kind is Kind.CLAIMS and said.by in maintainers):
+        if said.kind in (Kind.SAYS, Kind.MARKS) or said.by in maintainers:
             certain, original = True, said.of
         elif said.kind is Kind.UNMARKS and said.of == original:
             certain, original = False, None
-        elif said.kind in (Kind.HINTS, Kind.CLAIMS):
+        elif said.kind is Kind.HINTS:
             hint = said.of
     if closed_as_duplicate and not certain:
         return True, hint

@@ -14,11 +14,9 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.evaluation.history import PastRecord
+from bot.evaluation.statements import READING
 from bot.model import RepoRef
 from bot.private import make_file
-
-# Rises whenever records are made in another way, so that old files are read from GitHub again.
-VERSION = 2
 
 
 def erase_history(home: Path, repo_id: int) -> None:
@@ -54,9 +52,9 @@ class KeptHistory:
         self.records: dict[int, PastRecord] = {}
         self.etag = ""
         self._path = _file(home, repo_id)
-        self._first = {"version": VERSION, "repository": str(repo)}
+        self._first = {"version": READING, "repository": str(repo)}
         lines = [] if fresh else self._lines()
-        if lines and lines[0].get("version") == VERSION:
+        if lines and lines[0].get("version") == READING:
             for line in lines[1:]:
                 self._take(line)
         else:

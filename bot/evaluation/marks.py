@@ -29,6 +29,7 @@ class Marks(Part):
                 "number": number,
                 "closed_as_duplicate": one.closed_as_duplicate,
                 "statements": json.dumps(one.to_json()),
+                "closed_by": one.closed_by or None,
             }
             for number, one in said.items()
             if one != Said()
@@ -41,10 +42,12 @@ class Marks(Part):
 
     def said(self, repo_id: int) -> dict[int, Said]:
         """What was said, by number; nothing of issues of which nothing was."""
-        query = sa.select(table.c.number, table.c.closed_as_duplicate, table.c.statements)
+        query = sa.select(table.c.number, table.c.closed_as_duplicate, table.c.statements, table.c.closed_by)
         with self._engine.connect() as connection:
             return {
-                row.number: Said(row.closed_as_duplicate, statements_of(json.loads(row.statements)))
+                row.number: Said(
+                    row.closed_as_duplicate, statements_of(json.loads(row.statements)), row.closed_by or ""
+                )
                 for row in connection.execute(query.where(table.c.repo_id == repo_id))
             }
 
@@ -67,6 +70,7 @@ class Marks(Part):
                     closed_at=None if row.closed_at is None else _time(row.closed_at),
                     closed_as_duplicate=of_it.closed_as_duplicate,
                     statements=of_it.statements,
+                    closed_by=of_it.closed_by,
                 )
 
 

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from pydantic import TypeAdapter, ValidationError
 
 from bot.evaluation.report import Evaluation
+from bot.evaluation.statements import READING
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.evaluation_tables import evaluations as table
@@ -108,8 +109,10 @@ class Runs(Part):
             before = _run(row)
             if wait(before, now):
                 return None
-            run = Run(Stage.READING, chain, now, now, read_until=before.read_until)
-            connection.execute(sa.update(table).where(table.c.repo_id == repo_id).values(**_values(run)))
+            # What was read in another way is read again from the beginning.
+            run = Run(Stage.READING, chain, now, now, read_until=before.read_until if row.reading == READING else "")
+            begun = sa.update(table).where(table.c.repo_id == repo_id)
+            connection.execute(begun.values(**_values(run), reading=READING))
         return run
 
     def note(self, repo_id: int, chain: str, now: float, **changes: Any) -> bool:

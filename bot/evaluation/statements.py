@@ -16,26 +16,24 @@ from bot.model import RepoRef
 _CONTEXT = 120
 
 
-class Kind(StrEnum):
-    """`SAYS`: it is one. `CLAIMS`: the same, by somebody who is no member today. `HINTS`: it may be one.
+#: Rises whenever more is understood, or it is kept in another way, so that all is read from GitHub again.
+READING = 2
 
-    `MARKS`, `UNMARKS` and `CLOSES` are GitHub's own events; the last stands where somebody else than its author closed
-    an issue, which only people can who may triage.
-    """
+
+class Kind(StrEnum):
+    """`SAYS`: it is one. `HINTS`: it may be one. `MARKS` and `UNMARKS`: GitHub's own events."""
 
     SAYS = "says"
-    CLAIMS = "claims"
     HINTS = "hints"
     MARKS = "marks"
     UNMARKS = "unmarks"
-    CLOSES = "closes"
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """`of` is the original's number in the same repository; None for one elsewhere, or out of sight.
 
-    `by` is the login of who claims or closes, where it matters.
+    A hint has `by`, a login, where somebody says it plainly who is no member today: it counts as said if they were one.
     """
 
     kind: Kind
@@ -75,9 +73,9 @@ def read_comment(
 ) -> Statement | None:
     """What a comment says; None where it says nothing of the kind, or denies it.
 
-    What members only suppose is a hint, and so is what others suppose; what others say plainly is a claim. Of several
-    the first counts. With a comment that goes with the `closing` of the issue by the same person nothing is left open:
-    what is supposed there is said, and one that calls the issue a duplicate and names a single other one says of which.
+    What is only supposed is a hint, and so is what others than members say. Of several the first counts. With a comment
+    that goes with the `closing` of the issue by the same person nothing is left open: what is supposed there is said,
+    and one that calls the issue a duplicate and names a single other one says of which.
     """
     said = _NOT_SAID.sub(" ", text)
     for claim in _CLAIM.finditer(said):
@@ -85,13 +83,10 @@ def read_comment(
         if _DENIED.search(before):
             continue
         end = _SENTENCE_END.search(said, claim.end())
-        if closing:
-            kind = Kind.SAYS
-        elif _DOUBTED.search(before) or (end and end[0] == "?"):
-            kind = Kind.HINTS
-        else:
-            kind = Kind.SAYS if by_member else Kind.CLAIMS
-        return Statement(kind, _number(claim, repo), at, by if kind is Kind.CLAIMS else "")
+        unsure = _DOUBTED.search(before) or (end and end[0] == "?")
+        if closing or (by_member and not unsure):
+            return Statement(Kind.SAYS, _number(claim, repo), at)
+        return Statement(Kind.HINTS, _number(claim, repo), at, "" if unsure else by)
     called = _CALLED_ONE.search(said) if closing else None
     if called is None or _DENIED.search(_sentence_before(said, called.start())):
         return None

@@ -20,12 +20,14 @@ evaluations = sa.Table(
     column("problem", sa.Text()),
     # GitHub's time of the latest change of which the marks know.
     column("read_until", sa.Text()),
+    # Which way of reading comments the marks are of (`bot/evaluation/statements.py`).
+    column("reading", sa.Integer(), nullable=True),
     column("result", sa.Text(), nullable=True),
     column("made_at", TIME, nullable=True),
 )
 
-# What was said of an issue being a duplicate (`bot/evaluation/statements.py`), as JSON without a word of a text; only
-# of issues of which anything was.
+# What was said of an issue being a duplicate (`bot/evaluation/statements.py`), as JSON without a word of a text, and
+# who closed it for somebody else; only of issues of which there is anything.
 duplicate_marks = sa.Table(
     "duplicate_marks",
     metadata,
@@ -33,4 +35,5 @@ duplicate_marks = sa.Table(
     column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
     column("closed_as_duplicate", sa.Boolean()),
     column("statements", sa.Text()),
+    column("closed_by", sa.Text(), nullable=True),
 )

@@ -16,7 +16,7 @@ from bot.evaluation.marks import Marks
 from bot.evaluation.metrics import Judged
 from bot.evaluation.report import Evaluation, evaluate
 from bot.evaluation.runs import DAY, LOST, SOON, Run, Runs, Stage, wait
-from bot.evaluation.statements import Kind, Statement
+from bot.evaluation.statements import READING, Kind, Statement
 from bot.settings import Settings
 from bot.store import Store, open_store
 from bot.store.evaluation_tables import evaluations
@@ -74,6 +74,21 @@ def test_one_run_at_a_time_and_a_day_between_two(store: Store) -> None:
     assert runs.begin(2, "d", NOW) is not None
 
 
+@pytest.mark.parametrize("reading", [None, READING - 1])
+def test_what_a_version_before_had_read_is_read_again_once(store: Store, reading: int | None) -> None:
+    """It understood less of what was said, and kept less of it."""
+    runs = Runs(store.engine)
+    assert runs.begin(1, "a", NOW)
+    assert runs.note(1, "a", NOW + 1, stage=Stage.DONE, read_until="2026-01-01T00:00:00Z")
+    with store.engine.begin() as connection:
+        connection.execute(sa.update(evaluations).values(reading=reading))
+    again = runs.begin(1, "b", NOW + DAY)
+    assert again is not None and again.read_until == ""
+    assert runs.note(1, "b", NOW + DAY + 1, stage=Stage.DONE, read_until="2026-01-02T00:00:00Z")
+    once = runs.begin(1, "c", NOW + 2 * DAY)
+    assert once is not None and once.read_until == "2026-01-02T00:00:00Z"
+
+
 @given(
     st.builds(Run, st.sampled_from(Stage), asked_at=st.floats(0, 1e6), updated_at=st.floats(0, 1e6)),
     st.floats(0, 2e6),
@@ -89,8 +104,9 @@ def test_waiting_ends_and_time_alone_brings_it_nearer(run: Run, now: float, late
 def test_marks_hold_what_was_said_last_and_nothing_of_whom_nothing_is_said(store: Store) -> None:
     marks = Marks(store.engine)
     said = Said(True, (Statement(Kind.SAYS, 4, "2026-01-01T00:00:00Z"), Statement(Kind.HINTS, None, "2026-01-02")))
-    marks.put(1, {5: said, 6: Said(True), 7: Said()})
-    assert marks.said(1) == {5: said, 6: Said(True)}
-    marks.put(1, {5: Said(), 6: said})
+    closed, claimed = Said(closed_by="rita"), Said(statements=(Statement(Kind.HINTS, 4, "2026-01-02", "eve"),))
+    marks.put(1, {5: said, 6: Said(True), 7: Said(), 8: closed, 9: claimed})
+    assert marks.said(1) == {5: said, 6: Said(True), 8: closed, 9: claimed}
+    marks.put(1, {5: Said(), 6: said, 8: Said(), 9: Said()})
     assert marks.said(1) == {6: said}
     assert marks.said(2) == {}
