@@ -42,16 +42,21 @@ class Statement:
     by: str = ""
 
 
-# Code and quotations are not what the commenter says.
-_NOT_SAID = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`|^ {0,3}>.*?$", re.MULTILINE | re.DOTALL)
+# Code and quotations are not what the commenter says, nor is what nobody sees or what was struck out.
+_NOT_SAID = re.compile(
+    r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`|^ {0,3}>.*?$|<!--.*?(?:-->|\Z)|~~[^~\n]+~~",
+    re.MULTILINE | re.DOTALL,
+)
+# As long as GitHub lets names be: without a limit a long line of hyphens would be read from each of them to its end.
+_PLACE = r"[\w-]{1,39}/[\w.-]{1,100}"
 _ISSUE = (
-    r"[\[(<]?(?:(?P<here>[\w-]+/[\w.-]+)?(?:#|GH-)|https?://[^\s/]+/(?P<there>[\w-]+/[\w.-]+)/(?:issues|pull)/)"
+    rf"[\[(<]?(?:(?P<here>{_PLACE})?(?:#|GH-)|https?://[^\s/]+/(?P<there>{_PLACE})/(?:issues|pull)/)"
     r"(?P<number>[1-9]\d{0,8})\b"
 )
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
 _CLAIM = re.compile(
-    r"\b(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|in\s+favou?r\s+of)\s+(?:(?:the\s+)?(?:issue|bug|report)\s+)?"
-    + _ISSUE,
+    r"\b(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of))"
+    r"\s+(?:(?:the\s+)?(?:issue|bug|report)\s+)?" + _ISSUE,
     re.IGNORECASE,
 )
 # "This is #12 again, so closing as a duplicate": not the duplicate key or symbol that an issue may be about.
@@ -60,7 +65,17 @@ _CALLED_ONE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
-_DENIED = re.compile(r"\b(?:not|never|isn'?t|wasn'?t|unlike)\b|n['’]t\b", re.IGNORECASE)
+_DENIED = re.compile(
+    r"\b(?:not|never|isn'?t|wasn'?t|unlike)\b|n['’]t\b|\bno(?:\s+longer)?(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z",
+    re.IGNORECASE,
+)
+# "#11 is a duplicate of #7" is said of #11, wherever it stands.
+_OF_ANOTHER = re.compile(
+    r"(?:#|GH-|/(?:issues|pull)/)\d+\s+(?:is|was|are|were|(?:has|had|have)\s+been)\s+(?:(?!this\b|it\b)\w+\s+){0,4}\Z",
+    re.IGNORECASE,
+)
+# What was decided or rejected in favor of something is not the issue.
+_CLOSED = re.compile(r"\bclos", re.IGNORECASE)
 _DOUBTED = re.compile(
     r"\b(?:may|might|could|would|maybe|perhaps|possibl[ey]|potential(?:ly)?|probabl[ey]|likely|seems?|looks?|think"
     r"|guess|suspect|wonder|if|or|related|similar|partial(?:ly)?)\b",
@@ -80,7 +95,9 @@ def read_comment(
     said = _NOT_SAID.sub(" ", text)
     for claim in _CLAIM.finditer(said):
         before = _sentence_before(said, claim.start())
-        if _DENIED.search(before):
+        if _DENIED.search(before) or _OF_ANOTHER.search(before):
+            continue
+        if claim["favor"] and not (closing or _CLOSED.search(before)):
             continue
         end = _SENTENCE_END.search(said, claim.end())
         unsure = _DOUBTED.search(before) or (end and end[0] == "?")
