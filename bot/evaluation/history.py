@@ -77,7 +77,7 @@ def statements_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Statement, ...]:
 def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
     """What was said of an issue, as `bot.github.history` gives it."""
     said = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
-    closing = next((event for event in node["closings"]["nodes"] if event and event["actor"]), None)
+    closing = next((event for event in node["closings"]["nodes"] if event and _person(event["actor"])), None)
     closer = closing["actor"]["login"] if closing else ""
     for comment in filter(None, node["comments"]["nodes"]):
         author = comment["author"] or {}
@@ -96,6 +96,11 @@ def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
     closed_so = node["stateReason"] == "DUPLICATE" or any(_LABEL.search(name) for name in labels)
     for_another = closer if closer != (node["author"] or {}).get("login") else ""
     return Said(closed_so, tuple(sorted(said, key=lambda one: one.at)), for_another)
+
+
+def _person(actor: Mapping[str, Any] | None) -> bool:
+    """Whether it is known who it is, and not an App: what closes old issues has no opinion of duplicates."""
+    return actor is not None and actor["__typename"] != "Bot"
 
 
 def _together(comment: Mapping[str, Any], closing: Mapping[str, Any]) -> bool:

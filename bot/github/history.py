@@ -38,7 +38,7 @@ _QUERY = f"""query History(
         labels(first: {_LABELS}) {{ nodes {{ name }} }}
         comments(last: {_COMMENTS}) {{ nodes {{ author {{ __typename login }} authorAssociation body createdAt }} }}
         closings: timelineItems(last: 1, itemTypes: [CLOSED_EVENT]) {{
-          nodes {{ ... on ClosedEvent {{ createdAt actor {{ login }} }} }}
+          nodes {{ ... on ClosedEvent {{ createdAt actor {{ __typename login }} }} }}
         }}
         timelineItems(last: {_MARKS}, itemTypes: [MARKED_AS_DUPLICATE_EVENT, UNMARKED_AS_DUPLICATE_EVENT]) {{
           nodes {{

@@ -95,6 +95,17 @@ def test_who_closed_an_issue_of_somebody_else_was_a_maintainer(
         assert ("duplicate_of" in rows[number], rows[number]["maybe_related"]) == (False, True), number
 
 
+def test_an_app_that_closes_issues_makes_nobody_a_maintainer(
+    client: RepoClient, sim: Simulator, tmp_path: Path
+) -> None:
+    """GraphQL gives the login of `stale[bot]` without what tells it from a person's."""
+    sim.who("stale[bot]", "Bot")
+    sim.close_issue("acme/app", 2, "stale[bot]")
+    sim.comment("acme/app", 3, "stale", "Dup of #1")
+    sim.close_issue("acme/app", 3, "ann")
+    assert "duplicate_of" not in read(client, tmp_path)[3]
+
+
 def test_who_closes_an_issue_with_a_word_has_decided(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
     sim.comment("acme/app", 2, "rita", "I think this is a dupe of #1, thanks!")
     sim.close_issue("acme/app", 2, "rita", "not_planned")
