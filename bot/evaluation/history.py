@@ -21,6 +21,11 @@ _MARKS = {"MarkedAsDuplicateEvent": Kind.MARKS, "UnmarkedAsDuplicateEvent": Kind
 _TOGETHER = timedelta(minutes=5)
 # A label such as `duplicate`, `type: duplicate`, `status/duplicate`: it is one, of whatever.
 _LABEL = re.compile(r"(?:^|[^a-z])(?:duplicate|dupe)(?:[^a-z]|$)", re.IGNORECASE)
+# One such as `possible-duplicate` only supposes it, or denies it.
+_UNSURE_LABEL = re.compile(
+    r"(?:^|[^a-z])(?:not?|non|possibl[ey]|potential(?:ly)?|probabl[ey]|likely|maybe|might|suspected|check)(?:[^a-z]|$)|\?",
+    re.IGNORECASE,
+)
 
 Row = dict[str, Any]
 
@@ -93,7 +98,8 @@ def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
             )
             said += [statement] if statement else []
     labels = [label["name"] for label in (node["labels"] or {}).get("nodes") or () if label]
-    closed_so = node["stateReason"] == "DUPLICATE" or any(_LABEL.search(name) for name in labels)
+    labelled = any(_LABEL.search(name) and not _UNSURE_LABEL.search(name) for name in labels)
+    closed_so = node["stateReason"] == "DUPLICATE" or labelled
     for_another = closer if closer != (node["author"] or {}).get("login") else ""
     return Said(closed_so, tuple(sorted(said, key=lambda one: one.at)), for_another)
 

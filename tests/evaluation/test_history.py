@@ -158,6 +158,19 @@ def test_a_reason_needs_no_more_than_a_hint(client: RepoClient, sim: Simulator, 
     assert read(client, tmp_path)[3]["duplicate_of"] == 1
 
 
+@pytest.mark.parametrize("label", ["possible duplicate", "potential-duplicate", "not-duplicate", "status: likely dupe"])
+def test_a_label_that_only_supposes_it_is_no_reason(
+    client: RepoClient, sim: Simulator, tmp_path: Path, label: str
+) -> None:
+    """Other bots and people add such while they look."""
+    sim.create_label("acme/app", label)
+    sim.set_labels(sim.issue("acme/app", 3), [label], "rita")
+    sim.comment("acme/app", 3, "eve", "Duplicate of #1?")
+    sim.close_issue("acme/app", 3, "rita")
+    row = read(client, tmp_path)[3]
+    assert ("duplicate_of" in row, row.get("maybe_related")) == (False, True)
+
+
 def test_bots_say_nothing(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
     sim.comment("acme/app", 2, sim.app.bot, "> maybe\n\nThis looks like a duplicate of #1")
     sim.close_issue("acme/app", 2, "rita")
