@@ -95,8 +95,9 @@ class Evaluation:
     monthly: dict[float, Monthly]
     last_month: dict[float, Monthly]
     at: Speaking
-    unmarked: tuple[Unmarked, ...]
     advice: Advice
+    # Results that were kept before there was such a list are shown without one.
+    unmarked: tuple[Unmarked, ...] = ()
 
     @property
     def cuts(self) -> tuple[Speaking, ...]:

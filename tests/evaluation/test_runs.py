@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -56,6 +58,16 @@ def test_a_result_of_another_version_is_none(store: Store) -> None:
     with store.engine.begin() as connection:
         connection.execute(sa.update(evaluations).values(result='{"issues": 1}'))
     assert Runs(store.engine).get(1).result is None
+
+
+def test_a_result_from_before_there_was_a_list_to_read_is_shown_without_one(store: Store) -> None:
+    """Another one is to be had a day later only."""
+    Runs(store.engine).keep(1, result(), NOW)
+    with store.engine.begin() as connection:
+        old = json.loads(connection.execute(sa.select(evaluations.c.result)).scalar_one())
+        del old["unmarked"]
+        connection.execute(sa.update(evaluations).values(result=json.dumps(old)))
+    assert Runs(store.engine).get(1).result == replace(result(), unmarked=())
 
 
 def test_one_run_at_a_time_and_a_day_between_two(store: Store) -> None:
