@@ -68,6 +68,8 @@ def test_what_it_is_surest_of_without_a_mark_can_be_read(host: Host, evaluated: 
     assert "50 % #3 Grey map after the update #1 The map stays grey" in part
     assert "40 % #3 Grey map after the update #2 <script>alert" in part and "<script>" not in text
     assert "30 %" not in part
+    Runs(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked[2:]), 1_750_000_000.0)
+    assert "Alarms for nothing?" not in signed_in("tara").get(PAGE).text, "nothing of it is there any more"
 
 
 def test_a_threshold_that_is_set_there_already_is_to_be_changed(
