@@ -5,7 +5,8 @@ and for a seeded sample of the other issues the candidates are looked up and mar
 are fitted, one after the other.
 
 The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
-each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`).
+each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`),
+and every one was small itself once, so that all of its first issues are looked at.
 The lists that it sees are ordered by weights that were learned without them, as those of new issues are. Issues that
 repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that forgets
 it is wrong.
@@ -24,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from bot.evaluation.labels import Labels, read_labels, to_learn_from
+from bot.evaluation.labels import WARM, Labels, read_labels, to_learn_from, truth
 from bot.index import TextAnalyser
 from bot.index.embedding import choose_embedder
 from bot.index.ephemeral import ephemeral_index
@@ -35,7 +36,7 @@ from bot.replay import Mirror, ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
 from bot.training.collecting import TOO_FEW, Progress, collect_all
 from bot.training.fitting import Fitted, fit_order, fit_probability
-from bot.training.smaller import Arrival, thinned
+from bot.training.smaller import LATER_TO_ORDER, Arrival, thinned
 
 #: Set by hand, see above.
 PRIOR_ORDER = {"same_author": -1.0}
@@ -47,6 +48,8 @@ SHOWN = 5
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 #: The same for those from which the order is learned, besides the whole.
 SMALL_SHARES = (0.03, 0.01)
+#: Issues of a repository's beginning, from which the probability is learned too: those after so many, up to so many.
+BEGINNING = (30, 4_000)
 #: Parts of the questions that are ordered by weights of the other parts.
 PARTS = 3
 
@@ -71,15 +74,26 @@ def learn(files: Sequence[Path], progress: Progress, *, others: int, seed: int) 
 
 def fit(arrivals: Sequence[Arrival], seed: int) -> dict[str, Fitted]:
     """The models by their names in the file."""
-    lists = ordered(arrivals, seed)
+    grown = [one for one in arrivals if not one.young]
+    order = order_of(grown, seed)
+    lists = ordered(grown, seed)
+    lists += [_leaders(one, order, one.stands_for) for one in arrivals if one.young and len(one.same)]
     likely = probability_of(lists)
-    return {"ranking": order_of(arrivals, seed), "confidence": likely, "calibration": calibration_of(lists, likely)}
+    return {"ranking": order, "confidence": likely, "calibration": calibration_of(lists, likely)}
 
 
 def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
     """What one file has to teach."""
     issues, labels = read_archive(path), read_labels(path)
-    return list(_looked_at(issues, labels, to_learn_from(issues, labels, others, seed), progress))
+    chosen = beginning(issues, labels) | to_learn_from(issues, labels, others, seed)
+    return list(_looked_at(issues, labels, chosen, progress))
+
+
+def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
+    """Positions of the first issues, as far as it is known what they repeat → 1: each stands for itself."""
+    least, most = BEGINNING
+    last = min(most, int(len(issues) * WARM))
+    return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}
 
 
 def _looked_at(
@@ -87,6 +101,7 @@ def _looked_at(
 ) -> Iterator[Arrival]:
     """The chosen issues in order; those without candidates teach nothing."""
     progress(len(chosen), 0)
+    grown = int(len(issues) * WARM)
     github = ReplayGitHub(searchable=False)
     with ephemeral_index(TextAnalyser(), choose_embedder()) as index:
         mirror, matcher = Mirror(index, _REPO), Matcher(index)
@@ -102,7 +117,8 @@ def _looked_at(
                 group = labels.group[past.id]
                 same = [float(labels.group[issues[number - 1].id] == group) for number in numbers.tolist()]
                 if same:
-                    yield Arrival(position, values, position - numbers, np.array(same), chosen[position])
+                    back, young = position - numbers, position < grown
+                    yield Arrival(position, values, back, np.array(same), chosen[position], young)
                 progress(0, 1)
             waiting.append(issue)
 
@@ -113,7 +129,7 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
     Raises ValueError where nothing is known to be the same.
     """
     rng = np.random.default_rng(seed)
-    smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
+    smaller = [thinned(arrival, share, rng, LATER_TO_ORDER) for share in SMALL_SHARES for arrival in arrivals]
     told = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
     if not told:
         raise ValueError(TOO_FEW)
