@@ -124,9 +124,9 @@ by subsystem, please.""",
     ),
     Scene(
         "Fixed once: a possible regression",
-        "finn-e",
+        "joaquim-r",
         "1.1.0: portrait videos are sideways again",
-        """Hello again :) Videos that I film upright on the iPhone lie on their side since the update, thumbnails are \
+        """Videos that I film upright on the iPhone lie on their side since the update, thumbnails are \
 right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays the same files correctly.""",
         shows=(39,),
     ),
@@ -159,7 +159,7 @@ Failed to fetch tile 9/271/161: 403
 (browser) Failed to fetch tile 9/271/161: 403
 ```""",
         # The hostile issue of the scene before is #181: the show's issues follow the demo's 176.
-        shows=(181, 44),
+        shows=(181,),
         commands=(
             Command("grete77", "/duplicates not #181", "the author wants nothing to do with that one", lacks=181),
         ),
