@@ -4,8 +4,9 @@
 
 Web (gunicorn) and worker processes run against the simulated GitHub. They are killed every few seconds while people
 open, edit, close, reopen, label, delete and command; deliveries come out of order, at the same time and again; a tenth
-of what GitHub answers is wrong; the database is locked, and away or its disk full; the clock jumps; two payloads are
-poison. Exit code 1 if a delivery is lost, an issue has two comments, or a comment says what it should not.
+of what GitHub answers is wrong; the database is locked, and away or its disk full; the clock jumps; a worker stands
+still until the others take it for dead, and goes on; two payloads are poison. Exit code 1 if a delivery is lost, an
+issue has two comments, or a comment says what it should not.
 """
 
 from __future__ import annotations
@@ -22,7 +23,16 @@ from bench.chaos.run import perform
 from bot.cli.progress import progress_bar
 
 SHORT = Plan(
-    deliveries=40, issues=12, owners=2, pace=15.0, kill_every=1.0, calamity=0.7, deadly_poison=False, drain_within=90.0
+    deliveries=40,
+    issues=12,
+    owners=2,
+    pace=15.0,
+    kill_every=1.0,
+    calamity=0.7,
+    freezes=1,
+    frozen=9.0,
+    deadly_poison=False,
+    drain_within=90.0,
 )
 BROKEN = replace(
     SHORT,
@@ -30,12 +40,15 @@ BROKEN = replace(
     issues=8,
     kill_every=0.0,
     calamity=0.0,
+    freezes=0,
     faults=16.0,
     only="reset_after_write",
     sabotage="marker",
 )
 """The bot broken on purpose, and GitHub losing half of its answers to what it has written: this must be red."""
-CALM = {"kill_every": 0.0, "faults": 0.0, "redelivered": 0.0, "calamity": 0.0}
+CALM = {"kill_every": 0.0, "faults": 0.0, "redelivered": 0.0, "calamity": 0.0, "freezes": 0}
+STANDING_STILL = 60.0
+"""Seconds that a worker stands still where the bot's own waits are kept, which are longer."""
 
 
 def main() -> int:
@@ -88,6 +101,7 @@ def _plan() -> tuple[Plan, bool]:
         workers=given.workers or (3 if given.postgres else 1),
         short_waits=not given.real_waits,
         disk=given.disk,
+        frozen=STANDING_STILL if given.real_waits else plan.frozen,
     )
     return (replace(plan, **CALM) if given.calm else plan), given.keep  # type: ignore[arg-type]
 

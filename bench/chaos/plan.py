@@ -13,6 +13,8 @@ from bench.chaos.judge import Judgement
 class Plan:
     """What is to happen. `pace` is deeds a second, `kill_every` and `calamity` are seconds (0: none).
 
+    So many times as `freezes` says a worker stands still for `frozen` seconds.
+
     `faults` is how much more often than usual GitHub errs (0: never), and `only` the one way in which it does. `disk`
     is a small file system of its own, for the databases, that is filled to the last byte.
     """
@@ -29,6 +31,8 @@ class Plan:
     only: str = ""
     redelivered: float = 0.05
     calamity: float = 8.0
+    freezes: int = 4
+    frozen: float = 12.0
     deadly_poison: bool = True
     short_waits: bool = True
     sabotage: str = ""

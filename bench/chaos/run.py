@@ -13,6 +13,7 @@ from pathlib import Path
 from bench.chaos import worker
 from bench.chaos.databases import database
 from bench.chaos.fleet import Fleet
+from bench.chaos.freezes import Freezes
 from bench.chaos.judge import Deliveries, judge
 from bench.chaos.mishaps import Weather, calamities, strike
 from bench.chaos.plan import Plan, Result
@@ -47,7 +48,8 @@ def _perform(run: World, fleet: Fleet) -> Result:
     calm = threading.Event()
     striking = threading.Thread(target=strike, args=(plan, fleet, calm), daemon=True)
     striking.start()
-    blows = calamities(run, fleet)
+    freezes = Freezes(run, fleet)
+    blows = calamities(run, fleet) | freezes.blows()
     _play(run, blows)
     calm.set()
     striking.join()
@@ -65,7 +67,8 @@ def _perform(run: World, fleet: Fleet) -> Result:
         # What GitHub does wrong goes on until half of what was left is done.
         if left <= total / 2 or time.monotonic() > played + plan.drain_within / 2:
             weather.clear()
-        return run.drained()
+        # Whoever stood still may yet do something that is wrong by now.
+        return freezes.over and run.drained()
 
     within = _wait("draining", drained, plan.drain_within, every=0.25, must=False)
     drained_after = time.monotonic() - played

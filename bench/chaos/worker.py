@@ -17,6 +17,8 @@ from typing import Any
 LEASE, TIMEOUT, FIRST_WAIT, LOOK_EVERY = 6.0, 2.0, 0.5, 5.0
 """Seconds: of a write without an answer (35), for an answer of GitHub's (10), before a second try (10), between two
 looks for failed deliveries (300)."""
+BEAT_EVERY, DEAD_AFTER = 1.0, 5.0
+"""Seconds: between two heartbeats (5), and without one until a worker is taken for dead (30)."""
 
 SHORT, CLOCK, POISON, SABOTAGE = "CHAOS_SHORT_WAITS", "CHAOS_CLOCK", "CHAOS_POISON", "CHAOS_SABOTAGE"
 RAISES, KILLS = "poison-that-raises", "poison-that-kills"
@@ -54,7 +56,7 @@ def main() -> None:
                 return datetime.datetime.fromtimestamp(clock(), tz)
 
     from bot import cli, comments, redelivery
-    from bot.jobs import retry
+    from bot.jobs import executors, retry
     from bot.wiring import clients, worker
 
     if file:
@@ -65,6 +67,7 @@ def main() -> None:
         worker.RECOVER_EVERY = LOOK_EVERY
         retry._FIRST_WAIT, retry._GROWTH = FIRST_WAIT, 2.0
         redelivery.FIRST_WAIT = LOOK_EVERY
+        executors.BEAT_EVERY, executors.DEAD_AFTER = BEAT_EVERY, DEAD_AFTER
     if os.environ.get(SABOTAGE) == "marker":
         _forget_claims()
     worker.job_handler = _poisoned(worker.job_handler)  # type: ignore[assignment]

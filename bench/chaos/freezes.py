@@ -1,0 +1,104 @@
+"""A machine that stands still: a worker is stopped for longer than its claims hold, and goes on where it was.
+
+The others take it for dead and do its work. When it comes back to life it knows nothing of that, and is in the middle
+of the same work: it may do it a second time, and must not say it a second time.
+"""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import sqlalchemy as sa
+
+from bench.chaos.fleet import Fleet
+from bench.chaos.world import World
+from bot.jobs.database import QUEUE, executors, queue_engine, workflow_table
+from bot.store.comments import CommentState
+from bot.store.engine import make_engine
+from bot.store.schema import comments
+
+PATIENCE = 2.0
+"""Seconds in which a moment is looked for at which a comment is about to be written; then as many for any work."""
+AFTERWARDS = 2.5
+"""Seconds in which whoever was stopped has ended what it was at: more than one request to GitHub may take."""
+
+
+class Freezes:
+    """What stops a worker, and whether all of that is over."""
+
+    def __init__(self, run: World, fleet: Fleet) -> None:
+        self._run, self._fleet = run, fleet
+        self._rng = random.Random(run.plan.seed + 3)
+        self._threads: list[threading.Thread] = []
+
+    def blows(self) -> dict[float, Callable[[], None]]:
+        """Spread over the first three quarters of the deeds, by the share of the deeds that have been done before."""
+        times = self._run.plan.freezes
+        return {0.75 * (turn + self._rng.random()) / times: self._begin for turn in range(times)}
+
+    @property
+    def over(self) -> bool:
+        """Whether everybody moves again, and has had the time to end what it was at."""
+        return not any(thread.is_alive() for thread in self._threads)
+
+    def _begin(self) -> None:
+        thread = threading.Thread(target=self._freeze, name="a machine that stands still", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _freeze(self) -> None:
+        queue = queue_engine(self._run.settings, pool_size=1)
+        store = make_engine(self._run.settings.database_url, pool_size=1)
+        with self._fleet.spared(self._rng) as name:
+            pid, held = self._stop(name, queue, store)
+            time.sleep(self._run.plan.frozen)
+            left = _held(queue, pid)
+            self._fleet.send(name, signal.SIGCONT)
+        taken = "nobody knows how many" if left is None else len(held - left)
+        self._run.calamities.append(f"{name} stood still, {taken} of its {len(held)} jobs taken over")
+        queue.dispose()
+        store.dispose()
+        time.sleep(AFTERWARDS)
+
+    def _stop(self, name: str, queue: sa.Engine, store: sa.Engine) -> tuple[int, set[str]]:
+        """Stop a worker in the middle of its work, best while a comment is claimed; its process and its jobs."""
+        begun = time.monotonic()
+        while True:
+            pid = self._fleet.send(name, signal.SIGSTOP)
+            held = _held(queue, pid) or set()
+            waited = time.monotonic() - begun
+            if waited > 2 * PATIENCE or (held and (waited > PATIENCE or _commenting(store))):
+                return pid, held
+            # At rest, or killed just now and not back yet: nothing would come of it.
+            self._fleet.send(name, signal.SIGCONT)
+            time.sleep(0.01)
+
+
+def _held(queue: sa.Engine, pid: int) -> set[str] | None:
+    """The jobs that the worker with this process id is at, as the queue says; None: it cannot be told."""
+    table = workflow_table(queue)
+    query = (
+        sa.select(table.c.workflow_uuid)
+        .join(executors, executors.c.executor_id == table.c.executor_id)
+        .where(executors.c.pid == pid, table.c.status == "PENDING", table.c.queue_name == QUEUE)
+    )
+    try:
+        with queue.connect() as connection:
+            return set(connection.execute(query).scalars())
+    except sa.exc.SQLAlchemyError:
+        # The database is away.
+        return None
+
+
+def _commenting(store: sa.Engine) -> bool:
+    """Whether a comment is claimed and its outcome not known."""
+    claimed = sa.select(sa.func.count()).where(comments.c.state == CommentState.INTENDED)
+    try:
+        with store.connect() as connection:
+            return bool(connection.execute(claimed).scalar_one())
+    except sa.exc.SQLAlchemyError:
+        return False
