@@ -3,6 +3,10 @@
 A comment is known by its row in the store *and* by its hidden marker. The row is claimed before GitHub is asked to
 create anything. An attempt that ended without an answer may have succeeded, so the next one first waits until GitHub
 must have finished with it and then looks for the marker, which counts only in comments that this App wrote.
+
+A machine can stand still for longer than its claim holds, just before its request is sent, and GitHub cannot be told to
+refuse what comes late. So nothing counts as written before the row was seen to be unchanged after it: what another has
+done meanwhile stands, and this attempt takes its own comment back, or has all of it looked at again.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
+from bot.errors import DoppelError, GitHubError, NotFound, RateLimited, Retryable, Unavailable
 from bot.model import Comment, RepoRef
 from bot.store import ADVISORY, Claim, CommentState
 from bot.store.comments import Comments
@@ -89,10 +93,10 @@ class CommentKeeper:
         if kept is not None and kept.state is CommentState.DELETED:
             return False
         if kept is not None and kept.comment_id is not None:
-            return self._edit(github, slot, draft, kept.comment_id, kept.body_hash)
+            return self._edit(github, slot, draft, kept.comment_id, kept.body_hash, kept.updated_at)
         look = look and (kept is None or kept.state is CommentState.INTENDED)
         if not create and not look and (kept is None or kept.state is CommentState.SILENT):
-            self._record(slot, draft, None)
+            self._record(slot, draft, None, self._now())
             COMMENTS.labels("silent").inc()
             return True
         since = self._now()
@@ -104,13 +108,17 @@ class CommentKeeper:
             return self.keep(github, slot, draft, create=create)
         with self._claimed(slot, since):
             own = self._find(github, slot) if look or claim is Claim.DOUBTFUL else None
-        if own is None:
-            self._record(slot, draft, self._create(github, slot, draft, since) if create else None)
-            COMMENTS.labels("posted" if create else "silent").inc()
-            return True
+        if own is None and create:
+            return self._create(github, slot, draft, since)
         # Until the edit has succeeded it counts as an answer to nothing.
-        self._record(slot, replace(draft, body_hash="", text_hash=""), own.id)
-        return self._edit(github, slot, draft, own.id, "")
+        noted = draft if own is None else replace(draft, body_hash="", text_hash="")
+        now = self._now()
+        if not self._record(slot, noted, None if own is None else own.id, now, since):
+            raise _overtaken(slot, self._lease)
+        if own is None:
+            COMMENTS.labels("silent").inc()
+            return True
+        return self._edit(github, slot, draft, own.id, "", now)
 
     def remove(self, github: CommentApi, slot: Slot, text_hash: str) -> None:
         """Answer a text with silence, and delete the comment that answered what stood there before."""
@@ -121,19 +129,43 @@ class CommentKeeper:
             COMMENTS.labels("deleted").inc()
         self._store.record(slot.repo_id, slot.number, slot.command_id, text_hash=text_hash, now=self._now())
 
-    def _create(self, github: CommentApi, slot: Slot, draft: Draft, since: float) -> int:
+    def _create(self, github: CommentApi, slot: Slot, draft: Draft, since: float) -> bool:
         """Post the comment if the claim of `since` still holds: to look for an earlier one may have outlasted it."""
         now = self._now()
         if not self._store.renew(slot.repo_id, slot.number, slot.command_id, since=since, now=now):
-            raise Retryable(f"another attempt has begun to comment on {slot.repo}#{slot.number}", after=self._lease)
+            raise _overtaken(slot, self._lease)
         with self._claimed(slot, now):
             comment = github.create_comment(slot.repo, slot.number, draft.body)
+        if not self._record(slot, draft, comment.id, self._now(), now):
+            return self._give_way(github, slot, comment.id)
+        COMMENTS.labels("posted").inc()
         if arrived := current().arrived:
             # By the clock of the queue, which is another than the one that comments show.
             COMMENT_SECONDS.observe(max(0.0, time.time() - arrived))
-        return comment.id
+        return True
 
-    def _edit(self, github: CommentApi, slot: Slot, draft: Draft, comment_id: int, body_hash: str) -> bool:
+    def _give_way(self, github: CommentApi, slot: Slot, comment_id: int) -> bool:
+        """What is done with a comment that came too late: somebody else has taken the claim before it was written."""
+        kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
+        if kept is None or (kept.comment_id == comment_id and kept.state is CommentState.POSTED):
+            # The issue is gone; or they have found this very comment.
+            return True
+        settled = kept.state is CommentState.DELETED or kept.comment_id is not None
+        try:
+            if settled:
+                github.delete_comment(slot.repo, comment_id)
+                COMMENTS.labels("deleted").inc()
+                return kept.state is not CommentState.DELETED
+        except DoppelError:
+            self._doubt(slot, anew=True)
+            raise
+        # They are at it right now, or chose to be silent before this was there.
+        self._doubt(slot)
+        raise _overtaken(slot, _LEAST_WAIT)
+
+    def _edit(
+        self, github: CommentApi, slot: Slot, draft: Draft, comment_id: int, body_hash: str, since: float
+    ) -> bool:
         if body_hash != draft.body_hash:
             try:
                 github.update_comment(slot.repo, comment_id, draft.body)
@@ -141,7 +173,13 @@ class CommentKeeper:
                 # Its `issue_comment.deleted` is still on its way, or never came.
                 self._store.mark_deleted(slot.repo_id, slot.number, comment_id, self._now())
                 return False
-        self._record(slot, draft, comment_id)
+        if not self._record(slot, draft, comment_id, self._now(), since):
+            kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
+            if kept is None or kept.state is CommentState.DELETED:
+                return kept is None
+            # Which of the two edits came last is not known.
+            self._doubt(slot)
+            raise _overtaken(slot, _LEAST_WAIT)
         COMMENTS.labels("edited" if body_hash != draft.body_hash else "unchanged").inc()
         return True
 
@@ -164,14 +202,23 @@ class CommentKeeper:
         return _LEAST_WAIT if at is None else min(self._lease, max(_LEAST_WAIT, at + self._lease - now))
 
     def _find(self, github: CommentApi, slot: Slot) -> Comment | None:
-        for comment in github.comments(slot.repo, slot.number):
+        """Our comment; the first of several, since people may have reacted to it. The others came too late, and go."""
+        own = [
+            comment
+            for comment in github.comments(slot.repo, slot.number)
             # A person who acts through the App bears its id too, and anybody can write a marker.
-            if comment.app_id == self._app_id and comment.author.is_bot and slot.is_marked(comment.body):
-                return comment
-        return None
+            if comment.app_id == self._app_id and comment.author.is_bot and slot.is_marked(comment.body)
+        ]
+        for late in own[1:]:
+            github.delete_comment(slot.repo, late.id)
+            COMMENTS.labels("deleted").inc()
+        return own[0] if own else None
 
-    def _record(self, slot: Slot, draft: Draft, comment_id: int | None) -> None:
-        self._store.record(
+    def _doubt(self, slot: Slot, *, anew: bool = False) -> None:
+        self._store.doubt(slot.repo_id, slot.number, slot.command_id, now=self._now(), anew=anew)
+
+    def _record(self, slot: Slot, draft: Draft, comment_id: int | None, now: float, since: float | None = None) -> bool:
+        return self._store.record(
             slot.repo_id,
             slot.number,
             slot.command_id,
@@ -179,11 +226,16 @@ class CommentKeeper:
             comment_id=comment_id,
             body_hash=draft.body_hash,
             shown=draft.shown,
-            now=self._now(),
+            now=now,
+            since=since,
         )
 
     def _now(self) -> float:
         return self._clock().timestamp()
+
+
+def _overtaken(slot: Slot, after: float) -> Retryable:
+    return Retryable(f"another attempt has begun to comment on {slot.repo}#{slot.number}", after=after)
 
 
 def digest(*texts: str) -> str:

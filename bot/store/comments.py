@@ -48,7 +48,7 @@ class KeptComment:
     """A comment as last written.
 
     `text_hash` is of the text that it answers, `body_hash` of its own. `shown` are the candidates that it last showed:
-    of a comment that says "nothing left", those before that.
+    of a comment that says "nothing left", those before that. `updated_at` tells whether anybody wrote it since.
     """
 
     repo_id: int
@@ -59,6 +59,7 @@ class KeptComment:
     text_hash: str
     body_hash: str
     shown: tuple[int, ...] = ()
+    updated_at: float = 0.0
 
 
 class Comments(Part):
@@ -73,9 +74,8 @@ class Comments(Part):
             return None
         state = CommentState(row.state)
         shown = tuple(json.loads(row.shown))
-        return KeptComment(
-            row.repo_id, row.number, row.command_id, state, row.comment_id, row.text_hash, row.body_hash, shown
-        )
+        key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash, row.body_hash)
+        return KeptComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
 
     def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> Claim:
         """Note that the comment is about to be created, for `lease` seconds in which nobody else may.
@@ -146,10 +146,12 @@ class Comments(Part):
         body_hash: str = "",
         shown: Sequence[int] = (),
         now: float,
-    ) -> None:
+        since: float | None = None,
+    ) -> bool:
         """Note which text has been answered, and with which comment; without one, a comment that there is stays.
 
-        Where nothing is `shown`, what was shown before stays on record. Has no effect on a comment that was deleted.
+        Where nothing is `shown`, what was shown before stays on record. Has no effect on a comment that was deleted,
+        nor, with `since`, on one that was claimed, written or forgotten by somebody else since then; False then.
         """
         values: dict[str, Any] = {"text_hash": text_hash, "updated_at": now}
         if comment_id is not None:
@@ -160,6 +162,11 @@ class Comments(Part):
             )
         if shown:
             values["shown"] = json.dumps(list(shown))
+        there = comments.c.state != CommentState.DELETED
+        if since is not None:
+            own = sa.and_(_key(repo_id, number, command_id), there, comments.c.updated_at == since)
+            with self._engine.begin() as connection:
+                return connection.execute(sa.update(comments).where(own).values(values)).rowcount > 0
         insert = self._insert(comments).values(
             repo_id=repo_id,
             number=number,
@@ -171,14 +178,28 @@ class Comments(Part):
             shown=json.dumps(list(shown)),
             updated_at=now,
         )
+        noted = insert.on_conflict_do_update(
+            index_elements=["repo_id", "number", "command_id"], set_=values, where=there
+        )
         with self._engine.begin() as connection:
-            connection.execute(
-                insert.on_conflict_do_update(
-                    index_elements=["repo_id", "number", "command_id"],
-                    set_=values,
-                    where=comments.c.state != CommentState.DELETED,
-                )
-            )
+            return connection.execute(noted).rowcount > 0
+
+    def doubt(self, repo_id: int, number: int, command_id: int, *, now: float, anew: bool = False) -> None:
+        """Note that nobody knows what the comment says, or `anew` which one it is: it answers nothing until the next
+        attempt has edited it, who, where none is known, may begin at once and is told to look first.
+        """
+        unknown = sa.true() if anew else comments.c.comment_id.is_(None)
+        values: dict[str, Any] = {
+            "state": sa.case((unknown, CommentState.INTENDED.value), else_=comments.c.state),
+            "updated_at": sa.case((unknown, 0.0), else_=now),
+            "text_hash": "",
+            "body_hash": "",
+        }
+        if anew:
+            values["comment_id"] = None
+        there = sa.and_(_key(repo_id, number, command_id), comments.c.state != CommentState.DELETED)
+        with self._engine.begin() as connection:
+            connection.execute(sa.update(comments).where(there).values(values))
 
     def silence(self, repo_id: int, number: int, command_id: int = ADVISORY) -> None:
         """Note that the bot itself took its comment away; another may be posted in its place."""

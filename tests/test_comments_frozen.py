@@ -1,0 +1,156 @@
+"""A worker that stood still while another did its work: when it goes on, nothing is doubled and nothing goes back (C2).
+
+Its claim of a comment is over by then, and it does not know that. GitHub cannot be asked to refuse what comes late, so
+that it is found out afterwards and mended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+
+import pytest
+
+from bot.comments import LEASE
+from bot.errors import Retryable
+from bot.github.repo import RepoClient
+from bot.model import Comment, RepoRef
+from bot.store import CommentState
+from tests.test_comments import Scene, draft
+from tests.test_comments import scene as scene
+
+
+@dataclass
+class Frozen:
+    """The client of a worker that stands still just before a write of its reaches GitHub, or (`late`) just after."""
+
+    github: RepoClient
+    meanwhile: Callable[[], object]
+    late: bool = False
+
+    def comments(self, repo: RepoRef, number: int) -> list[Comment]:
+        return self.github.comments(repo, number)
+
+    def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
+        return self._around(lambda: self.github.create_comment(repo, number, body))
+
+    def update_comment(self, repo: RepoRef, comment_id: int, body: str) -> Comment:
+        return self._around(lambda: self.github.update_comment(repo, comment_id, body))
+
+    def delete_comment(self, repo: RepoRef, comment_id: int) -> None:
+        self.github.delete_comment(repo, comment_id)
+
+    def _around(self, write: Callable[[], Comment]) -> Comment:
+        if self.late:
+            written = write()
+            self.meanwhile()
+            return written
+        self.meanwhile()
+        return write()
+
+
+def frozen(scene: Scene, meanwhile: Callable[[], object], *, late: bool = False) -> Frozen:
+    """Whoever stands still does so for longer than its claim holds."""
+
+    def thaw() -> None:
+        scene.wait(LEASE)
+        meanwhile()
+
+    return Frozen(scene.github, thaw, late)
+
+
+def keep(scene: Scene, client: Frozen, text: str) -> bool:
+    return scene.keeper.keep(client, scene.slot, draft(text))
+
+
+def test_c2_a_comment_that_comes_after_anothers_is_taken_back(scene: Scene) -> None:
+    assert keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two")), "one")
+    assert scene.bodies() == [draft("two").body]
+    assert scene.keep("three")
+    assert scene.bodies() == [draft("three").body]
+
+
+def test_c2_where_it_cannot_be_taken_back_the_next_attempt_does(scene: Scene) -> None:
+    scene.sim.faults.add("DELETE *", status=500, times=None)
+    with pytest.raises(Retryable):
+        keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two")), "one")
+    assert len(scene.bodies()) == 2
+    scene.sim.faults.clear()
+    assert scene.keep("three")
+    assert scene.bodies() == [draft("three").body]
+
+
+def test_c2_of_two_that_post_at_the_same_time_one_comment_is_left(scene: Scene) -> None:
+    """Each sees that the other has claimed the comment, and neither whether the other has posted it."""
+    looked, ended = Event(), Event()
+
+    def first() -> None:
+        try:
+            # It stands still until the other has looked and found nothing.
+            keep(scene, frozen(scene, lambda: (begin.set(), looked.wait(20))), "one")
+        finally:
+            ended.set()
+
+    def second() -> None:
+        scene.keeper.keep(Frozen(scene.other, lambda: (looked.set(), ended.wait(20))), scene.slot, draft("two"))
+
+    begin = Event()
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(first)
+        assert begin.wait(20)
+        two = pool.submit(second)
+        for attempt in (one, two):
+            with pytest.raises(Retryable):
+                attempt.result(20)
+    assert scene.keep("three")
+    assert scene.bodies() == [draft("three").body]
+
+
+def test_c2_a_comment_that_comes_after_a_silence_is_looked_at_again(scene: Scene) -> None:
+    client = frozen(scene, lambda: scene.keeper.keep(scene.other, scene.slot, draft("nothing"), create=False))
+    with pytest.raises(Retryable):
+        keep(scene, client, "one")
+    known = scene.store.comments.get(scene.slot.repo_id, 1)
+    assert known is not None
+    assert known.text_hash == "", "the text does not count as answered, or nobody would look"
+    assert scene.keep("nothing left", create=False)
+    assert scene.bodies() == [draft("nothing left").body]
+
+
+def test_c1_a_comment_that_comes_after_a_maintainer_deleted_the_others_is_taken_back(scene: Scene) -> None:
+    def meanwhile() -> None:
+        scene.keep_elsewhere("two")
+        (comment,) = scene.sim.comments("acme/app", 1)
+        scene.sim.delete_comment(comment, "admin")
+        scene.store.comments.mark_deleted(scene.slot.repo_id, 1, comment.id, scene.sim.clock.timestamp())
+
+    assert not keep(scene, frozen(scene, meanwhile), "one")
+    assert scene.bodies() == []
+
+
+def test_c2_what_another_found_and_edited_is_known_as_the_other_left_it(scene: Scene) -> None:
+    assert keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two"), late=True), "one")
+    assert scene.bodies() == [draft("two").body]
+    assert scene.keep("one")
+    assert scene.bodies() == [draft("one").body]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_edit_that_another_overtook_is_done_again(scene: Scene, late: bool) -> None:
+    """Which of the two came last is not known, so that neither counts as done."""
+    scene.keep("zero")
+    with pytest.raises(Retryable):
+        keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two"), late=late), "one")
+    known = scene.store.comments.get(scene.slot.repo_id, 1)
+    assert known is not None
+    assert (known.state, known.text_hash) == (CommentState.POSTED, "")
+    assert scene.keep("two")
+    assert scene.bodies() == [draft("two").body]
+
+
+def test_what_was_forgotten_meanwhile_is_not_kept_again(scene: Scene) -> None:
+    """The issue was deleted, say, and what was known of it with it (C6a)."""
+    keep(scene, frozen(scene, lambda: scene.store.forget(scene.slot.repo_id)), "one")
+    assert scene.store.comments.get(scene.slot.repo_id, 1) is None
