@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from bot.errors import DoppelError, GitHubError, NotFound, RateLimited, Retryable, Unavailable
+from bot.errors import DoppelError, GitHubError, NotFound, Overtaken, RateLimited, Retryable, Unavailable
 from bot.model import Comment, RepoRef
 from bot.store import ADVISORY, Claim, CommentState
 from bot.store.comments import Comments
@@ -125,7 +125,7 @@ class CommentKeeper:
         kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
         if kept is not None and kept.state is CommentState.POSTED and kept.comment_id is not None:
             github.delete_comment(slot.repo, kept.comment_id)
-            self._store.silence(slot.repo_id, slot.number, slot.command_id)
+            self._store.silence(slot.repo_id, slot.number, kept.comment_id)
             COMMENTS.labels("deleted").inc()
         self._store.record(slot.repo_id, slot.number, slot.command_id, text_hash=text_hash, now=self._now())
 
@@ -188,7 +188,7 @@ class CommentKeeper:
         """Give the claim of `since` back where GitHub certainly wrote nothing, and hold it where it may have."""
         try:
             yield
-        except (GitHubError, RateLimited):
+        except (GitHubError, RateLimited, Overtaken):
             self._store.release(slot.repo_id, slot.number, slot.command_id, since=since)
             raise
         except Unavailable as unanswered:

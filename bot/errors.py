@@ -63,6 +63,10 @@ class Retryable(DoppelError):
         self.after = after
 
 
+class Overtaken(DoppelError):
+    """Another worker does this work by now; what is left of it here must have no effect."""
+
+
 class RateLimited(Retryable):
     """GitHub's primary or secondary limit, or our own budget, is used up for now."""
 

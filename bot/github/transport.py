@@ -17,6 +17,7 @@ from bot.github.clock import ServerClock
 from bot.github.costs import Cost, cost_of, is_repeatable, kind_of
 from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
+from bot.held import make_sure
 from bot.local import is_here
 from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
 from bot.telemetry.tracing import span
@@ -45,7 +46,7 @@ class PacedTransport(httpx.BaseTransport):
     the queue; `api_version` goes with every request, whatever version githubkit's methods were generated for.
     Raises RateLimited with the seconds to wait, and Unavailable; and NotFound for a write to what has moved, since what
     was meant for one place must not be said in another: only reads follow, and those to the same server alone, since a
-    redirect to another could lead into this machine's own network.
+    redirect to another could lead into this machine's own network. Overtaken instead of a write for another's work.
     """
 
     def __init__(
@@ -82,6 +83,8 @@ class PacedTransport(httpx.BaseTransport):
         attempt = 0
         while True:
             self._wait_for_turn(cost, operation, deadline)
+            if request.method not in _SAFE:
+                make_sure()
             with GITHUB_SECONDS.labels(kind).time(), span("github", kind=kind, attempt=attempt + 1) as traced:
                 response, failure = self._send(request)
                 traced.set_attribute("status", response.status_code if response else 0)

@@ -17,10 +17,12 @@ from collections.abc import Callable, Sequence
 
 from dbos import DBOS, DBOSPortableJSONSerializer
 
-from bot.errors import DoppelError
+from bot.errors import DoppelError, Overtaken
 from bot.events import from_json
+from bot.held import held
 from bot.jobs import executors
 from bot.jobs.chores import CHORE, Chore, call_for
+from bot.jobs.claims import Claim
 from bot.jobs.cleanup import clean
 from bot.jobs.database import (
     APPLICATION,
@@ -169,8 +171,13 @@ class Worker:
 
     def _fairly(self, message: Message) -> str:
         """One run of a delivery, alone where a worker has died of it or of another beside it."""
+        claim = Claim(self._engine, message.workflow_id)
+        if not steadily(message.delivery_id, claim.holds):
+            # This machine stood still after it had claimed the job.
+            log.warning("delivery %s is another worker's by now", message.delivery_id)
+            return "overtaken"
         try:
-            with self._trials.fair(message.workflow_id):
+            with self._trials.fair(message.workflow_id), held(claim.still_holds):
                 return self._work(message)
         except Deadly as reason:
             log.error("delivery %s given up: %s", message.delivery_id, reason)
@@ -189,6 +196,9 @@ class Worker:
         with self._at_work.job(message) as running:
             try:
                 self._handle(Job(message.delivery_id, from_json(message.text), attempt, message.arrived / 1000))
+            except Overtaken:
+                log.warning("delivery %s was taken over by another worker", message.delivery_id)
+                return "overtaken"
             except Exception as error:
                 running.may_take_longer()
                 return self._failed(message, error, attempt)

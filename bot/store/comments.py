@@ -201,11 +201,14 @@ class Comments(Part):
         with self._engine.begin() as connection:
             connection.execute(sa.update(comments).where(there).values(values))
 
-    def silence(self, repo_id: int, number: int, command_id: int = ADVISORY) -> None:
-        """Note that the bot itself took its comment away; another may be posted in its place."""
-        mine = sa.and_(_key(repo_id, number, command_id), comments.c.state == CommentState.POSTED)
+    def silence(self, repo_id: int, number: int, comment_id: int) -> None:
+        """Note that the bot itself took a comment away; another may be posted in its place, or is already."""
+        its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
         with self._engine.begin() as connection:
-            connection.execute(sa.update(comments).where(mine).values(state=CommentState.SILENT, comment_id=None))
+            posted = comments.c.state == CommentState.POSTED
+            connection.execute(
+                sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None)
+            )
 
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None

@@ -31,7 +31,8 @@ UNKNOWN_EVENTS = Counter(
 )
 JOBS = Counter(
     "doppel_jobs",
-    "Runs of jobs: done, refused, failed (comes again), dead (given up), waited (for an older one of its issue).",
+    "Runs of jobs: done, refused, failed (comes again), dead (given up), waited (for an older one of its issue),"
+    " overtaken (another worker does it).",
     ["outcome"],
     registry=REGISTRY,
 )
@@ -89,7 +90,7 @@ SHADOW = Counter(
 # What is there from the start, at nought, so that a rate can be told from the first event on.
 for _metric, _values in (
     (DELIVERIES, ("accepted", "known", "ignored", "pong", "refused", "failed")),
-    (JOBS, ("done", "refused", "failed", "dead", "waited")),
+    (JOBS, ("done", "refused", "failed", "dead", "waited", "overtaken")),
     (FINDS, ("found", "none", "inconclusive", "degraded")),
     (COMMENTS, ("posted", "edited", "deleted", "unchanged", "silent")),
     (CALLS, ("memory", "github")),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -175,6 +177,26 @@ def test_a_job_whose_end_could_not_be_written_is_done_again_by_the_living_worker
     assert [line[0] for line in begun if line[1] == "5#1"] == ["unwritten", "unwritten", "behind"]
     assert [line[0] for line in begun if line[1] == "5#2"] == ["long"]
     assert {line[2] for line in begun} == {str(process.pid)}
+
+
+def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Workers) -> None:
+    """Neither what it was at nor what it had claimed for later is done by it once it goes on."""
+    first = workers.start("one")
+    jobs = [f"d{issue}" for issue in range(7)]
+    for issue, delivery in enumerate(jobs):
+        workers.put(delivery, issue, sleep=0.5)
+    workers.wait(lambda: len(workers.log("begin")) == 4)
+    assert first.pid is not None
+    os.kill(first.pid, signal.SIGSTOP)
+    second = workers.start("two")
+    workers.wait(lambda: len(workers.log("end")) == 7)
+    os.kill(first.pid, signal.SIGCONT)
+    # Its sleeps are over, and what it had claimed would begin.
+    time.sleep(1.0)
+    first.terminate()
+    assert ended(first) == 0
+    assert sorted((line[0], line[2]) for line in workers.log("end")) == [(one, str(second.pid)) for one in jobs]
+    assert len([line for line in workers.log("begin") if line[2] == str(first.pid)]) == 4
 
 
 def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers) -> None:

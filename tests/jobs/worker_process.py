@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bot import worker
 from bot.events import IssueEvent
+from bot.held import make_sure
 from bot.jobs import Job, executors, overdue, retry
 from bot.settings import Settings
 
@@ -18,8 +19,9 @@ MOST_TRIES = 2
 def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) -> None:
     """Work until SIGTERM, and write a line for the beginning and the end of each job to `home`/log.
 
-    A job's label `sleep=N` makes it last N seconds. With `host` it says that it is on that machine, and heartbeats are
-    ten times as quick. A job may last `longest` seconds, if that is said, and is soon tried again.
+    A job's label `sleep=N` makes it last N seconds; what was taken over meanwhile has no end. With `host` it says that
+    it is on that machine, and heartbeats are ten times as quick. A job may last `longest` seconds, if that is said, and
+    is soon tried again.
     """
     if host:
         executors._host = lambda: host  # type: ignore[assignment]
@@ -37,6 +39,7 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) ->
         note("begin", job)
         assert isinstance(job.event, IssueEvent)
         time.sleep(float(job.event.label.partition("=")[2] or 0))
+        make_sure()
         note("end", job)
 
     worker.run(Settings(home=home, database_url=database_url, worker_threads=4), handle)
