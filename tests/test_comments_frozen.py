@@ -14,8 +14,9 @@ from threading import Event
 import pytest
 
 from bot.comments import LEASE
-from bot.errors import Retryable
+from bot.errors import Overtaken, Retryable
 from bot.github.repo import RepoClient
+from bot.held import held
 from bot.model import Comment, RepoRef
 from bot.store import CommentState
 from tests.test_comments import Scene, draft
@@ -148,6 +149,32 @@ def test_an_edit_that_another_overtook_is_done_again(scene: Scene, late: bool) -
     assert (known.state, known.text_hash) == (CommentState.POSTED, "")
     assert scene.keep("two")
     assert scene.bodies() == [draft("two").body]
+
+
+def test_c2_a_claim_is_given_back_by_whom_it_is_no_longer_the_work(scene: Scene) -> None:
+    """Nothing was written, and who does the work now need not wait until the claim is over."""
+    with held(lambda: False), pytest.raises(Overtaken):
+        scene.keep("one")
+    assert scene.keep_elsewhere("two")
+    assert scene.bodies() == [draft("two").body]
+
+
+def test_c2_a_reply_that_is_taken_away_late_leaves_the_next_one_known(scene: Scene) -> None:
+    """Between two deletions of one comment another worker has put a second in its place."""
+    scene.keep("one")
+
+    def meanwhile(*_: object) -> None:
+        scene.keeper.remove(scene.other, scene.slot, "other text")
+        scene.keep_elsewhere("two")
+
+    class Late(Frozen):
+        def delete_comment(self, repo: RepoRef, comment_id: int) -> None:
+            self.meanwhile()
+            self.github.delete_comment(repo, comment_id)
+
+    scene.keeper.remove(Late(scene.github, meanwhile), scene.slot, "other text")
+    assert scene.keep("three")
+    assert scene.bodies() == [draft("three").body]
 
 
 def test_what_was_forgotten_meanwhile_is_not_kept_again(scene: Scene) -> None:

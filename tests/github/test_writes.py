@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import Forbidden, Invalid, NotFound
+from bot.errors import Forbidden, Invalid, NotFound, Overtaken
 from bot.github.repo import RepoClient
+from bot.held import held
 from bot.model import RepoRef
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
@@ -96,3 +97,17 @@ def test_what_is_gone_is_not_found(client: RepoClient, sim: Simulator) -> None:
         client.create_comment(REPO, 2, "x")
     with pytest.raises(NotFound):
         client.create_comment(RepoRef("acme", "nothing"), 2, "x")
+
+
+def test_nothing_is_written_for_work_that_is_anothers_by_now(client: RepoClient, sim: Simulator) -> None:
+    """A machine that stood still goes on in the middle of a job: it may read, and must change nothing."""
+    mine = True
+    with held(lambda: mine):
+        comment = client.create_comment(REPO, 2, "Seen before: #1")
+        mine = False
+        with pytest.raises(Overtaken):
+            client.update_comment(REPO, comment.id, "Seen before: #9")
+        with pytest.raises(Overtaken):
+            client.create_comment(REPO, 2, "Seen before: #9")
+        assert client.issue(REPO, 2).number == 2
+    assert [each.body for each in sim.comments("acme/app", 2)] == ["Seen before: #1"]
