@@ -22,7 +22,7 @@ from bot.store.engine import make_engine
 from bot.store.schema import comments
 
 PATIENCE = 2.0
-"""Seconds in which a moment is looked for at which a comment is about to be written; then as many for any work."""
+"""Seconds in which a moment is looked for at which a comment is about to be written; then twice as many for any."""
 AFTERWARDS = 2.5
 """Seconds in which whoever was stopped has ended what it was at: more than one request to GitHub may take."""
 
@@ -55,14 +55,22 @@ class Freezes:
         store = make_engine(self._run.settings.database_url, pool_size=1)
         with self._fleet.spared(self._rng) as name:
             pid, held = self._stop(name, queue, store)
-            time.sleep(self._run.plan.frozen)
-            left = _held(queue, pid)
+            left = self._wait(held, lambda: _held(queue, pid))
             self._fleet.send(name, signal.SIGCONT)
         taken = "nobody knows how many" if left is None else len(held - left)
         self._run.calamities.append(f"{name} stood still, {taken} of its {len(held)} jobs taken over")
         queue.dispose()
         store.dispose()
         time.sleep(AFTERWARDS)
+
+    def _wait(self, held: set[str], ask: Callable[[], set[str] | None]) -> set[str] | None:
+        """Let it stand still, half as long again if the others were killed themselves; what is not taken over then."""
+        frozen = self._run.plan.frozen
+        time.sleep(frozen)
+        end = time.monotonic() + frozen / 2
+        while (left := ask()) in (held, None) and held and time.monotonic() < end:
+            time.sleep(0.5)
+        return left
 
     def _stop(self, name: str, queue: sa.Engine, store: sa.Engine) -> tuple[int, set[str]]:
         """Stop a worker in the middle of its work, best while a comment is claimed; its process and its jobs."""
@@ -71,7 +79,7 @@ class Freezes:
             pid = self._fleet.send(name, signal.SIGSTOP)
             held = _held(queue, pid) or set()
             waited = time.monotonic() - begun
-            if waited > 2 * PATIENCE or (held and (waited > PATIENCE or _commenting(store))):
+            if waited > 3 * PATIENCE or (held and (waited > PATIENCE or _commenting(store))):
                 return pid, held
             # At rest, or killed just now and not back yet: nothing would come of it.
             self._fleet.send(name, signal.SIGCONT)

@@ -22,7 +22,8 @@ def test_nothing_is_lost_doubled_or_wrong_whatever_goes_wrong(postgres: bool, tm
     assert result.judgement.well, table(plan, result)
     # It was no calm day.
     assert sum(result.kills.values()) >= 2
-    assert len(result.calamities) == 6
+    assert len(result.calamities) == 7
+    assert sum("stood still" in one for one in result.calamities) == 1
     assert sum(result.faults.values()) >= 1
 
 
