@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sqlalchemy as sa
 from dbos._context import current_owner_xid
 
 from bot.jobs.database import named_failures, workflow_table
 
 
-class Claim:
-    """The claim under which this thread runs a job; may be asked about in any thread."""
+class Claims:
+    """The claims under which this process works, as the queue's database has them. Thread safe."""
 
-    def __init__(self, engine: sa.Engine, workflow_id: str) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         table = workflow_table(engine)
-        self._mine = sa.select(table.c.owner_xid).where(
-            table.c.workflow_uuid == workflow_id,
-            table.c.owner_xid == current_owner_xid(workflow_id),
+        # Built once, since every job asks and building it takes longer than the database does.
+        self._mine = sa.select(table.c.recovery_attempts).where(
+            table.c.workflow_uuid == sa.bindparam("run"),
+            table.c.owner_xid == sa.bindparam("claim"),
             table.c.status == "PENDING",
         )
 
-    def holds(self) -> bool:
-        """Whether nobody has taken the job over, and it has not been given up. Raises SQLAlchemyError."""
-        with self._engine.connect() as connection:
-            return connection.execute(self._mine).first() is not None
+    def times(self, workflow_id: str) -> int | None:
+        """How often the job that this thread runs was claimed, by us the last time; None where that holds no longer,
+        because another has taken it over, or it was given up.
+        """
+        return self._times({"run": workflow_id, "claim": current_owner_xid(workflow_id)})
 
-    def still_holds(self) -> bool:
-        """The same for who is in the middle of the job. Raises QueueUnavailable."""
-        with named_failures():
-            return self.holds()
+    def asked(self, workflow_id: str) -> Callable[[], bool]:
+        """Tells in any thread whether the claim of this one still holds. Raises QueueUnavailable."""
+        mine = {"run": workflow_id, "claim": current_owner_xid(workflow_id)}
+
+        def holds() -> bool:
+            with named_failures():
+                return self._times(mine) is not None
+
+        return holds
+
+    def _times(self, mine: dict[str, str | None]) -> int | None:
+        with self._engine.connect() as connection:
+            return connection.execute(self._mine, mine).scalar_one_or_none()

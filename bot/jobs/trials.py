@@ -3,7 +3,7 @@
 When a worker dies, nobody knows which of its jobs did it: DBOS counts a claim for each that it held, those that only
 waited included. Given up by that count, a dozen innocent ones would go with the one that kills, whose worker it kills
 again and again. So what has been claimed before runs alone in its worker, and that it runs is noted first: who finds
-such a note of its own knows that it was this very job. An ordinary job costs one read more.
+such a note of its own knows that it was this very job.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from bot.errors import DoppelError
-from bot.jobs.database import trials, workflow_table
+from bot.jobs.database import trials
 from bot.jobs.steadily import steadily
 from bot.store.engine import write
 
@@ -33,17 +33,17 @@ class Trials:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        table = workflow_table(engine)
-        # Built once, since every job asks and building it takes longer than the database does.
-        self._claimed = sa.select(table.c.recovery_attempts).where(table.c.workflow_uuid == sa.bindparam("run"))
         self._changed = threading.Condition()
         self._running = 0
         self._alone = False
 
     @contextmanager
-    def fair(self, workflow_id: str) -> Iterator[None]:
-        """Run a job beside others, or alone if it is suspect. Raises Deadly for what has killed too often."""
-        if steadily(workflow_id, lambda: self._claims(workflow_id)) <= 1:
+    def fair(self, workflow_id: str, claims: int) -> Iterator[None]:
+        """Run a job beside others, or alone if it is suspect. Raises Deadly for what has killed too often.
+
+        `claims` is how often a worker has taken it, this time included.
+        """
+        if claims <= 1:
             with self._beside():
                 yield
             return
@@ -86,11 +86,6 @@ class Trials:
             with self._changed:
                 self._alone = False
                 self._changed.notify_all()
-
-    def _claims(self, workflow_id: str) -> int:
-        """How often a worker has taken it, this time included."""
-        with self._engine.connect() as connection:
-            return connection.execute(self._claimed, {"run": workflow_id}).scalar_one_or_none() or 0
 
     def _begin(self, workflow_id: str) -> int:
         """Note a trial; how many before it had no end."""

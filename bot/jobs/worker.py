@@ -22,7 +22,7 @@ from bot.events import from_json
 from bot.held import held
 from bot.jobs import executors
 from bot.jobs.chores import CHORE, Chore, call_for
-from bot.jobs.claims import Claim
+from bot.jobs.claims import Claims
 from bot.jobs.cleanup import clean
 from bot.jobs.database import (
     APPLICATION,
@@ -99,6 +99,7 @@ class Worker:
         self._engine = queue_engine(settings, pool_size=self._claims + 10)
         self._client = queue_client(self._engine)
         self._older = OlderJobs(self._engine)
+        self._claimed = Claims(self._engine)
         self._trials = Trials(self._engine)
         self._turns = Turns(self._engine)
         self._executor = executors.this_process()
@@ -171,13 +172,14 @@ class Worker:
 
     def _fairly(self, message: Message) -> str:
         """One run of a delivery, alone where a worker has died of it or of another beside it."""
-        claim = Claim(self._engine, message.workflow_id)
-        if not steadily(message.delivery_id, claim.holds):
+        run = message.workflow_id
+        claims = steadily(message.delivery_id, lambda: self._claimed.times(run))
+        if claims is None:
             # This machine stood still after it had claimed the job.
             log.warning("delivery %s is another worker's by now", message.delivery_id)
             return "overtaken"
         try:
-            with self._trials.fair(message.workflow_id), held(claim.still_holds):
+            with self._trials.fair(run, claims), held(self._claimed.asked(run)):
                 return self._work(message)
         except Deadly as reason:
             log.error("delivery %s given up: %s", message.delivery_id, reason)

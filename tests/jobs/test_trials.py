@@ -10,30 +10,20 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import PushEvent, RepositorySummary
-from bot.jobs import Inbox
-from bot.jobs.database import queue_engine, trials, workflow_table
+from bot.jobs.database import prepare, queue_engine, trials
 from bot.jobs.steadily import steadily
 from bot.jobs.trials import MOST_DEATHS, Deadly, Trials
-from bot.model import Actor, RepoRef
 from bot.settings import Settings
 
-PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+#: How often each was claimed.
 CLAIMS = {"new": 1, "again": 2, "once more": 3}
 
 
 @pytest.fixture
 def engine(database_url: str, tmp_path: Path) -> Iterator[sa.Engine]:
-    """A queue with jobs that were claimed so often."""
-    settings = Settings(home=tmp_path, database_url=database_url)
-    inbox, engine = Inbox(settings), queue_engine(settings)
-    workflows = workflow_table(engine)
-    for name, claims in CLAIMS.items():
-        inbox.put(name, PUSH)
-        with engine.begin() as connection:
-            claimed = sa.update(workflows).where(workflows.c.workflow_uuid == name)
-            connection.execute(claimed.values(recovery_attempts=claims))
-    inbox.close()
+    """A queue's database."""
+    engine = queue_engine(Settings(home=tmp_path, database_url=database_url))
+    prepare(engine)
     yield engine
     engine.dispose()
 
@@ -47,7 +37,7 @@ def test_who_was_claimed_before_runs_alone(engine: sa.Engine) -> None:
     fair, changing, beside, most = Trials(engine), threading.Lock(), set[str](), dict[str, int]()
 
     def run(name: str) -> None:
-        with fair.fair(name):
+        with fair.fair(name, CLAIMS[name]):
             with changing:
                 beside.add(threading.current_thread().name)
                 most[name] = max(most.get(name, 0), len(beside))
@@ -65,7 +55,7 @@ def test_who_was_never_claimed_before_runs_beside_others(engine: sa.Engine) -> N
     fair, both_at_work = Trials(engine), threading.Barrier(2)
 
     def run(_: int) -> None:
-        with fair.fair("new"):
+        with fair.fair("new", 1):
             both_at_work.wait(timeout=30)
 
     with ThreadPoolExecutor(2) as pool:
@@ -77,16 +67,16 @@ def test_a_job_whose_worker_dies_each_time_is_given_up(engine: sa.Engine) -> Non
     for deaths in range(MOST_DEATHS):
         # Nobody ends a trial when the process dies in it.
         assert Trials(engine)._begin("again") == deaths
-    with pytest.raises(Deadly), Trials(engine).fair("again"):
+    with pytest.raises(Deadly), Trials(engine).fair("again", 2):
         pytest.fail("it was tried once more")
     assert noted(engine) == 0, "who tries it again by hand begins anew"
-    with Trials(engine).fair("once more"):
+    with Trials(engine).fair("once more", 3):
         pass
 
 
 def test_what_only_fails_is_no_death(engine: sa.Engine) -> None:
     for _ in range(MOST_DEATHS + 1):
-        with pytest.raises(ValueError, match="bad"), Trials(engine).fair("again"):
+        with pytest.raises(ValueError, match="bad"), Trials(engine).fair("again", 2):
             raise ValueError("bad")
 
 
