@@ -30,7 +30,7 @@ SHORT = Plan(
     kill_every=1.0,
     calamity=0.7,
     freezes=1,
-    frozen=9.0,
+    frozen=8.0,
     deadly_poison=False,
     drain_within=90.0,
 )
