@@ -52,7 +52,8 @@ def test_a_delivery_that_is_answered_by_nobody_is_taken_when_it_comes_again(host
 def test_from_delivery_to_comment_nothing_waits_for_a_turn(host: Host) -> None:
     """A bound against waiting (for a poll, a lock, a time-out), not a measure: `bench/delivery.py` shows the figure."""
     times = []
-    for topic in TOPICS[:4]:
+    # The first was reported again before: of several copies each is less likely the one.
+    for topic in TOPICS[2:]:
         began = time.monotonic()
         number = host.report(topic)
         host.wait("commenting", lambda number=number: bool(host.said(number)), every=0.005)  # type: ignore[misc]
