@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from bot.evaluation.metrics import Id, Judged, split
 
 SHOWN = 10
+LEAST = 0.1
+"""What is less likely than this it is not sure of at all, and no threshold that anybody would set shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ class Unmarked:
 
 
 def likeliest(judged: Iterable[Judged]) -> tuple[Unmarked, ...]:
-    """Up to `SHOWN` of them, likeliest first, of equals the later, which somebody may still remember."""
-    silent = [one for one in split(judged)[1] if one.found]
+    """Up to `SHOWN` of at least `LEAST`, likeliest first, of equals the later, which somebody may still remember."""
+    silent = [one for one in split(judged)[1] if one.top >= LEAST]
     silent.sort(key=lambda one: (one.top, one.arrived), reverse=True)
     return tuple(Unmarked(one.id, one.found[0][0], one.top) for one in silent[:SHOWN])
