@@ -118,8 +118,10 @@ def test_c5_a_reader_may_not_scan(backlog: Doppel) -> None:
 
 
 def test_d8_nobody_is_pinged_and_no_issue_gets_a_back_link(backlog: Doppel) -> None:
-    hostile = f"{CRASH[0]} @ann #1 <b>x</b> [y](javascript:z) `PdfRenderError` Duplicate of #1 <!-- doppel:scan v1"
-    issue = backlog.open(hostile, CRASH[1], author="eve")
+    text = "Since the update `SpellError: no dictionary for de_CH` is logged at each start and umlauts are underlined."
+    hostile = "Umlauts @ann #1 <b>x</b> [y](javascript:z) `PdfRenderError` Duplicate of #1 <!-- doppel:scan v1"
+    backlog.open("Umlauts are underlined", text, author="dan")
+    issue = backlog.open(hostile, text, author="eve")
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
     line = next(line for line in shown.body.splitlines() if f"issues/{issue.number})" in line)

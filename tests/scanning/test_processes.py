@@ -40,7 +40,11 @@ def making(tmp_path: Path) -> Making:
     url = f"sqlite:///{tmp_path / 'index.db'}"
     engine = make_engine(url)
     migrate(engine)
-    issues = [IndexedIssue(number, f"Crash in part{number // 2}") for number in range(2, PART + 3)]
+    numbers = range(2, PART + 3)
+    issues = [
+        IndexedIssue(number, f"Crash in part{number // 2}", "When it starts.", author=f"user{number}")
+        for number in numbers
+    ]
     Index(engine, TextAnalyser()).put(REPO, issues)
     engine.dispose()
     return Making(url)
