@@ -233,7 +233,7 @@ def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
         for one in found.unmarked:
             for lead, id in ((f"  {words.percent(one.confidence):>4} ", one.id), ("       ", one.candidate)):
                 line = clean(f"{f'#{id}' if isinstance(id, int) else id} {titles.get(id, '')}")
-                console.print(Text(lead + line), no_wrap=True, overflow="ellipsis", soft_wrap=False)
+                console.print(Text(lead + line), no_wrap=True, overflow="ellipsis")
     console.print(f"\n{words.caution(found)}", style="dim")
 
 
