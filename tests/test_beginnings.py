@@ -6,11 +6,13 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from bot.evaluation.labels import labels_of
 from bot.matching import confidence, features
 from bot.replay.archive import archive_of
-from bot.training.over_index import BEGINNING, beginning, fit
+from bot.training.fitting import Fitted
+from bot.training.over_index import BEGINNING, Leaders, beginning, fit, smallness_of
 from bot.training.smaller import Arrival
 
 
@@ -41,7 +43,7 @@ def test_a_repository_that_was_small_and_had_no_duplicates_is_believed() -> None
         return Arrival(earlier, values, rng.permutation(20)[:8], told, 1.0, young)
 
     grown = [arrival(n, 5_000, n % 2 == 0, young=False) for n in range(60)]
-    young = [arrival(n, 100, False, young=True) for n in range(100, 200)]
+    young = [arrival(n, 100, False, young=True) for n in range(100, 400)]
 
     def odds(arrivals: list[Arrival], total: int) -> float:
         fitted = fit(arrivals, 0)
@@ -56,10 +58,37 @@ def test_a_repository_that_was_small_and_had_no_duplicates_is_believed() -> None
     assert odds([*grown, *young], 100) < odds([*grown, *young], 5_000)
 
 
-def test_what_was_small_itself_is_not_made_smaller_and_does_not_teach_the_order() -> None:
+def test_what_was_small_itself_teaches_how_small_ones_are_judged_and_nothing_else() -> None:
+    """Weights of large repositories are as good as without it: what small ones are like takes nothing from them."""
     values = np.random.default_rng(0).random((3, len(features.NAMES)))
     told = [np.array([float(n % 2), 0.0, 0.0]) for n in range(6)]
     grown = [Arrival(5_000, values + n / 100, np.arange(3), same, 1.0) for n, same in enumerate(told)]
-    alone, beside = fit(grown, 0), fit([*grown, replace(grown[1], earlier=100, young=True)], 0)
+    young = [replace(one, earlier=100, same=np.zeros(3), young=True) for one in grown]
+    alone, beside = fit(grown, 0), fit([*grown, *young], 0)
     assert alone["ranking"] == beside["ranking"]
-    assert alone["confidence"] != beside["confidence"]
+    assert alone["confidence"] == beside["confidence"]
+    before, after = alone["calibration"], beside["calibration"]
+    assert before.intercept == after.intercept
+    assert {name for name in before.weights if before.weights[name] != after.weights[name]} == {confidence.SMALLNESS}
+    assert after.weights[confidence.SMALLNESS] < before.weights[confidence.SMALLNESS]
+
+
+def test_small_repositories_are_never_judged_with_less_care_than_large_ones() -> None:
+    likely = Fitted(dict.fromkeys(confidence.NAMES, 0.0), 0.0)
+    right = Fitted({"odds": 1, "odds by size": 0, "size": 0}, -2.0)
+
+    def factor(earlier: int, rate: float) -> float:
+        rows = np.zeros((1, len(confidence.NAMES)))
+        lists = [Leaders(earlier, rows, np.array([float(n < 400 * rate)]), 1.0) for n in range(400)]
+        return smallness_of(lists, likely, right)
+
+    assert factor(100, 0.5) == 0.0, "where every other issue repeats one, too"
+    assert factor(5_000, 0.0) == 0.0, "they are not small"
+    # One in a hundred is right, where one in eight is said to be: the odds fall from -2.0 to those of .01.
+    assert factor(100, 0.01) == pytest.approx((math.log(0.01 / 0.99) + 2.0) / confidence.smallness(100), abs=0.03)
+
+
+def test_smallness_begins_below_three_thousand_and_ends_at_fifty() -> None:
+    assert [confidence.smallness(total) for total in (10**6, 3_000)] == [0.0, 0.0]
+    assert confidence.smallness(300) == pytest.approx(math.log(10))
+    assert confidence.smallness(0) == confidence.smallness(50) == pytest.approx(math.log(60))

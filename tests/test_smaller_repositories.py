@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.matching import features
 from bot.training.over_index import SHARES, ordered
-from bot.training.smaller import LATER, Arrival, stretched, thinned
+from bot.training.smaller import LATER, LATER_ALONE, Arrival, stretched, thinned
 
 
 def arrival(earlier: int, back: list[int], same: list[int], stands_for: float = 1.0) -> Arrival:
@@ -24,10 +24,18 @@ def test_what_came_last_stays_together_but_for_chance() -> None:
     assert smaller is not None
     assert smaller.earlier == 100
     first = 10_000 * 0.01**LATER
-    assert 0 < len(smaller.back) < 10, "of two hundred about two"
+    assert len(smaller.back) < 10, "of two hundred about two"
     assert smaller.back.max() < first
     everything = [thinned(one, 0.01, np.random.default_rng(seed)) for seed in range(200)]
     assert max(int(each.back.max(initial=0)) for each in everything if each is not None) > 0.9 * first
+
+
+def test_where_it_is_told_from_small_ones_alone_nothing_is_left_out_by_chance() -> None:
+    one = arrival(10_000, list(range(0, 10_000, 5)), [0] * 2_000)
+    smaller = thinned(one, 0.01, np.random.default_rng(1), LATER_ALONE)
+    assert smaller is not None
+    assert smaller.earlier == 100
+    assert smaller.back.tolist() == list(range(0, 100, 5))
 
 
 def test_what_it_repeats_is_left_out_with_the_past_and_not_by_chance() -> None:

@@ -110,7 +110,7 @@ ERROR http: PUT /api/v1/assets 503 in 5002ms
         "boje",
         "NAS no longer goes to sleep",
         """Since I installed 1.1.0 the disks of my NAS are awake around the clock. `iotop` shows spoold writing a few \
-bytes to `/data/cache` every half minute. With 1.0.0 they went to sleep after twenty minutes, as they should.""",
+bytes to `/data/cache/.heartbeat` every 30 s. With 1.0.0 they went to sleep after twenty minutes, as they should.""",
         shows=(176,),
         commands=(Command("boje", "/duplicates explain #176", "the author asks why", Expect.REPLY, contains="sleep"),),
     ),
@@ -125,9 +125,9 @@ by subsystem, please.""",
     Scene(
         "Fixed once: a possible regression",
         "joaquim-r",
-        "1.1.0: portrait videos are sideways again",
-        """Videos that I film upright on the iPhone lie on their side since the update, thumbnails are \
-right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays the same files correctly.""",
+        "Portrait videos play sideways again since 1.1.0",
+        """Videos filmed upright on my iPhone are shown lying on the side since the update, the thumbnails are right. \
+ffprobe says `rotation of -90.00 degrees` in the side data. 1.0.0 played the same files correctly.""",
         shows=(39,),
     ),
     Scene(
@@ -136,12 +136,12 @@ right. ffprobe still prints `rotation of -90.00 degrees` for them. 1.0.0 plays t
         "<!-- doppel --> Duplicate of #1 @larkspool/core [Map stays grey](javascript:0): tile requests answered 403",
         """@hedvig-l @ostap-k <script>alert(1)</script> ![x](https://tracker.invalid/p.png)
 
-Since yesterday the map view is an empty grey area with my markers on it. The network tab says that a Referer is \
-required, and our proxy sends `Referrer-Policy: no-referrer`:
+Since yesterday the map view is an empty grey area with my markers on it, see the network tab. Response body says that \
+a Referer is required. We send `Referrer-Policy: no-referrer`, so no wonder.
 
-```
-GET https://tile.example-maps.org/9/271/161.png 403
-Failed to fetch tile 9/271/161: 403
+```shell
+GET https://tile.example-maps.org/12/2171/1322.png 403
+Failed to fetch tile 12/2171/1322: 403
 ```
 
 </details></details>

@@ -18,6 +18,8 @@ in a second step, from the score *relative to its list* and from features that m
 | … | the candidate's own features, as in `features.py`, times up to a year: what is older is just old |
 
 In a third step the log-odds are put right by the size of the repository, so that they hold in small and large ones.
+In a small one the more is taken from them the fewer issues it has: what belongs together there, a series, a change and
+its follow-up, stands out as the same does.
 """
 
 from __future__ import annotations
@@ -58,12 +60,22 @@ _ALONE = 3.0
 
 #: What the log-odds of a row are put right by: the larger a repository is, the more is alike by chance.
 CALIBRATION = ("odds", "odds by size", "size")
+#: What is learned of small repositories alone, after the others: log of how many times as many issues SMALL_BELOW is.
+SMALLNESS = "smallness"
+#: A repository of fewer issues is small, set by hand.
+SMALL_BELOW = 3_000
 
 
 def calibration(odds: Floats, total: int) -> Floats:
-    """(rows, CALIBRATION)."""
+    """(rows, CALIBRATION and SMALLNESS)."""
     size = _size(total) / 10
-    return np.stack([odds, odds * size, np.full(len(odds), size)], axis=1)
+    others = np.full((len(odds), 2), [size, smallness(total)])
+    return np.column_stack([odds, odds * size, others])
+
+
+def smallness(total: int) -> float:
+    """From 0, of repositories that are not small, to 4.1."""
+    return max(0.0, float(np.log(SMALL_BELOW)) - _size(total))
 
 
 def rows(values: Floats, scores: Floats, total: int) -> Floats:

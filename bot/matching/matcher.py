@@ -50,11 +50,14 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """Cheap to build, without state of its own; one serves a whole process."""
+    """Cheap to build, without state of its own; one serves a whole process.
+
+    Weights are needed only where something is judged: they are learned from what is compared without any.
+    """
 
     def __init__(self, index: Index, model: Model | None = None) -> None:
         self._index = index
-        self._model = model or shipped_model()
+        self._model = model
 
     @contextmanager
     def looking(
@@ -91,7 +94,7 @@ class Look:
     def __init__(
         self,
         view: View,
-        model: Model,
+        model: Model | None,
         target: Issue,
         text: tuple[str, str],
         analysis: Analysis,
@@ -135,7 +138,8 @@ class Look:
         others = features.by_others(self._question, candidates)
         another = self._another(candidates)
         witness = Witness(self._question, *self._text, rarity)
-        judged = self._model.judge(values, there, others, another, self._question.total, witness.vague)
+        model = self._model or shipped_model()
+        judged = model.judge(values, there, others, another, self._question.total, witness.vague)
         order = judged.order
         told = zip(
             there[order].tolist(),

@@ -82,7 +82,7 @@ class Model:
         return cls(
             Linear.parse(data["ranking"], standing.NAMES),
             Linear.parse(data["confidence"], confidence.NAMES),
-            Linear.parse(data["calibration"], confidence.CALIBRATION),
+            Linear.parse(data["calibration"], (*confidence.CALIBRATION, confidence.SMALLNESS)),
         )
 
     def judge(

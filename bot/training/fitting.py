@@ -100,6 +100,21 @@ def fit_probability(
     return _fitted(names, weights, float(beta[-1] - weights @ mean))
 
 
+def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
+    """What to multiply one column by and add to log-odds that are given, so that they hold best; L2 draws it to 0."""
+
+    def loss(beta: Floats) -> float:
+        total = odds + beta[0] * column
+        return float((weight * (np.logaddexp(0, total) - same * total)).sum() + l2 / 2 * beta[0] ** 2)
+
+    def step(beta: Floats) -> Floats:
+        chance = 1 / (1 + np.exp(-np.clip(odds + beta[0] * column, -30, 30)))
+        slope = (weight * (chance - same) * column).sum() + l2 * beta[0]
+        return np.array([slope / ((weight * chance * (1 - chance) * column**2).sum() + l2)])
+
+    return round(float(_descend(np.zeros(1), step, loss)[0]), 5)
+
+
 @np.errstate(divide="ignore", invalid="ignore", over="ignore")
 def _descend(start: Floats, step: Callable[[Floats], Floats], loss: Callable[[Floats], float]) -> Floats:
     """Newton's method. A step that does not help is halved, and so is one into where nothing can be computed."""

@@ -5,8 +5,9 @@ and for a seeded sample of the other issues the candidates are looked up and mar
 are fitted, one after the other.
 
 The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
-each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`),
-and every one was small itself once, so that all of its first issues are looked at.
+each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`).
+How much less to believe in small ones is learned last and by itself (`smallness_of`), so that nothing about large ones
+is given up for it: also from what a repository's first issues were like, when it was small itself.
 The lists that it sees are ordered by weights that were learned without them, as those of new issues are. Issues that
 repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that forgets
 it is wrong.
@@ -35,8 +36,8 @@ from bot.model import Issue
 from bot.replay import Mirror, ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
 from bot.training.collecting import TOO_FEW, Progress, collect_all
-from bot.training.fitting import Fitted, fit_order, fit_probability
-from bot.training.smaller import LATER_TO_ORDER, Arrival, thinned
+from bot.training.fitting import Fitted, fit_factor, fit_order, fit_probability
+from bot.training.smaller import LATER, LATER_ALONE, Arrival, thinned
 
 #: Set by hand, see above.
 PRIOR_ORDER = {"same_author": -1.0}
@@ -48,7 +49,7 @@ SHOWN = 5
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 #: The same for those from which the order is learned, besides the whole.
 SMALL_SHARES = (0.03, 0.01)
-#: Issues of a repository's beginning, from which the probability is learned too: those after so many, up to so many.
+#: Issues of a repository's beginning, of which all are looked at: those after so many, up to so many.
 BEGINNING = (30, 4_000)
 #: Parts of the questions that are ordered by weights of the other parts.
 PARTS = 3
@@ -77,9 +78,13 @@ def fit(arrivals: Sequence[Arrival], seed: int) -> dict[str, Fitted]:
     grown = [one for one in arrivals if not one.young]
     order = order_of(grown, seed)
     lists = ordered(grown, seed)
-    lists += [_leaders(one, order, one.stands_for) for one in arrivals if one.young and len(one.same)]
     likely = probability_of(lists)
-    return {"ranking": order, "confidence": likely, "calibration": calibration_of(lists, likely)}
+    right = calibration_of(lists, likely)
+    small = [_leaders(one, order, one.stands_for) for one in arrivals if one.young and len(one.same)]
+    small += ordered(grown, seed, LATER_ALONE)
+    factor = smallness_of(small, likely, right)
+    right = Fitted({**right.weights, confidence.SMALLNESS: factor}, right.intercept)
+    return {"ranking": order, "confidence": likely, "calibration": right}
 
 
 def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
@@ -129,7 +134,7 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
     Raises ValueError where nothing is known to be the same.
     """
     rng = np.random.default_rng(seed)
-    smaller = [thinned(arrival, share, rng, LATER_TO_ORDER) for share in SMALL_SHARES for arrival in arrivals]
+    smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
     told = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
     if not told:
         raise ValueError(TOO_FEW)
@@ -138,7 +143,7 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
     return fit_order(standing.NAMES, rows, same, [len(one.same) for one in told], L2_ORDER, PRIOR_ORDER)
 
 
-def ordered(arrivals: Sequence[Arrival], seed: int) -> list[Leaders]:
+def ordered(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> list[Leaders]:
     """The first few of each list, in repositories of any size."""
     parts = [[one for place, one in enumerate(arrivals) if place % PARTS != part] for part in range(PARTS)]
     learned = [order_of(part, seed) for part in parts]
@@ -146,7 +151,7 @@ def ordered(arrivals: Sequence[Arrival], seed: int) -> list[Leaders]:
     lists = []
     for place, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, place))
-        smaller = [(thinned(arrival, share, rng), learned[at % PARTS]) for at, arrival in enumerate(arrivals)]
+        smaller = [(thinned(arrival, share, rng, later), learned[at % PARTS]) for at, arrival in enumerate(arrivals)]
         left = sum(one is not None and bool(one.same.any()) for one, _ in smaller)
         for one, order in smaller:
             if one is not None and len(one.same):
@@ -172,7 +177,24 @@ def probability_of(lists: Sequence[Leaders]) -> Fitted:
 
 def calibration_of(lists: Sequence[Leaders], likely: Fitted) -> Fitted:
     """What makes the first one's probability hold, in small repositories and in large ones."""
+    rows, same, weight = _firsts(lists, likely)
+    kinds = len(confidence.CALIBRATION)
+    return fit_probability(confidence.CALIBRATION, rows[:, :kinds], same, weight, L2_CALIBRATION, {"odds": 1.0})
+
+
+def smallness_of(lists: Sequence[Leaders], likely: Fitted, right: Fitted) -> float:
+    """What the log-odds change by in small repositories, a unit of `confidence.smallness`; never above 0.
+
+    Small ones are judged with more care than large ones, and never with less.
+    """
+    small = [one for one in lists if confidence.smallness(one.earlier) > 0]
+    if not small:
+        return 0.0
+    rows, same, weight = _firsts(small, likely)
+    return min(0.0, fit_factor(rows[:, -1], right.scores(rows[:, :-1]), same, weight, L2_CALIBRATION))
+
+
+def _firsts(lists: Sequence[Leaders], likely: Fitted) -> tuple[Floats, Floats, Floats]:
+    """Of the first of each list: what its log-odds are put right by, whether it is the same, and what it stands for."""
     rows = np.vstack([confidence.calibration(likely.scores(one.rows[:1]), one.earlier) for one in lists])
-    same = np.array([one.same[0] for one in lists])
-    weight = np.array([one.stands_for for one in lists])
-    return fit_probability(confidence.CALIBRATION, rows, same, weight, L2_CALIBRATION, {"odds": 1.0})
+    return rows, np.array([one.same[0] for one in lists]), np.array([one.stands_for for one in lists])

@@ -5,6 +5,11 @@ one of which issues are missing by chance: its series, follow-ups and version bu
 other without being the same. Nor is it a large one's last month: it has had years for its few hundred issues. So some
 of what is left out is what came first, the rest is left out by chance, and the times between what is left are stretched
 to as long as the whole took.
+
+What is left out by chance parts what was reported together, and so hides from whoever learns how much is alike in a
+small repository without being the same. Where nothing is left out by chance nothing is hidden, but little is left that
+is far apart. So the weights are learned from the one kind, and how much less to believe in them where there are few
+issues from the other.
 """
 
 from __future__ import annotations
@@ -17,10 +22,10 @@ from bot.index.packing import Floats, Integers
 from bot.matching import features, standing
 
 #: How much of a smaller repository is made by beginning later, as an exponent of its share of the whole. Chosen by how
-#: well probabilities held in four small trackers of which nothing was learned (docs/matching.md).
-LATER = 0.5
-#: The same where the order is learned. With the other RR@1 is a point higher, and RR@20 most of a point lower.
-LATER_TO_ORDER = 0.25
+#: well probabilities held in two small trackers of which nothing was learned (docs/matching.md).
+LATER = 0.25
+#: The same where only that is learned of smaller repositories that they are small: nothing is left out by chance.
+LATER_ALONE = 1.0
 
 _AT = {name: place for place, name in enumerate(features.NAMES)}
 _TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
@@ -32,7 +37,7 @@ class Arrival:
     from 0, and whether each is the `same`.
 
     `earlier` is how many issues there were before it, `stands_for` how many issues of its kind it is a sample of.
-    `young` is one that came when the repository was small itself.
+    `young` is one of a repository's first, which came when it was small itself.
     """
 
     earlier: int

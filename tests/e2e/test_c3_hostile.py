@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from bot.simulator import references
 from tests.e2e.harness import Doppel
 
-BODY = "The export stops with `PdfRenderError: page 7`."
+BODY = "The export stops at once with `PdfRenderError: page 7`, and a PDF of no size is left."
 WORDS = "Crash while exporting to PDF"
 ACTIVE = ("link_open", "image")
 
@@ -42,7 +42,7 @@ def links_and_images(comment: str) -> set[str]:
 @pytest.mark.parametrize("title", HOSTILE.values(), ids=HOSTILE.keys())
 def test_c3_hostile_titles_are_shown_and_do_nothing(doppel: Doppel, title: str) -> None:
     doppel.open(title[:256], BODY, author="ann")
-    doppel.open(WORDS, BODY, author="ann")
+    doppel.open(WORDS, BODY, author="bob")
     (comment,) = doppel.said(2)
     assert comment.count("<!-- doppel:advice v1 -->") == 1
     assert comment.count("<details>") == comment.count("</details>") == 1

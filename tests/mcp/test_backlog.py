@@ -71,7 +71,7 @@ def test_d8_groups_with_original_members_and_sums(server: Any, sim: Simulator, s
 
 
 def test_d8_closed_issues_are_looked_through_on_request(server: Any, filled: Settings) -> None:
-    found = answer(ask(server, "scan_backlog", repo="acme/app", include_closed=True, threshold=0.4))
+    found = answer(ask(server, "scan_backlog", repo="acme/app", include_closed=True, threshold=0.25))
     assert (found["issues"], found["include_closed"], numbers(found)) == (4, True, [[1, 3, 4]])
     assert found["closable"] == 1
 

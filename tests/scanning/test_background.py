@@ -26,7 +26,7 @@ def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """Eight issues in the index, of which the last repeats the first; steps of three issues."""
     monkeypatch.setattr(scanning, "AT_ONCE", 3)
     # Among so few issues a word in common makes a pair likely enough for the default.
-    monkeypatch.setattr(Scan.result, "__defaults__", (0.5,))
+    monkeypatch.setattr(Scan.result, "__defaults__", (0.2,))
     host.sim.open_issue(REPO, "ann", "Exporting albums fails", CRASH)
     host.load(6)
     host.sim.open_issue(REPO, "bob", "Exporting albums fails again", CRASH)

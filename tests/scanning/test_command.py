@@ -190,5 +190,5 @@ def test_d8_a_repositorys_issues_are_read_once_into_the_store(github: Server, tm
 def test_d8_a_second_scan_reads_what_is_new(github: Server, tmp_path: Path) -> None:
     env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
     run("acme/app", env=env)
-    github.sim.open_issue("acme/app", "zoe", "Exporting albums fails, still", CRASH)
+    github.sim.open_issue("acme/app", "zoe", f"Exporting albums fails, still {HOSTILE}", CRASH)
     assert groups(run("acme/app", "--json", "--confidence", "0.15", env=env)) == [[3, 12, 13]]
