@@ -17,7 +17,7 @@ _CONTEXT = 120
 
 
 #: Rises whenever more is understood, or it is kept in another way, so that all is read from GitHub again.
-READING = 2
+READING = 3
 
 
 class Kind(StrEnum):
@@ -54,9 +54,11 @@ _ISSUE = (
     r"(?P<number>[1-9]\d{0,8})\b"
 )
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
+# A near-duplicate and half of one are none.
 _CLAIM = re.compile(
-    r"\b(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of))"
-    r"\s+(?:(?:the\s+)?(?:issue|bug|report)\s+)?" + _ISSUE,
+    r"\b(?<!near[ -])(?<!semi[ -])(?<!non-)(?<!-a-)"
+    r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of))"
+    rf"\s+(?:(?:(?:the\s+)?(?:issue|bug|report)\s+)?{_ISSUE}|issue\s+(?P<bare>[1-9]\d{{0,8}})\b(?!\.\d))",
     re.IGNORECASE,
 )
 # "This is #12 again, so closing as a duplicate": not the duplicate key or symbol that an issue may be about.
@@ -68,6 +70,13 @@ _SENTENCE_END = re.compile(r"[.!?\n]")
 _DENIED = re.compile(
     r"\b(?:not|never|isn'?t|wasn'?t|unlike)\b|n['’]t\b|\bno(?:\s+longer)?(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z",
     re.IGNORECASE,
+)
+# "Duplicate of #7? No, …" and "was called a duplicate of #7 but is not", where the claim has ended.
+_TAKEN_BACK = re.compile(
+    r"\s*\?\s*(?:no|nope|nah)\b"
+    r"|[^.!?\n]{0,40}?\bbut\s+(?:(?:it|this|that)\s+)?(?:is|was)(?:\s+not|n['’]t)"
+    r"(?:\s+(?:really|one|a\s+dup\w*|the\s+same))?\s*(?:[.,;!)]|$)",
+    re.IGNORECASE | re.MULTILINE,
 )
 # "#11 is a duplicate of #7" is said of #11, wherever it stands.
 _OF_ANOTHER = re.compile(
@@ -93,9 +102,11 @@ def read_comment(
     and one that calls the issue a duplicate and names a single other one says of which.
     """
     said = _NOT_SAID.sub(" ", text)
+    denied = False
     for claim in _CLAIM.finditer(said):
         before = _sentence_before(said, claim.start())
-        if _DENIED.search(before) or _OF_ANOTHER.search(before):
+        if _DENIED.search(before) or _OF_ANOTHER.search(before) or _TAKEN_BACK.match(said, claim.end()):
+            denied = True
             continue
         if claim["favor"] and not (closing or _CLOSED.search(before)):
             continue
@@ -104,7 +115,7 @@ def read_comment(
         if closing or (by_member and not unsure):
             return Statement(Kind.SAYS, _number(claim, repo), at)
         return Statement(Kind.HINTS, _number(claim, repo), at, "" if unsure else by)
-    called = _CALLED_ONE.search(said) if closing else None
+    called = _CALLED_ONE.search(said) if closing and not denied else None
     if called is None or _DENIED.search(_sentence_before(said, called.start())):
         return None
     named = {_number(one, repo) for one in _REFERENCE.finditer(said)}
@@ -117,5 +128,7 @@ def _sentence_before(text: str, position: int) -> str:
 
 def _number(issue: re.Match[str], repo: RepoRef) -> int | None:
     """The number of an issue of this repository; None for one elsewhere."""
+    if bare := issue.groupdict().get("bare"):
+        return int(bare)
     place = issue["here"] or issue["there"]
     return int(issue["number"]) if place is None or place.lower() == str(repo).lower() else None

@@ -12,6 +12,7 @@ import pytest
 from bot.errors import Forbidden, NotFound, RateLimited, Unavailable
 from bot.evaluation.keeping import KeptHistory, erase_history
 from bot.evaluation.reading import read_history
+from bot.evaluation.statements import READING
 from bot.github import history as pages
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
@@ -228,7 +229,8 @@ def test_half_a_line_and_an_old_version_are_read_again(client: RepoClient, tmp_p
     path.write_text(text[: len(text) * 2 // 3], encoding="utf-8")
     assert read(client, tmp_path) == whole
     assert read(client, tmp_path) == whole
-    path.write_text(text.replace('"version": 2', '"version": 1').replace("Login", "Logon"), encoding="utf-8")
+    before = text.replace(f'"version": {READING}', f'"version": {READING - 1}').replace("Login", "Logon")
+    path.write_text(before, encoding="utf-8")
     assert read(client, tmp_path) == whole
 
 

@@ -36,6 +36,10 @@ def read(text: str, *, by_member: bool = True, closing: bool = False) -> tuple[s
         "This is in fact a duplicate: https://github.com/acme/app/issues/7",
         "Closing in favor of #7.",
         "Closing this one in favour of issue #7",
+        "Duplicate of issue 7.",
+        "Closing as a forward-dupe of #7",
+        "This is a duplicate of #7 but it is not fixed in 2.0",
+        "Was it not a duplicate of #5? No. Duplicate of #7",
     ],
 )
 def test_a_member_says_it(text: str) -> None:
@@ -69,6 +73,7 @@ def test_what_others_say_plainly_is_a_hint_of_theirs() -> None:
     [
         "I think this is a dupe of #7, thanks!",
         "Duplicate of #7?",
+        "Duplicate of #7? Now it has a trace at least",
         "This is #7 striking again, so closing as a duplicate.",
         "Known since #7. Closing this as a dupe of that one.",
         "It is a duplicate. See https://github.com/acme/app/issues/7",
@@ -122,10 +127,28 @@ def test_an_original_elsewhere_has_no_number_here() -> None:
         "See #11. That acme/app#11 was already closed as a duplicate of #7 helps little",
         "I would rather see this one rejected in favor of #7",
         "We decided in favour of #7",
+        "A near-duplicate of #7",
+        "Semi-dup of #7",
+        "not-a-duplicate of #7",
+        "This is a near duplicate of #7",
+        "Non-duplicate of #7",
+        "It was thought to be a duplicate of #7 but is not.",
+        "This was closed as a duplicate of #7, but it isn't",
+        "Marked as a duplicate of #7 by a script but this is not a duplicate",
+        "Duplicate of #7? No, fixed since",
+        "Duplicate of issue 7.1",
+        "Duplicate of issue 7th of May",
     ],
 )
 def test_it_says_nothing_or_denies_it(text: str) -> None:
     assert read(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["Duplicate of #7? No, fixed since", "It was thought to be a duplicate of #7 but is not", "No dupe of #7"]
+)
+def test_whoever_closes_with_a_denial_marks_nothing(text: str) -> None:
+    assert read(text, closing=True) is None
 
 
 @pytest.mark.parametrize(
@@ -164,7 +187,16 @@ def test_hostile_texts_are_read_as_others_are(text: str, found: tuple[str, int] 
 
 
 @pytest.mark.parametrize(
-    "text", ["-" * 65_000, "a-" * 32_000, "-a/b." * 13_000, "#1 is " * 10_000, "~~" * 32_000, "<!--" * 16_000]
+    "text",
+    [
+        "dup of #1 but " * 4_600,
+        "-" * 65_000,
+        "a-" * 32_000,
+        "-a/b." * 13_000,
+        "#1 is " * 10_000,
+        "~~" * 32_000,
+        "<!--" * 16_000,
+    ],
 )
 def test_whoever_closes_with_a_hostile_text_keeps_nobody_waiting(text: str) -> None:
     """The longest comment that GitHub takes, in time that grows with its length alone."""
