@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 from bot.calibration.bar import bar_in_force
 from bot.calibration.keeping import Calibrations
 from bot.errors import Forbidden, NotFound, Retryable
 from bot.evaluation.apart import NothingToJudge
+from bot.evaluation.former import former_names
 from bot.evaluation.history import said_of
 from bot.evaluation.marks import Marks
 from bot.evaluation.runs import Runs, Stage
@@ -66,6 +67,9 @@ def _read(event: EvaluationEvent, known: StoredRepository, services: Services) -
         newest = {"read_until": page.issues[-1]["updatedAt"]} if page.issues else {}
         total = max(read, page.total)
         runs.note(known.id, event.chain, services.now(), done=read, total=total, problem="", **newest)
+    if not after:
+        said = chain.from_iterable(one.statements for one in marks.said(known.id).values())
+        marks.bring_home(known.id, former_names(github, known.id, said))
     following = replace(event, step=event.step + 1, after=after, read=read, replay=not after)
     services.inbox.put(following.delivery_id, following, REST if after else 0.0)
 

@@ -76,7 +76,9 @@ class Said:
 
 def statements_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Statement, ...]:
     """The statements that `to_json` wrote. Raises KeyError, TypeError or ValueError for anything else."""
-    return tuple(Statement(Kind(one["kind"]), one["of"], one["at"], one.get("by", "")) for one in rows)
+    return tuple(
+        Statement(Kind(one["kind"]), one["of"], one["at"], one.get("by", ""), one.get("elsewhere", "")) for one in rows
+    )
 
 
 def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:

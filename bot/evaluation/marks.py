@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from bot.evaluation.former import at_home
 from bot.evaluation.history import PastRecord, Said, statements_of
 from bot.store.base import Part
 from bot.store.engine import write
@@ -16,6 +18,8 @@ from bot.store.index_tables import indexed_bodies as bodies
 from bot.store.index_tables import indexed_issues as issues
 
 _ROWS = 2_000
+# Issues that are written in one transaction.
+_AT_ONCE = 500
 
 
 class Marks(Part):
@@ -50,6 +54,15 @@ class Marks(Part):
                 )
                 for row in connection.execute(query.where(table.c.repo_id == repo_id))
             }
+
+    def bring_home(self, repo_id: int, former: Collection[str]) -> None:
+        """What was said of issues under a former name of the repository was said of its own."""
+        if former:
+            said = self.said(repo_id)
+            home = {number: replace(one, statements=at_home(one.statements, former)) for number, one in said.items()}
+            changed = [(number, one) for number, one in home.items() if one != said[number]]
+            for start in range(0, len(changed), _AT_ONCE):
+                self.put(repo_id, dict(changed[start : start + _AT_ONCE]))
 
     def history(self, repo_id: int) -> Iterator[PastRecord]:
         """The issues of the index as records, with what was said of each."""

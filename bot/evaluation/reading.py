@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
+from bot.evaluation.former import at_home, former_names
 from bot.evaluation.history import PastRecord, Row, record, rows
 from bot.evaluation.keeping import KeptHistory
 from bot.github.changes import ChangesPage
@@ -50,7 +53,9 @@ def read_history(
             kept.add(record(node, found.ref) for node in part.issues)
             read += len(part.issues)
             tell(read, part.total)
-    return rows(kept.records.values(), found.ref)
+    records = list(kept.records.values())
+    former = former_names(github, found.id, chain.from_iterable(one.statements for one in records))
+    return rows((replace(one, statements=at_home(one.statements, former)) for one in records), found.ref)
 
 
 def _is_known(kept: PastRecord | None, updated_at: datetime) -> bool:

@@ -33,13 +33,16 @@ class Kind(StrEnum):
 class Statement:
     """`of` is the original's number in the same repository; None for one elsewhere, or out of sight.
 
-    A hint has `by`, a login, where somebody says it plainly who is no member today: it counts as said if they were one.
+    One elsewhere is named in `elsewhere`, `owner/name#12` in small letters, where that is known: it may be a former
+    name of the same repository (`former.py`). A hint has `by`, a login, where somebody says it plainly who is no member
+    today: it counts as said if they were one.
     """
 
     kind: Kind
     of: int | None
     at: str
     by: str = ""
+    elsewhere: str = ""
 
 
 # Code and quotations are not what the commenter says, nor is what nobody sees or what was struck out.
@@ -113,22 +116,23 @@ def read_comment(
         end = _SENTENCE_END.search(said, claim.end())
         unsure = _DOUBTED.search(before) or (end and end[0] == "?")
         if closing or (by_member and not unsure):
-            return Statement(Kind.SAYS, _number(claim, repo), at)
-        return Statement(Kind.HINTS, _number(claim, repo), at, "" if unsure else by)
+            return _statement(Kind.SAYS, claim, repo, at)
+        return _statement(Kind.HINTS, claim, repo, at, "" if unsure else by)
     called = _CALLED_ONE.search(said) if closing and not denied else None
     if called is None or _DENIED.search(_sentence_before(said, called.start())):
         return None
-    named = {_number(one, repo) for one in _REFERENCE.finditer(said)}
-    return Statement(Kind.SAYS, named.pop(), at) if len(named) == 1 else None
+    named = {_statement(Kind.SAYS, one, repo, at) for one in _REFERENCE.finditer(said)}
+    return named.pop() if len(named) == 1 else None
 
 
 def _sentence_before(text: str, position: int) -> str:
     return _SENTENCE_END.split(text[max(0, position - _CONTEXT) : position])[-1]
 
 
-def _number(issue: re.Match[str], repo: RepoRef) -> int | None:
-    """The number of an issue of this repository; None for one elsewhere."""
-    if bare := issue.groupdict().get("bare"):
-        return int(bare)
-    place = issue["here"] or issue["there"]
-    return int(issue["number"]) if place is None or place.lower() == str(repo).lower() else None
+def _statement(kind: Kind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
+    """What is said of the issue that a claim or a reference names."""
+    told = issue.groupdict()
+    place, number = told["here"] or told["there"], int(told["number"] or told["bare"])
+    if place is None or place.lower() == str(repo).lower():
+        return Statement(kind, number, at, by)
+    return Statement(kind, None, at, by, f"{place.lower()}#{number}")

@@ -121,6 +121,22 @@ def test_what_was_said_is_read_in_steps_with_rests_and_only_what_has_changed_the
     assert filled.queue.delays == [0.0, 0.0], "one page, and the replay"
 
 
+def test_what_was_said_under_a_former_name_is_of_this_repository(filled: Host) -> None:
+    use(filled, lambda *_: FOUND)
+    repository = filled.sim.repository(REPO)
+    filled.sim.rename_repository(repository, "old-app")
+    filled.sim.rename_repository(repository, "app")
+    filled.sim.set_permission(REPO, "rita", "write")
+    for number in range(1, 61):
+        filled.sim.comment(REPO, number, "rita", f"Duplicate of acme/old-app#{number + 100}")
+    ask(filled)
+    filled.work()
+    said = Marks(filled.services.store.engine).said(filled.repo_id)
+    for number in range(1, 61):
+        last = said[number].statements[-1]
+        assert (last.of, last.elsewhere) == (number + 100, "")
+
+
 def test_a_step_that_is_done_again_counts_nothing_twice(filled: Host) -> None:
     use(filled, lambda *_: FOUND)
     ask(filled)

@@ -100,9 +100,14 @@ def test_a_closing_comment_that_does_not_say_of_which_says_nothing(text: str) ->
     assert read(text, closing=True) is None
 
 
-def test_an_original_elsewhere_has_no_number_here() -> None:
-    assert read("Duplicate of acme/core#7") == ("says", None)
-    assert read("Duplicate of https://github.com/acme/core/issues/7") == ("says", None)
+@pytest.mark.parametrize("closing", [False, True])
+@pytest.mark.parametrize("name", ["Acme/Core#7", "https://github.com/acme/core/issues/7"])
+def test_an_original_elsewhere_has_no_number_here(name: str, closing: bool) -> None:
+    texts = [f"Duplicate of {name}", *([f"Closing as a duplicate. See {name}"] if closing else [])]
+    for text in texts:
+        found = read_comment(text, REPO, "", by_member=True, closing=closing)
+        assert found is not None
+        assert (found.kind, found.of, found.elsewhere) == (Kind.SAYS, None, "acme/core#7")
 
 
 @pytest.mark.parametrize(
