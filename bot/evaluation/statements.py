@@ -17,7 +17,7 @@ _CONTEXT = 120
 
 
 #: Rises whenever more is understood, or it is kept in another way, so that all is read from GitHub again.
-READING = 3
+READING = 4
 
 
 class Kind(StrEnum):
@@ -57,11 +57,13 @@ _ISSUE = (
     r"(?P<number>[1-9]\d{0,8})\b"
 )
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
-# A near-duplicate and half of one are none.
+# A near-duplicate and half of one are none. A number without a sign is one only in "of issue 7": what makes a duplicate
+# issue 2 times is no duplicate of anything, nor is 7.1, 100 % or 2024-05-01 an issue.
 _CLAIM = re.compile(
-    r"\b(?<!near[ -])(?<!semi[ -])(?<!non-)(?<!-a-)"
+    r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])(?<!-a-)"
     r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of))"
-    rf"\s+(?:(?:(?:the\s+)?(?:issue|bug|report)\s+)?{_ISSUE}|issue\s+(?P<bare>[1-9]\d{{0,8}})\b(?!\.\d))",
+    rf"\s+(?:(?:(?:the\s+)?(?:issue|bug|report)\s+)?{_ISSUE}"
+    r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<bare>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",
     re.IGNORECASE,
 )
 # "This is #12 again, so closing as a duplicate": not the duplicate key or symbol that an issue may be about.
@@ -71,19 +73,21 @@ _CALLED_ONE = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _DENIED = re.compile(
-    r"\b(?:not|never|isn'?t|wasn'?t|unlike)\b|n['’]t\b|\bno(?:\s+longer)?(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z",
+    r"\b(?:not|never|isn'?t|wasn'?t|unlike)\b|n['’]t\b"
+    r"|\b(?:no(?:\s+longer)?|neither|hardly|nearly|almost)(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z",
     re.IGNORECASE,
 )
 # "Duplicate of #7? No, …" and "was called a duplicate of #7 but is not", where the claim has ended.
 _TAKEN_BACK = re.compile(
-    r"\s*\?\s*(?:no|nope|nah)\b"
-    r"|[^.!?\n]{0,40}?\bbut\s+(?:(?:it|this|that)\s+)?(?:is|was)(?:\s+not|n['’]t)"
+    r"\s*\?\s*(?:no|nope|nah|not\s+(?:really|at\s+all)|I\s+do(?:n['’]t|\s+not)\s+think\s+so)\b"
+    r"|[^.!?\n]{0,40}?\bbut\s+(?:(?:it|this|that)(?:\s+one)?\s+)?(?:(?:is|was)(?:\s+not|n['’]t)|(?:it|that)['’]s\s+not)"
     r"(?:\s+(?:really|one|a\s+dup\w*|the\s+same))?\s*(?:[.,;!)]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
 # "#11 is a duplicate of #7" is said of #11, wherever it stands.
 _OF_ANOTHER = re.compile(
-    r"(?:#|GH-|/(?:issues|pull)/)\d+\s+(?:is|was|are|were|(?:has|had|have)\s+been)\s+(?:(?!this\b|it\b)\w+\s+){0,4}\Z",
+    r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d+\s+(?:is|was|are|were|(?:has|had|have)\s+been)"
+    r"\s+(?:(?!this\b|it\b)\w+\s+){0,4}\Z",
     re.IGNORECASE,
 )
 # What was decided or rejected in favor of something is not the issue.

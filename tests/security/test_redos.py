@@ -36,7 +36,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "plan": lambda text: plan_queries(REPO, text[:256], text, Rarity(0, {})),
     "query": lambda text: (neutralise(text), neutralise_term(text)),
     "names of issues": lambda text: named_issues(text, REPO),
-    "statements": lambda text: read_comment(text, REPO, "2026-01-01T00:00:00Z", by_member=True),
+    "statements": lambda text: [
+        read_comment(text, REPO, "2026-01-01T00:00:00Z", by_member=True, closing=closing) for closing in (False, True)
+    ],
     "addresses": lambda text: (normalize_url(text), thing_at(text)),
     "forms": lambda text: [(headings_in(name, text), lines_in(name, text)) for name in ("a.yml", "a.md")],
     "Markdown": lambda text: (escape(text), code(text)),
