@@ -11,7 +11,7 @@ import pytest
 from bot.evaluation.labels import labels_of
 from bot.matching import confidence, features
 from bot.replay.archive import archive_of
-from bot.training.fitting import Fitted
+from bot.training.fitting import Fitted, fit_factor
 from bot.training.over_index import BEGINNING, Leaders, beginning, fit, smallness_of
 from bot.training.smaller import Arrival
 
@@ -73,19 +73,56 @@ def test_what_was_small_itself_teaches_how_small_ones_are_judged_and_nothing_els
     assert after.weights[confidence.SMALLNESS] < before.weights[confidence.SMALLNESS]
 
 
+def test_what_was_reported_together_teaches_how_small_ones_are_judged() -> None:
+    """Made smaller by chance a repository loses it; so what nothing is left out of by chance is looked at as well."""
+    alike = features.NAMES.index("words_shared")
+
+    def arrival(seed: int) -> Arrival:
+        rng = np.random.default_rng(seed)
+        values = rng.random((60, len(features.NAMES))) * 0.3
+        # Half of the questions repeat an issue of long ago, and each has relatives among those that came just before.
+        values[:20, alike] = 0.9
+        back = np.concatenate([np.arange(20), rng.integers(100, 3_000, 40)])
+        told = np.zeros(60)
+        if seed % 2:
+            values[50, alike], told[50] = 1.0, 1.0
+        return Arrival(10_000, values, back, told, 1.0)
+
+    fitted = fit([arrival(seed) for seed in range(80)], 0)
+    assert fitted["calibration"].weights[confidence.SMALLNESS] < -0.3
+
+
+def test_a_factor_is_learned_from_many_and_weighs_what_it_is_told() -> None:
+    rng = np.random.default_rng(0)
+    column, odds = rng.random(4_000) * 4, rng.normal(-1, 1, 4_000)
+    same = (rng.random(4_000) < 1 / (1 + np.exp(-(odds - 0.5 * column)))).astype(np.float64)
+    even = np.ones(4_000)
+    assert fit_factor(column, odds, same, even, 1.0) == pytest.approx(-0.5, abs=0.1)
+    drawn = fit_factor(column[:5], odds[:5], np.zeros(5), even[:5], 2.0)
+    slope = (column[:5] / (1 + np.exp(-odds[:5] - drawn * column[:5]))).sum()
+    assert drawn == pytest.approx(-slope / 2.0, abs=1e-3), "five say little, and nothing says that it is without end"
+    twice = [np.concatenate([one, one[:2_000]]) for one in (column, odds, same)]
+    weight = np.where(np.arange(4_000) < 2_000, 2.0, 1.0)
+    assert fit_factor(column, odds, same, weight, 1.0) == fit_factor(*twice, np.ones(6_000), 1.0)
+    assert fit_factor(column, odds, same, weight, 1.0) != fit_factor(column, odds, same, even, 1.0)
+
+
 def test_small_repositories_are_never_judged_with_less_care_than_large_ones() -> None:
     likely = Fitted(dict.fromkeys(confidence.NAMES, 0.0), 0.0)
     right = Fitted({"odds": 1, "odds by size": 0, "size": 0}, -2.0)
 
-    def factor(earlier: int, rate: float) -> float:
-        rows = np.zeros((1, len(confidence.NAMES)))
-        lists = [Leaders(earlier, rows, np.array([float(n < 400 * rate)]), 1.0) for n in range(400)]
+    def factor(earlier: int, rate: float, silent: int = 1) -> float:
+        """Of 400 issues, of which those that repeat nothing are told by one for so many."""
+        rows, same = np.zeros((1, len(confidence.NAMES))), int(400 * rate)
+        lists = [Leaders(earlier, rows, np.ones(1), 1.0)] * same
+        lists += [Leaders(earlier, rows, np.zeros(1), float(silent))] * ((400 - same) // silent)
         return smallness_of(lists, likely, right)
 
     assert factor(100, 0.5) == 0.0, "where every other issue repeats one, too"
     assert factor(5_000, 0.0) == 0.0, "they are not small"
     # One in a hundred is right, where one in eight is said to be: the odds fall from -2.0 to those of .01.
     assert factor(100, 0.01) == pytest.approx((math.log(0.01 / 0.99) + 2.0) / confidence.smallness(100), abs=0.03)
+    assert factor(100, 0.01, silent=99) == factor(100, 0.01)
 
 
 def test_smallness_begins_below_three_thousand_and_ends_at_fifty() -> None:

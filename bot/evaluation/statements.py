@@ -60,7 +60,7 @@ _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
 # A near-duplicate and half of one are none. A number without a sign is one only in "of issue 7": what makes a duplicate
 # issue 2 times is no duplicate of anything, nor is 7.1, 100 % or 2024-05-01 an issue.
 _CLAIM = re.compile(
-    r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])(?<!-a-)"
+    r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])"
     r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of))"
     rf"\s+(?:(?:(?:the\s+)?(?:issue|bug|report)\s+)?{_ISSUE}"
     r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<bare>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",

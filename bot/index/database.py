@@ -38,12 +38,13 @@ def fetch(
     column: sa.Column[int],
     keys: Iterable[int],
 ) -> list[Any]:
-    """Some columns of those rows of a repository whose `column` is one of `keys`.
+    """Some columns of those rows of a repository whose `column` is one of `keys`, each once and in no order.
 
     Finding needs a dozen of these within milliseconds, so the statement is made once, the driver is asked directly, and
     rows are plain tuples.
     """
-    wanted = list(set(keys))
+    # In the order of the key, so that neighbours are read together.
+    wanted = sorted(set(keys))
     if not wanted:
         return []
     if connection.dialect.name == "sqlite":

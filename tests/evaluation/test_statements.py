@@ -154,6 +154,7 @@ def test_an_original_elsewhere_has_no_number_here(name: str, closing: bool) -> N
         "Marked as a duplicate of #7 but that’s not one",
         "Marked as a duplicate of #7, but this one is not",
         "Duplicate of #7? Not really",
+        "Duplicate of #7? nah!",
         "Duplicate of #7? I don't think so.",
         "Almost a dup of #7, but not quite",
         "Hardly a duplicate of #7",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from bot.index import Index, TextAnalyser
 from bot.index.embedding import EmbeddingError
-from bot.matching import Matcher
+from bot.matching import Matcher, Model
 from bot.matching.evidence import as_written
 from bot.ranking.text import terms
 from tests.matching.made import an_issue, fill
@@ -31,6 +32,21 @@ def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
     assert matches[0].confidence > 3 * matches[1].confidence
     confidences = [match.confidence for match in matches]
     assert confidences == sorted(confidences, reverse=True)
+
+
+def test_what_weights_are_learned_from_needs_none(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else nobody could learn weights for a feature that the shipped ones do not know."""
+
+    def other_features() -> Model:
+        raise ValueError("the weights are for other features")
+
+    monkeypatch.setattr("bot.matching.matcher.shipped_model", other_features)
+    fill(index)
+    with Matcher(index).looking(1, an_issue(9, "Grey map")) as look:
+        numbers, values = look.compared()
+        assert len(numbers) == len(values) > 0
+        with pytest.raises(ValueError, match="other features"):
+            look.judge()
 
 
 def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:
