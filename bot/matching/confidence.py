@@ -18,8 +18,8 @@ in a second step, from the score *relative to its list* and from features that m
 | … | the candidate's own features, as in `features.py`, times up to a year: what is older is just old |
 
 In a third step the log-odds are put right by the size of the repository, so that they hold in small and large ones.
-In a small one the more is taken from them the fewer issues it has: what belongs together there, a series, a change and
-its follow-up, stands out as the same does.
+In a small one they are lowered, the more the fewer issues it has: what belongs together there, a series, a change and
+its follow-up, stands out as much as what is the same.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ SMALL_BELOW = 3_000
 
 
 def calibration(odds: Floats, total: int) -> Floats:
-    """(rows, CALIBRATION and SMALLNESS)."""
+    """(rows, CALIBRATION and SMALLNESS), of rows' log-odds and how many issues there are."""
     size = _size(total) / 10
     others = np.full((len(odds), 2), [size, smallness(total)])
     return np.column_stack([odds, odds * size, others])
 
 
 def smallness(total: int) -> float:
-    """From 0, of repositories that are not small, to 4.1."""
+    """How small a repository of so many issues is: from 0, where it is not, to 4.1, where there are fifty or fewer."""
     return max(0.0, float(np.log(SMALL_BELOW)) - _size(total))
 
 

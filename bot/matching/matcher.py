@@ -52,7 +52,8 @@ class Match(NamedTuple):
 class Matcher:
     """Cheap to build, without state of its own; one serves a whole process.
 
-    Weights are needed only where something is judged: they are learned from what is compared without any.
+    Without a `model` the shipped one is read where something is first judged, and not before: whoever learns weights
+    compares without any, and the shipped ones may be for other features.
     """
 
     def __init__(self, index: Index, model: Model | None = None) -> None:

@@ -101,7 +101,11 @@ def fit_probability(
 
 
 def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
-    """What to multiply one column by and add to log-odds that are given, so that they hold best; L2 draws it to 0."""
+    """The factor of one column that, added to log-odds that are given, makes them hold best; L2 draws it to 0.
+
+    `column`, `odds`, `same` (0 or 1) and `weight` have an entry for each row; as in `fit_probability`, a row counts as
+    many as it stands for.
+    """
 
     def loss(beta: Floats) -> float:
         total = odds + beta[0] * column

@@ -7,10 +7,12 @@ are fitted, one after the other.
 The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
 each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`).
 How much less to believe in small ones is learned last and by itself (`smallness_of`), so that nothing about large ones
-is given up for it: also from what a repository's first issues were like, when it was small itself.
-The lists that it sees are ordered by weights that were learned without them, as those of new issues are. Issues that
-repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that forgets
-it is wrong.
+is given up for it: from smaller repositories of which nothing is left out by chance, and from a repository's first
+issues, which came when it was small itself.
+
+The lists that these two see are ordered by weights that were learned without them, as those of new issues are. Issues
+that repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that
+forgets it is wrong.
 
 Files may lack authors. The weights of `PRIOR_…` were set by hand, and are what the features keep where no file can say
 better: who reports two things knows both and reports two things, and who has reported much knows what is reported.
@@ -144,7 +146,7 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
 
 
 def ordered(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> list[Leaders]:
-    """The first few of each list, in repositories of any size."""
+    """The first few of each list, in repositories of any size; `later` is how smaller ones are made (`smaller.py`)."""
     parts = [[one for place, one in enumerate(arrivals) if place % PARTS != part] for part in range(PARTS)]
     learned = [order_of(part, seed) for part in parts]
     repeating = sum(bool(one.same.any()) for one in arrivals)
@@ -183,7 +185,7 @@ def calibration_of(lists: Sequence[Leaders], likely: Fitted) -> Fitted:
 
 
 def smallness_of(lists: Sequence[Leaders], likely: Fitted, right: Fitted) -> float:
-    """What the log-odds change by in small repositories, a unit of `confidence.smallness`; never above 0.
+    """What log-odds change by for each unit of `confidence.smallness`; never above 0, and 0 without small repositories.
 
     Small ones are judged with more care than large ones, and never with less.
     """

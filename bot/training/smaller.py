@@ -24,7 +24,7 @@ from bot.matching import features, standing
 #: How much of a smaller repository is made by beginning later, as an exponent of its share of the whole. Chosen by how
 #: well probabilities held in two small trackers of which nothing was learned (docs/matching.md).
 LATER = 0.25
-#: The same where only that is learned of smaller repositories that they are small: nothing is left out by chance.
+#: The same where it is only learned how much less to believe in them: nothing is left out by chance.
 LATER_ALONE = 1.0
 
 _AT = {name: place for place, name in enumerate(features.NAMES)}
@@ -54,6 +54,7 @@ class Arrival:
 def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
     """The same arrival in a repository that has this share of the issues; None if what it repeats is not there.
 
+    `later` in [0, 1] is how much of that is made by beginning later: at 0 all is left out by chance, at 1 nothing.
     What it repeats is left out with what came first, and not by chance: the smaller repository is about less.
     """
     left = share**later

@@ -11,7 +11,6 @@ from bot.index.backfill import Progress
 from bot.model import Issue, RepoRef
 from bot.own_issues import Kind, OwnIssues
 from bot.scanning.asking import Asker
-from bot.scanning.scan import Scan
 from bot.words import english
 from handlers import scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database
@@ -25,8 +24,6 @@ CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone
 def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """Eight issues in the index, of which the last repeats the first; steps of three issues."""
     monkeypatch.setattr(scanning, "AT_ONCE", 3)
-    # Among so few issues a word in common makes a pair likely enough for the default.
-    monkeypatch.setattr(Scan.result, "__defaults__", (0.2,))
     host.sim.open_issue(REPO, "ann", "Exporting albums fails", CRASH)
     host.load(6)
     host.sim.open_issue(REPO, "bob", "Exporting albums fails again", CRASH)
