@@ -73,7 +73,7 @@ _CALLED_ONE = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _DENIED = re.compile(
-    r"\b(?:not|never|isn'?t|wasn'?t|unlike)\b|n['’]t\b"
+    r"\b(?:not|cannot|never|isn'?t|wasn'?t|unlike)\b|n['’]t\b"
     r"|\b(?:no(?:\s+longer)?|neither|hardly|nearly|almost)(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z",
     re.IGNORECASE,
 )

@@ -135,6 +135,7 @@ def test_an_original_elsewhere_has_no_number_here(name: str, closing: bool) -> N
         "See #11. That acme/app#11 was already closed as a duplicate of #7 helps little",
         "I would rather see this one rejected in favor of #7",
         "We decided in favour of #7",
+        "This cannot be a duplicate of #7",
         "A near-duplicate of #7",
         "Semi-dup of #7",
         "not-a-duplicate of #7",
