@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.matching import features
-from bot.training.over_index import SHARES, ordered
+from bot.training.over_index import SHARES, ordered, orders_of
 from bot.training.smaller import LATER, LATER_ALONE, Arrival, stretched, thinned
 
 
@@ -88,7 +88,8 @@ def test_as_many_repeat_something_in_small_repositories_as_in_large_ones() -> No
     far = [arrival(10_000, [9_990, 300, 20], [1, 0, 0]) for _ in range(6)]
     fresh = [arrival(10_000, [5, 10, 15], [0, 0, 0], stands_for=8.0) for _ in range(12)]
     weights: dict[int, float] = {}
-    for one in ordered([*near, *far, *fresh], seed=0):
+    arrivals = [*near, *far, *fresh]
+    for one in ordered(arrivals, orders_of(arrivals, 0), seed=0):
         if one.same.any():
             weights[one.earlier] = weights.get(one.earlier, 0.0) + one.stands_for
     assert sorted(weights) == sorted(int(10_000 * share) for share in SHARES)

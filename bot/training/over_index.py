@@ -78,12 +78,12 @@ def learn(files: Sequence[Path], progress: Progress, *, others: int, seed: int) 
 def fit(arrivals: Sequence[Arrival], seed: int) -> dict[str, Fitted]:
     """The models by their names in the file."""
     grown = [one for one in arrivals if not one.young]
-    order = order_of(grown, seed)
-    lists = ordered(grown, seed)
+    order, orders = order_of(grown, seed), orders_of(grown, seed)
+    lists = ordered(grown, orders, seed)
     likely = probability_of(lists)
     right = calibration_of(lists, likely)
     small = [_leaders(one, order, one.stands_for) for one in arrivals if one.young and len(one.same)]
-    small += ordered(grown, seed, LATER_ALONE)
+    small += ordered(grown, orders, seed, LATER_ALONE)
     factor = smallness_of(small, likely, right)
     right = Fitted({**right.weights, confidence.SMALLNESS: factor}, right.intercept)
     return {"ranking": order, "confidence": likely, "calibration": right}
@@ -145,15 +145,22 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
     return fit_order(standing.NAMES, rows, same, [len(one.same) for one in told], L2_ORDER, PRIOR_ORDER)
 
 
-def ordered(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> list[Leaders]:
-    """The first few of each list, in repositories of any size; `later` is how smaller ones are made (`smaller.py`)."""
+def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
+    """For each of PARTS what orders it, learned from the others; an arrival's part is its place modulo PARTS."""
     parts = [[one for place, one in enumerate(arrivals) if place % PARTS != part] for part in range(PARTS)]
-    learned = [order_of(part, seed) for part in parts]
+    return [order_of(part, seed) for part in parts]
+
+
+def ordered(arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, later: float = LATER) -> list[Leaders]:
+    """The first few of each list, in repositories of any size.
+
+    `orders` are those of `orders_of`, `later` is how smaller ones are made (`smaller.py`).
+    """
     repeating = sum(bool(one.same.any()) for one in arrivals)
     lists = []
     for place, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, place))
-        smaller = [(thinned(arrival, share, rng, later), learned[at % PARTS]) for at, arrival in enumerate(arrivals)]
+        smaller = [(thinned(arrival, share, rng, later), orders[at % PARTS]) for at, arrival in enumerate(arrivals)]
         left = sum(one is not None and bool(one.same.any()) for one, _ in smaller)
         for one, order in smaller:
             if one is not None and len(one.same):
