@@ -15,18 +15,15 @@ LEVEL = 0.95
 Interval = tuple[float, float]
 
 
-def retrieval_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[int, Interval]:
-    """For each k the interval that holds RR@k with a probability of LEVEL; empty without duplicates."""
+def retrieval_intervals(judged: Sequence[Judged]) -> dict[int, Interval]:
+    """For each k the interval that holds RR@k with a probability of LEVEL; empty without duplicates.
+
+    Wilson's, since a bootstrap of duplicates that were all found knows of no other and would be sure.
+    """
     queries, _ = split(judged)
     ranks = [one.rank for one in queries]
-    rng = np.random.default_rng(seed)
-    found = {k: np.array([rank is not None and rank <= k for rank in ranks], dtype=float) for k in DEPTHS}
-    # The mean of a sample of ones and zeros, drawn with replacement, is a binomial variable.
-    return {
-        k: _interval(rng.binomial(len(ranks), float(hits.mean()), ROUNDS) / len(ranks))
-        for k, hits in found.items()
-        if ranks
-    }
+    found = {k: sum(rank is not None and rank <= k for rank in ranks) for k in DEPTHS}
+    return {k: wilson(hits / len(ranks), len(ranks)) for k, hits in found.items() if ranks}
 
 
 def caught_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[float, Interval]:
@@ -65,4 +62,5 @@ def wilson(share: float, count: float, z: float = 1.96) -> Interval:
     middle = share + z * z / (2 * count)
     spread = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
     scale = 1 + z * z / count
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+    # The share lies between them, which the last digits of none and of all need not say.
+    return min(share, max(0.0, (middle - spread) / scale)), max(share, min(1.0, (middle + spread) / scale))

@@ -115,4 +115,8 @@ def test_intervals_hold_the_figure_and_narrow_with_more_duplicates() -> None:
             assert low <= speaking(judged, cut_at(judged, share)).caught <= high
     width = [high - low for low, high in (retrieval_intervals(few)[10], retrieval_intervals(many)[10])]
     assert width[1] < width[0] / 3
-    assert retrieval_intervals(few) == retrieval_intervals(few), "seeded"
+
+
+def test_few_duplicates_that_were_all_found_are_no_proof_that_all_will_be() -> None:
+    low, high = retrieval_intervals([arrival({1}, (1, 0.9)) for _ in range(5)])[1]
+    assert (round(low, 3), high) == (0.566, 1), "5 of 5 by Wilson's formula"
