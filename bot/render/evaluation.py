@@ -102,7 +102,10 @@ def advice(found: Evaluation) -> str:
                 "authors: let it answer when it is asked, and not by itself."
             )
         case Reason.RIGHT:
-            why = f"at least every second comment is right, {bearable} are bothered at most, and no other catches more"
+            why = (
+                f"at least every second comment is right, surely no more than {bearable} of the other authors are "
+                "bothered, chance included, and no threshold of which that can be said catches more"
+            )
         case Reason.CALM:
             why = f"no threshold is right every second time, and this one bothers at most {half} of the other authors"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)

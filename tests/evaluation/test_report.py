@@ -44,9 +44,10 @@ def test_a_threshold_that_is_right_every_second_time_and_catches_most() -> None:
     found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 5 + [0.3] * 60, 900)
     assert (found.advice.threshold, found.advice.reason) == (0.4, Reason.RIGHT)
     assert words.advice(found) == (
-        "Recommended is min_confidence: 0.4, since at least every second comment is right, 2 % are bothered at most, "
-        "and no other catches more. At .40 it comments on 18 of 731 issues in a month like those of the last year, on "
-        "15 of them rightly; it catches 50 % of the known duplicates and bothers 0.5 % of the other authors."
+        "Recommended is min_confidence: 0.4, since at least every second comment is right, surely no more than 2 % of "
+        "the other authors are bothered, chance included, and no threshold of which that can be said catches more. At "
+        ".40 it comments on 18 of 731 issues in a month like those of the last year, on 15 of them rightly; it catches "
+        "50 % of the known duplicates and bothers 0.5 % of the other authors."
     )
 
 
