@@ -18,6 +18,7 @@ from rich.text import Text
 
 from bot import settings as host
 from bot.cli.asking_options import asking_options, read_weights
+from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
@@ -173,7 +174,7 @@ def _history(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
 
     settings = host.load()
     github = build_github(settings)
-    with progress_bar(f"Issues of {repo}", None) as (progress, task):
+    with told_if_out_of_sight(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
         try:
             return read_history(
                 reader(settings, github, repo),

@@ -18,9 +18,11 @@ from rich.console import Console
 from rich.text import Text
 
 from bot import settings as host
+from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
+from bot.scanning.groups import THRESHOLD
 from bot.settings import Settings
 
 if TYPE_CHECKING:
@@ -38,7 +40,9 @@ _FILE = 1
 @click.option(
     "--confidence",
     type=click.FloatRange(0.05, 1),
-    help="How likely every two of a group must be the same [default: the bot's own].",
+    default=THRESHOLD,
+    show_default=True,
+    help="How likely every two of a group must be the same.",
 )
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="The most groups in a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print all groups as JSON.")
@@ -55,7 +59,7 @@ _FILE = 1
 def scan(
     source: str,
     include_closed: bool,
-    confidence: float | None,
+    confidence: float,
     limit: int,
     as_json: bool,
     markdown: bool,
@@ -72,15 +76,12 @@ def scan(
     replay`), whose labels are not read. Nothing is written on GitHub. It can be stopped and goes on where it was.
     docs/scan.md says how groups are made and ordered.
     """
-    # These take a second to import, which `doppel --help` need not pay.
-    from bot.scanning.groups import THRESHOLD
-
     if as_json and markdown:
         raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
     settings = _settings(store)
     with _opened(source, settings) as there:
         scan = _scan(there, include_closed, fresh, processes or os.cpu_count() or 1, weights)
-        found = scan.result(THRESHOLD if confidence is None else confidence)
+        found = scan.result(confidence)
     if html is not None:
         _write_page(html, found, there)
     if as_json:
@@ -164,7 +165,7 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
             f"{known.ref}: the index is used as it is; with GITHUB_TOKEN it would be brought up to date.", err=True
         )
         return known.id, str(known.ref)
-    with _progress("Reading issues", None) as advance:
+    with told_if_out_of_sight(repo), _progress("Reading issues", None) as advance:
         summary, reached = fill_index(
             settings, store, repo, time.sleep, lambda at: advance(at.seen, at.expected, absolute=True)
         )

@@ -187,6 +187,13 @@ def test_d8_a_repositorys_issues_are_read_once_into_the_store(github: Server, tm
     assert "acme/app: the index is used as it is" in result.stderr
 
 
+def test_a_repository_that_cannot_be_read_is_named(github: Server, tmp_path: Path) -> None:
+    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+    result = run("acme/nope", "--store", f"sqlite:///{tmp_path / 'own.db'}", env=env)
+    assert result.exit_code == 2
+    assert "acme/nope: there is no such repository, or it cannot be read" in result.stderr
+
+
 def test_d8_a_second_scan_reads_what_is_new(github: Server, tmp_path: Path) -> None:
     env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
     run("acme/app", env=env)
