@@ -92,10 +92,22 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
 
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:
-    """A person deleted a comment of a bot's: if it was ours, it is never posted again."""
+    """A person deleted a comment of a bot's: if it was ours, it is never posted again.
+
+    Where GitHub's answer to the first had been lost, another may have been written in its place before this was heard
+    of. That one is taken back.
+    """
     # Anybody can write a marker.
     place = answered_by(event.body) if event.app == services.settings.app_id else None
-    services.store.comments.mark_deleted(event.repository.id, event.number, event.comment_id, services.now(), place)
+    comments, where = services.store.comments, (event.repository.id, event.number)
+    comments.mark_deleted(*where, event.comment_id, services.now(), place)
+    kept = None if place is None else comments.get(*where, place)
+    # Of two that there are the older is kept; so a younger one was written when this was gone.
+    if kept is not None and kept.comment_id is not None and kept.comment_id > event.comment_id:
+        comments.mark_deleted(*where, kept.comment_id, services.now())
+        with visiting(event, services) as visit:
+            if visit is not None:
+                visit.github.delete_comment(visit.repo, kept.comment_id)
 
 
 def _given(event: CommentEvent, services: Services) -> _Given:

@@ -177,6 +177,12 @@ def by_others(question: Question, pool: Pool) -> NDArray[np.bool_]:
     return np.array([one.author not in not_others for one in pool.issues], dtype=np.bool_)
 
 
+def by_author(question: Question, pool: Pool) -> NDArray[np.bool_]:
+    """Which candidates are known to be by who asks the question."""
+    known = bool(question.author) and question.author != NOBODY
+    return np.array([known and one.author == question.author for one in pool.issues], dtype=np.bool_)
+
+
 class _Entries:
     """The terms of all candidates in all of `FIELDS`, entry by entry, those of one field after those of another.
 

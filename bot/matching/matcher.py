@@ -137,10 +137,11 @@ class Look:
         rarity = features.Rarity.of(self._view)
         values = features.features(self._question, candidates, rarity)
         others = features.by_others(self._question, candidates)
+        own = features.by_author(self._question, candidates)
         another = self._another(candidates)
         witness = Witness(self._question, *self._text, rarity)
         model = self._model or shipped_model()
-        judged = model.judge(values, there, others, another, self._question.total, witness.vague)
+        judged = model.judge(values, there, others, own, another, self._question.total, witness.vague)
         order = judged.order
         told = zip(
             there[order].tolist(),

@@ -29,6 +29,9 @@ _DIGITS = 5
 # duplicates either (4 of golang-go's 43 are), so they are said to be likely enough to be shown, and not more. More than
 # a few copies of one text come from a form that nobody filled in.
 _COPY_CONFIDENCE, _FEW_COPIES = 0.25, 2
+# Word for word the same by the same person, and more than a line: sent twice. Of twelve such in golang-go and Rust
+# eight are marked as duplicates. `length` is of a title and a sentence.
+_TWICE, _TWICE_LENGTH, _TWICE_CONFIDENCE = 0.999, np.log1p(20.0), 0.5
 # A title that differs by its number alone is meant to be another one.
 _ANOTHER_CONFIDENCE = 0.1
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
@@ -90,13 +93,14 @@ class Model:
         values: Floats,
         numbers: Integers,
         others: Booleans,
+        own: Booleans,
         another: Booleans,
         total: int,
         vague: bool = False,
     ) -> Judged:
         """Judge a whole pool: (candidates, features.NAMES), the candidates' numbers, which are known to be by somebody
-        else than the question, of which the question says that it is another one, how many issues there are, and
-        whether the question says nothing.
+        else than the question, and which by the same, of which the question says that it is another one, how many
+        issues there are, and whether the question says nothing.
 
         Of equals the older comes first. Who ranks lower is never called likelier.
         """
@@ -107,7 +111,7 @@ class Model:
         leaders, rest = order[: len(rows)], order[len(rows) :]
         odds = self.calibration(confidence.calibration(self.confidence(rows), total))
         likely = np.minimum.accumulate(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
-        least, most = bounds(values[leaders], others[leaders], another[leaders], total, vague)
+        least, most = bounds(values[leaders], others[leaders], own[leaders], another[leaders], total, vague)
         likely = np.minimum(np.maximum(likely, least), most)
         # What the bounds have raised or lowered takes its new place; what comes after the leaders is at most as likely.
         ahead = np.argsort(-likely, kind="stable")
@@ -118,15 +122,15 @@ class Model:
 
 
 def bounds(
-    values: Floats, others: Booleans, another: Booleans, total: int, vague: bool = False
+    values: Floats, others: Booleans, own: Booleans, another: Booleans, total: int, vague: bool = False
 ) -> tuple[Floats, Floats]:
     """The least and the most that each probability can be, whatever the model says; both set by hand.
 
     A copy by another author has at least .25. One author's copy is no such case: people file series of issues from one
-    text, and empty forms. At most .1 has what the question calls another one by a number in its title, and where one of
-    the two says next to nothing: what they share is next to nothing then. The same holds for all candidates of a
-    `vague` question, which has words but says nothing by them, and for a common word that two issues of a small
-    repository share.
+    text, and empty forms. Only what the same person has sent twice, word for word, has at least .5. At most .1 has what
+    the question calls another one by a number in its title, and where one of the two says next to nothing: what they
+    share is next to nothing then. The same holds for all candidates of a `vague` question, which has words but says
+    nothing by them, and for a common word that two issues of a small repository share.
     """
     column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
     copy = column["words_shared"] >= features.COPY
@@ -136,8 +140,10 @@ def bounds(
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= shares < _NO_MORE_THAN_A_WORD
     most = np.minimum(np.where(little, _LITTLE_CONFIDENCE, 1.0), np.where(another, _ANOTHER_CONFIDENCE, 1.0))
-    raised = copy & others & ~little & (copy.sum() <= _FEW_COPIES)
-    return np.minimum(np.where(raised, _COPY_CONFIDENCE, 0.0), most), most
+    raised = ~little & (copy.sum() <= _FEW_COPIES)
+    twice = own & (np.minimum(column["words_shared"], column["titles"]) >= _TWICE) & (column["length"] >= _TWICE_LENGTH)
+    least = np.where(twice, _TWICE_CONFIDENCE, np.where(copy & others, _COPY_CONFIDENCE, 0.0))
+    return np.minimum(np.where(raised, least, 0.0), most), most
 
 
 @cache

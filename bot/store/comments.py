@@ -216,12 +216,12 @@ class Comments(Part):
         """Note that a maintainer deleted a comment; False if it was none that is kept here.
 
         By its marker it answered `command_id`, where that is known. So one is noted too that was written without an
-        answer, and of which nobody knows yet that it was there.
+        answer, and of which nobody knows yet that it was there; and one that the bot was about to take away itself, or
+        to put another in its place, and found gone.
         """
-        unanswered = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.comment_id.is_(None))
         its = comments.c.comment_id == comment_id
         if command_id is not None:
-            its = sa.or_(its, sa.and_(comments.c.command_id == command_id, unanswered))
+            its = sa.or_(its, sa.and_(comments.c.command_id == command_id, comments.c.comment_id.is_(None)))
         with self._engine.begin() as connection:
             changed = connection.execute(
                 sa.update(comments)

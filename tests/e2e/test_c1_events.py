@@ -131,6 +131,22 @@ def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_p
 
 
 @pytest.mark.usefixtures("first")
+def test_c1_what_was_written_before_the_bot_heard_that_the_first_was_deleted_is_taken_back(doppel: Doppel) -> None:
+    doppel.open(*OTHER)
+    # Its answer was lost, and so it is nowhere noted.
+    lost = doppel.sim.comment(doppel.repo, 2, BOT, f"{MARKER} 0123456789abcdef -->\nThis may have been reported.")
+    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    doppel.settle()
+    assert len(doppel.said(2)) == 2
+    doppel.sim.delete_comment(lost, "maintain-person")
+    doppel.settle()
+    assert doppel.said(2) == []
+    doppel.sim.edit_issue(doppel.repo, 2, body=f"{AGAIN[1]} It still happens.")
+    doppel.settle()
+    assert doppel.said(2) == []
+
+
+@pytest.mark.usefixtures("first")
 def test_c1_another_bots_comment_with_our_marker_silences_nothing(doppel: Doppel) -> None:
     doppel.open(*OTHER)
     claims = doppel.services.store.comments

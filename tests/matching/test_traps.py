@@ -52,17 +52,40 @@ def copies(count: int) -> np.ndarray:
     """Candidates that share every word with the question."""
     values = np.zeros((count, len(NAMES)))
     values[:, NAMES.index("words_shared")] = 1
+    values[:, NAMES.index("titles")] = 1
     values[:, NAMES.index("length")] = 4
     return values
 
 
 def test_many_copies_of_one_text_come_from_an_empty_form() -> None:
-    assert bounds(copies(2), np.ones(2, bool), np.zeros(2, bool), 1_000)[0].tolist() == [0.25, 0.25]
-    assert bounds(copies(3), np.ones(3, bool), np.zeros(3, bool), 1_000)[0].tolist() == [0, 0, 0]
+    for others, least in ((True, 0.25), (False, 0.5)):
+        assert least_of(copies(2), others=others, own=not others) == [least, least]
+        assert least_of(copies(3), others=others, own=not others) == [0, 0, 0]
+
+
+def least_of(values: np.ndarray, *, others: bool = False, own: bool = False) -> list[float]:
+    """The least that each candidate has, all of which are by somebody else or by the same person."""
+    count = len(values)
+    given = np.full(count, others), np.full(count, own), np.zeros(count, bool)
+    return list(bounds(values, *given, 1_000)[0].tolist())
+
+
+@pytest.mark.parametrize(("name", "value"), [("words_shared", 0.99), ("titles", 0.9), ("length", 2.9)])
+def test_what_one_author_has_sent_twice_is_word_for_word_the_same_and_more_than_a_line(name: str, value: float) -> None:
+    values = copies(1)
+    assert least_of(values, own=True) == [0.5]
+    values[:, NAMES.index(name)] = value
+    assert least_of(values, own=True) == [0]
+
+
+def test_an_issue_that_was_sent_twice_is_found_by_its_own_author(index: Index) -> None:
+    fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="boje", days=100))
+    again = judged(index, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje", days=100.01))
+    assert again[20].confidence >= 0.5
 
 
 def test_nobodys_copy_is_not_known_to_be_by_somebody_else(index: Index) -> None:
-    assert bounds(copies(1), np.array([False]), np.array([False]), 1_000)[0].tolist() == [0]
+    assert least_of(copies(1)) == [0]
     fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="ghost", days=100))
     with Matcher(index).looking(1, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje")) as look:
         assert look.judge()[0].number == 20

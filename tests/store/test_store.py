@@ -174,6 +174,10 @@ class TestComments:
         assert not store.comments.mark_deleted(1, 2, 50, NOW), "nobody knows where it was"
         assert not store.comments.mark_deleted(1, 3, 50, NOW, 0), "on another issue"
         assert store.comments.mark_deleted(1, 2, 50, NOW, 7)
+        # Who looked for it before that was heard of found nothing, and had nothing to say.
+        store.comments.record(1, 4, text_hash="t", now=NOW)
+        assert store.comments.mark_deleted(1, 4, 50, NOW, 0)
+        assert store.comments.claim(1, 4, 0, now=NOW, lease=15) is Claim.SETTLED
         assert store.comments.claim(1, 2, 7, now=NOW + 99, lease=15) is Claim.SETTLED
         assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.DOUBTFUL
         store.comments.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
