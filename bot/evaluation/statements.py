@@ -61,7 +61,8 @@ _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
 # issue 2 times is no duplicate of anything, nor is 7.1, 100 % or 2024-05-01 an issue.
 _CLAIM = re.compile(
     r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])"
-    r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of))"
+    r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of)"
+    r"|(?P<same>same(?:\s+(?:issue|bug|problem|thing))?\s+as|already\s+(?:reported|filed)(?:\s+(?:in|as|at|under))?))"
     rf"\s+(?:(?:(?:the\s+)?(?:issue|bug|report)\s+)?{_ISSUE}"
     r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<bare>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",
     re.IGNORECASE,
@@ -92,6 +93,8 @@ _OF_ANOTHER = re.compile(
 )
 # What was decided or rejected in favor of something is not the issue.
 _CLOSED = re.compile(r"\bclos", re.IGNORECASE)
+# What is closed as the same is a duplicate, but not what was fixed by the same as something, or in the same way.
+_DONE = re.compile(r"\b(?:fix|sol[uv]|resol|merg|implement|done)", re.IGNORECASE)
 _DOUBTED = re.compile(
     r"\b(?:may|might|could|would|maybe|perhaps|possibl[ey]|potential(?:ly)?|probabl[ey]|likely|seems?|looks?|think"
     r"|guess|suspect|wonder|if|or|related|similar|partial(?:ly)?)\b",
@@ -116,6 +119,8 @@ def read_comment(
             denied = True
             continue
         if claim["favor"] and not (closing or _CLOSED.search(before)):
+            continue
+        if claim["same"] and (not closing or _DONE.search(before)):
             continue
         end = _SENTENCE_END.search(said, claim.end())
         unsure = _DOUBTED.search(before) or (end and end[0] == "?")

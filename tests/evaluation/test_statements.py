@@ -81,6 +81,9 @@ def test_what_others_say_plainly_is_a_hint_of_theirs() -> None:
         "Known since #7. Closing this as a dupe of that one.",
         "It is a duplicate. See https://github.com/acme/app/issues/7",
         "In favour of #7",
+        "Same as #7",
+        "This is the same issue as https://github.com/acme/app/issues/7.",
+        "Already reported in #7, thanks!",
     ],
 )
 @pytest.mark.parametrize("by_member", [True, False])
@@ -97,6 +100,9 @@ def test_whoever_closes_with_it_leaves_nothing_open(text: str, by_member: bool) 
         "Fixed together with #7.",
         "As a duplicate of what? #7, #8?",
         "This is a duplicate.",
+        "Fixed, by the same as #7",
+        "This is not the same as #7",
+        "It was already reported that #7 helps",
     ],
 )
 def test_a_closing_comment_that_does_not_say_of_which_says_nothing(text: str) -> None:
