@@ -1,21 +1,30 @@
-"""A repository that does not exist, or not for who asks, is something to mend and no failure of GitHub's."""
+"""A repository that does not exist, or not for who asks, and a wrong token are something to mend, not to try again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.errors import NotFound, UserError
+from bot.errors import Forbidden, NotFound, UserError
 from bot.model import RepoRef
+
+_UNKNOWN = 401
 
 
 @contextmanager
 def told_if_out_of_sight(repo: RepoRef) -> Iterator[None]:
-    """Turn GitHub's 404 into what the caller can do about it. Raises UserError."""
+    """Turn GitHub's 404 and 401 into what the caller can do about it. Raises UserError, and the other refusals."""
     try:
         yield
     except NotFound as problem:
         raise UserError(
             f"{repo}: there is no such repository, or it cannot be read with what Doppel is set up with. As the App it "
             "must be installed there; GITHUB_TOKEN counts where no APP_ID is set."
+        ) from problem
+    except Forbidden as problem:
+        if problem.status != _UNKNOWN:
+            raise
+        raise UserError(
+            f"{repo}: GitHub does not know who asks: a GITHUB_TOKEN that is wrong or has expired, or an APP_ID whose "
+            "PRIVATE_KEY is another's."
         ) from problem

@@ -104,7 +104,8 @@ class Terminal:
         )
         table = Table.grid(padding=(0, 2))
         for query, hits in event.searches:
-            table.add_row(Text("no answer" if hits is None else f"{hits} results", justify="right"), Text(query))
+            told = "no answer" if hits is None else "1 result" if hits == 1 else f"{hits} results"
+            table.add_row(Text(told, justify="right"), Text(query))
         self._console.print(Padding(table, (0, 0, 0, 2)), style="dim")
 
     @_show.register
