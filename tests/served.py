@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
+from bot.settings import Settings
 from bot.simulator import Server, start_simulator
+from bot.web import create_app
 
 
 @contextmanager
@@ -37,3 +39,15 @@ def reading(server: Server, repo: RepoRef) -> Iterator[RepoClient]:
         yield github.installation(github.app().installation_of(repo))
     finally:
         github.close()
+
+
+def deliver_here(server: Server, settings: Settings) -> None:
+    """Deliver the simulator's webhooks to the bot's web application in this process, without a server."""
+    web = create_app(settings).test_client()
+
+    def post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
+        answer = web.post("/webhook", data=body, headers=dict(headers))
+        return answer.status_code, dict(answer.headers), answer.get_data(as_text=True)
+
+    server.sim.webhooks.post = post
+    server.sim.app.hook.url = "http://receiver.example/webhook"

@@ -26,10 +26,10 @@ from bot.moving.places import place
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.state.issues import Comment
-from bot.web import create_app
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
 from tests.conftest import KINDS
+from tests.served import deliver_here
 
 pytestmark = pytest.mark.whole
 
@@ -131,14 +131,7 @@ def running(server: Server, home: Path, database_url: str) -> Iterator[Bot]:
     )
     prepare_databases(settings)
     services = build_services(settings)
-    web = create_app(settings).test_client()
-
-    def post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
-        answer = web.post("/webhook", data=body, headers=dict(headers))
-        return answer.status_code, dict(answer.headers), answer.get_data(as_text=True)
-
-    server.sim.webhooks.post = post
-    server.sim.app.hook.url = "http://receiver.example/webhook"
+    deliver_here(server, settings)
     bot, handle = Bot(server.sim, settings, queue_engine(settings)), job_handler(services)
 
     def work(job: Job) -> None:

@@ -215,9 +215,8 @@ class Comments(Part):
     ) -> bool:
         """Note that a maintainer deleted a comment; False if it was none that is kept here.
 
-        By its marker it answered `command_id`, where that is known. So one is noted too that was written without an
-        answer, and of which nobody knows yet that it was there; and one that the bot was about to take away itself, or
-        to put another in its place, and found gone.
+        By its marker it answered `command_id`, where that is known. So one is noted too of which nobody knows that it
+        was there: GitHub wrote it without an answer, and who looked for it later, if anybody did, found it gone.
         """
         its = comments.c.comment_id == comment_id
         if command_id is not None:

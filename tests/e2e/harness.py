@@ -11,7 +11,7 @@ import itertools
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,9 @@ from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.search import Result
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.tokens import SealedTokens
-from bot.web import create_app
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
+from tests.served import deliver_here
 
 SECRET = "a-secret-of-the-tests"
 BOT = "doppel[bot]"
@@ -141,14 +141,7 @@ def start_world(home: Path) -> Iterator[World]:
             comments=CommentKeeper(services.store.comments, server.app_id, clock.now, lease=LEASE),
             indexing=Indexing(services.index, services.store, services.inbox, clock.now),
         )
-        web = create_app(settings).test_client()
-
-        def post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
-            answer = web.post("/webhook", data=body, headers=dict(headers))
-            return answer.status_code, dict(answer.headers), answer.get_data(as_text=True)
-
-        server.sim.webhooks.post = post
-        server.sim.app.hook.url = "http://receiver.example/webhook"
+        deliver_here(server, settings)
         queue = queue_engine(settings)
         world = World(server, settings, services, queue, queue_client(queue), DeadLetters(settings))
         world.gate.set()
