@@ -22,6 +22,7 @@ from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_tex
 from bot.index.lists import Change
 from bot.index.memory import Memories
 from bot.index.packing import Integers, Postings
+from bot.index.pgvector import Pgvector
 from bot.index.state import NO_VECTORS, State
 from bot.index.vectors import Vectors
 from bot.index.view import View
@@ -58,6 +59,7 @@ class Index:
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
         self._position = {field.name: position for position, field in enumerate(self._fields)}
         self._memories = Memories()
+        self._pgvector = Pgvector()
 
     def close(self) -> None:
         """Let go of the connections to the database; what is asked afterwards makes new ones."""
@@ -67,7 +69,8 @@ class Index:
     def view(self, repo_id: int) -> Iterator[View]:
         """A repository as it is now, for reading."""
         with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
-            yield View(connection, repo_id, self._fields, memory, memory.state(connection, repo_id))
+            state = memory.state(connection, repo_id)
+            yield View(connection, repo_id, self._fields, memory, state, self._pgvector)
 
     def count(self, repo_id: int) -> int:
         """How many issues of a repository there are."""
@@ -134,7 +137,7 @@ class Index:
             self._drop_vectors(connection, repo_id, state, numbers)
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
-            states.save(connection, repo_id, state)
+            self._save(connection, repo_id, state)
         self._follow(repo_id, state, numbers)
 
     def forget(self, repo_id: int) -> None:
@@ -176,8 +179,9 @@ class Index:
             state = states.lock(connection, repo_id)
             there = issue_rows.updated(connection, repo_id, analyses)
             kept = [row for row, number in enumerate(analyses) if number in there]
-            self._put_vectors(connection, repo_id, state, [list(analyses)[row] for row in kept], embedded[kept])
-            states.save(connection, repo_id, state)
+            embedded_now = [list(analyses)[row] for row in kept]
+            self._put_vectors(connection, repo_id, state, embedded_now, embedded[kept])
+            self._save(connection, repo_id, state, embedded_now)
         self._follow(repo_id, state, ())
         return numbers
 
@@ -254,8 +258,13 @@ class Index:
                 self._put_vectors(connection, repo_id, state, list(analyses), embedded[rows])
             else:
                 self._drop_vectors(connection, repo_id, state, analyses)
-        states.save(connection, repo_id, state)
+        self._save(connection, repo_id, state, () if embedded is None else analyses)
         return state
+
+    def _save(self, connection: sa.Connection, repo_id: int, state: State, embedded: Collection[int] = ()) -> None:
+        """Write the state back, and have the database take over the vectors of these issues."""
+        states.save(connection, repo_id, state)
+        self._pgvector.follow(connection, repo_id, state, embedded)
 
     def _change(
         self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]

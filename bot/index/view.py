@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -30,6 +31,7 @@ from bot.index.packing import (
     numbers_of,
     read_postings,
 )
+from bot.index.pgvector import Pgvector
 from bot.index.recent import Recent
 from bot.index.scoring import Scores, Scoring, add_up
 from bot.index.state import State
@@ -82,7 +84,13 @@ class View:
     """Made by `Index.view`, for one find; not to be shared between threads."""
 
     def __init__(
-        self, connection: sa.Connection, repo_id: int, fields: Sequence[Field], memory: Memory, state: State
+        self,
+        connection: sa.Connection,
+        repo_id: int,
+        fields: Sequence[Field],
+        memory: Memory,
+        state: State,
+        pgvector: Pgvector,
     ) -> None:
         self._connection = connection
         self._repo_id = repo_id
@@ -90,6 +98,7 @@ class View:
         self._position = {field.name: position for position, field in enumerate(fields)}
         self._memory = memory
         self._state = state
+        self._pgvector = pgvector
         self._version = state.version
         self._lists: dict[int, List | None] = {}
         self._chunks: dict[int, list[bytes]] = {}
@@ -196,13 +205,15 @@ class View:
         """For each kind the issues whose vectors have the highest cosines with those of a text, as many as `wanted`;
         none where there are no vectors.
 
-        `pair` is (2, dimensions), of its title and of the whole text. Compared are those whose signs agree most, by any
-        of the kinds.
+        `pair` is (2, dimensions), of its title and of the whole text. Compared are all of them by the database where it
+        can, else those whose signs agree most, by any of the kinds.
         """
         if not self.vector_count:
             return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
-        neighbours = self._neighbours()
         around = self.centred(pair)
+        if self._served:
+            return self._pgvector.nearest(self._connection, self._repo_id, around, wanted, below)
+        neighbours = self._neighbours()
         close = neighbours.closest(around, wanted, below)
         cosines = neighbours.cosines(close, around)
         if cosines is None:
@@ -218,7 +229,7 @@ class View:
 
     def vectors(self, numbers: Integers) -> Vectors:
         """(issues, 3, dimensions), by `Kind`; zero for issues without vectors."""
-        stored = self._neighbours().stored(numbers)
+        stored = None if self._served else self._neighbours().stored(numbers)
         return vectors.with_both(self._read_pairs(numbers)) if stored is None else stored
 
     def pair(self, number: int) -> Vectors | None:
@@ -244,6 +255,13 @@ class View:
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
         return issues.texts(self._connection, self._repo_id, numbers)
+
+    @cached_property
+    def _served(self) -> bool:
+        """Whether the database compares vectors for this find."""
+        if self._memory.compares():
+            return False
+        return self._pgvector.serves(self._connection, self._repo_id, self._state)
 
     def _recent(
         self, memory: Recent[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from bot.store import pgvector
 from bot.store.engine import write
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ def migrate(engine: sa.Engine) -> None:
     SQLite's write lock and an advisory lock on PostgreSQL make the others wait; they then find nothing to do. So does
     a process of an earlier release, which is started again while its host upgrades.
     """
+    _upgrade(engine)
+    pgvector.prepare(engine, _LOCK)
+
+
+def _upgrade(engine: sa.Engine) -> None:
     with engine.connect() as connection:
         if _revision(connection) >= newest():
             return

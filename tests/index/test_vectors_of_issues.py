@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import Index, IndexedIssue, Kind, TextAnalyser, neighbours, vectors
+from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, neighbours, vectors
 from bot.index import index as index_module
 from bot.index.embedding import Embedder
 
@@ -36,9 +36,11 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
-@pytest.fixture(params=["in memory", "in the database"])
+@pytest.fixture(params=["in memory", "signs in memory", "by the database"])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "in the database":
+    """Where vectors are compared; SQLite never does it itself."""
+    monkeypatch.setattr(memory, "FEW_FINDS", 1_000 if request.param == "by the database" else 0)
+    if request.param == "signs in memory":
         monkeypatch.setattr(neighbours, "MOST_KEPT", 0)
 
 
