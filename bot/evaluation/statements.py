@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bot.evaluation.denial import denied
+from bot.evaluation.places import elsewhere
 from bot.model import RepoRef
 
 # Characters before a claim in which a "not" or "maybe" may stand.
@@ -17,7 +19,7 @@ _CONTEXT = 120
 
 
 #: Rises whenever more is understood, or it is kept in another way, so that all is read from GitHub again.
-READING = 4
+READING = 5
 
 
 class Kind(StrEnum):
@@ -73,11 +75,6 @@ _CALLED_ONE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
-_DENIED = re.compile(
-    r"\b(?:not|cannot|never|isn'?t|wasn'?t|unlike)\b|n['’]t\b"
-    r"|\b(?:no(?:\s+longer)?|neither|hardly|nearly|almost)(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z",
-    re.IGNORECASE,
-)
 # "Duplicate of #7? No, …" and "was called a duplicate of #7 but is not", where the claim has ended.
 _TAKEN_BACK = re.compile(
     r"\s*\?\s*(?:no|nope|nah|not\s+(?:really|at\s+all)|I\s+do(?:n['’]t|\s+not)\s+think\s+so)\b"
@@ -97,9 +94,11 @@ _CLOSED = re.compile(r"\bclos", re.IGNORECASE)
 _DONE = re.compile(r"\b(?:fix|sol[uv]|resol|merg|implement|done)", re.IGNORECASE)
 _DOUBTED = re.compile(
     r"\b(?:may|might|could|would|maybe|perhaps|possibl[ey]|potential(?:ly)?|probabl[ey]|likely|seems?|looks?|think"
-    r"|guess|suspect|wonder|if|or|related|similar|partial(?:ly)?)\b",
+    r"|guess|suspect|wonder|if|or|related|similar|partial(?:ly)?|unsure|(?:not|n['’]t)\s+(?:\w+\s+){0,2}(?:sure|certain))\b",
     re.IGNORECASE,
 )
+# All that some say who close an issue. It is no decision (docs/evaluate.md says what was read of it).
+_BARE = re.compile(rf"(?:see(?:\s{{1,3}}also)?:?\s{{1,3}})?(?:issue\s{{1,3}})?{_ISSUE}[\])>]?[.!]?", re.IGNORECASE)
 
 
 def read_comment(
@@ -109,14 +108,15 @@ def read_comment(
 
     What is only supposed is a hint, and so is what others than members say. Of several the first counts. With a comment
     that goes with the `closing` of the issue by the same person nothing is left open: what is supposed there is said,
-    and one that calls the issue a duplicate and names a single other one says of which.
+    and one that calls the issue a duplicate and names a single other one says of which. One that is but a reference
+    hints at it.
     """
     said = _NOT_SAID.sub(" ", text)
-    denied = False
+    taken_back = False
     for claim in _CLAIM.finditer(said):
         before = _sentence_before(said, claim.start())
-        if _DENIED.search(before) or _OF_ANOTHER.search(before) or _TAKEN_BACK.match(said, claim.end()):
-            denied = True
+        if denied(before) or _OF_ANOTHER.search(before) or _TAKEN_BACK.match(said, claim.end()):
+            taken_back = True
             continue
         if claim["favor"] and not (closing or _CLOSED.search(before)):
             continue
@@ -127,8 +127,15 @@ def read_comment(
         if closing or (by_member and not unsure):
             return _statement(Kind.SAYS, claim, repo, at)
         return _statement(Kind.HINTS, claim, repo, at, "" if unsure else by)
-    called = _CALLED_ONE.search(said) if closing and not denied else None
-    if called is None or _DENIED.search(_sentence_before(said, called.start())):
+    return _closing_words(said, repo, at) if closing and not taken_back else None
+
+
+def _closing_words(said: str, repo: RepoRef, at: str) -> Statement | None:
+    """What a comment without a claim says of an issue that was closed with it."""
+    if bare := _BARE.fullmatch(said.strip()):
+        return _statement(Kind.HINTS, bare, repo, at)
+    called = _CALLED_ONE.search(said)
+    if called is None or denied(_sentence_before(said, called.start())):
         return None
     named = {_statement(Kind.SAYS, one, repo, at) for one in _REFERENCE.finditer(said)}
     return named.pop() if len(named) == 1 else None
@@ -142,6 +149,8 @@ def _statement(kind: Kind, issue: re.Match[str], repo: RepoRef, at: str, by: str
     """What is said of the issue that a claim or a reference names."""
     told = issue.groupdict()
     place, number = told["here"] or told["there"], int(told["number"] or told["bare"])
+    if place is None and elsewhere(issue.string, issue.end(), repo):
+        return Statement(kind, None, at, by)
     if place is None or place.lower() == str(repo).lower():
         return Statement(kind, number, at, by)
     return Statement(kind, None, at, by, f"{place.lower()}#{number}")

@@ -121,6 +121,31 @@ def test_who_closes_an_issue_with_a_word_has_decided(client: RepoClient, sim: Si
     assert "duplicate_of" not in rows[4], "an hour later it may be closed for another reason"
 
 
+def test_a_bare_reference_with_the_closing_says_of_which_where_it_is_a_duplicate(
+    client: RepoClient, sim: Simulator, tmp_path: Path
+) -> None:
+    sim.set_labels(sim.issue("acme/app", 2), ["duplicate"], "rita")
+    for number, reason in ((2, "completed"), (3, "duplicate"), (4, "not_planned"), (5, "not_planned")):
+        sim.comment("acme/app", number, "rita", "See #1.")
+        if number == 5:
+            sim.clock.advance(3_600)
+        sim.close_issue("acme/app", number, "rita", reason)
+    rows = read(client, tmp_path)
+    assert (rows[2]["duplicate_of"], rows[3]["duplicate_of"]) == (1, 1)
+    assert ("duplicate_of" in rows[4], rows[4].get("maybe_related")) == (False, True), "it may be about more, or fixed"
+    assert not {"duplicate_of", "maybe_related", "dup_unknown_master"} & rows[5].keys()
+
+
+def test_a_number_in_another_tracker_is_not_the_one_here(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    sim.comment("acme/app", 2, "rita", "Duplicate of issue 1 in the other tracker.")
+    sim.comment("acme/app", 3, "rita", "This does not happen any more, duplicate of issue 1 in our tracker")
+    for number in (2, 3):
+        sim.close_issue("acme/app", number, "rita")
+    rows = read(client, tmp_path)
+    assert ("duplicate_of" in rows[2], rows[2].get("dup_unknown_master")) == (False, True)
+    assert rows[3]["duplicate_of"] == 1
+
+
 def test_the_last_word_counts(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
     one, two = sim.issue("acme/app", 1), sim.issue("acme/app", 2)
     sim.close_issue("acme/app", 3, "rita", "duplicate", one)

@@ -43,6 +43,25 @@ def read(text: str, *, by_member: bool = True, closing: bool = False) -> tuple[s
         "Closing as a forward-dupe of #7",
         "This is a duplicate of #7 but it is not fixed in 2.0",
         "Was it not a duplicate of #5? No. Duplicate of #7",
+        "This does not work any more, duplicate of #7",
+        "Not a bug: duplicate of #7",
+        "I can't reproduce this (duplicate of #7)",
+        "It isn't a bug but a duplicate of #7",
+        "This was never fixed - dup of #7",
+        "This isn't a duplicate of #5, it's a duplicate of #7",
+        "This is not the same as #5; it is a dup of #7",
+        "It does not start because it is a duplicate of #7",
+        "Unlike #5, this is a duplicate of #7",
+        "It isn't new and was closed as a duplicate of #7",
+        "Duplicate of #7 in our own issue tracker.",
+        "Duplicate of #7 in this repository, which is not fixed",
+        "Duplicate of issue 7 in the GitHub tracker",
+        "Duplicate of #7 (in the app repo)",
+        "Duplicate of #7 in the acme/App repository.",
+        "Duplicate of #7 in the cloned repo",
+        "Duplicate of #7 in how it reads the repo",
+        "Duplicate of #7 on the map",
+        "Duplicate of #7, in the other tracker view it is better",
     ],
 )
 def test_a_member_says_it(text: str) -> None:
@@ -56,6 +75,11 @@ def test_a_member_says_it(text: str) -> None:
         "Is this a duplicate of #7?",
         "This looks like a duplicate of #7",
         "Could be a dup of #7.",
+        "Not sure, but a duplicate of #7",
+        "I am not really certain; duplicate of #7",
+        "Unsure, duplicate of #7",
+        "I don't think it's fixed, so this is a duplicate of #7",
+        "I do not think so, this is a duplicate of #7",
     ],
 )
 def test_a_supposition_is_a_hint(text: str) -> None:
@@ -90,6 +114,64 @@ def test_what_others_say_plainly_is_a_hint_of_theirs() -> None:
 def test_whoever_closes_with_it_leaves_nothing_open(text: str, by_member: bool) -> None:
     assert read(text, by_member=by_member, closing=True) == ("says", 7)
     assert read(text, by_member=by_member) in (("hints", 7), None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#7",
+        "#7.",
+        "See #7",
+        "see also #7!",
+        "See: issue #7.",
+        "https://github.com/acme/app/issues/7",
+        " GH-7\n",
+        "<!-- x -->#7",
+    ],
+)
+def test_whoever_closes_with_a_bare_reference_hints_at_it(text: str) -> None:
+    """Nobody's hint but this one: what somebody says who is a maintainer would count as said."""
+    found = read_comment(text, REPO, "", by_member=True, by="eve", closing=True)
+    assert found is not None
+    assert (found.kind, found.of, found.by) == (Kind.HINTS, 7, "")
+    assert read(text) is None, "without the closing it says nothing"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["See #7 and #8", "cc #7", "Fixed by #7", "#7 #8", "See #7 for a way around", "See `#7`", "> #7", "This is #7?"],
+)
+def test_more_or_less_than_a_bare_reference_hints_at_nothing(text: str) -> None:
+    assert read(text, closing=True) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Duplicate of issue 7 in the other tracker",
+        "Duplicate of #7 in the other tracker.",
+        "Closing as a duplicate of #7 (in the old bug tracker)",
+        "Dup of #7 over in the docs repo, which has a patch",
+        "Duplicate of #7 in the acme/core repository",
+        "Duplicate of issue 7 of another repo; closing",
+        "Duplicate of issue 7 on Bugzilla",
+        "Duplicate of #7 in our Jira",
+        "Duplicate of issue 7 in a different tracker",
+        "Duplicate of #7 upstream.",
+        "Duplicate of issue 7 from the app-website issue tracker and fixed there",
+    ],
+)
+@pytest.mark.parametrize("closing", [False, True])
+def test_a_number_in_another_tracker_is_none_here(text: str, closing: bool) -> None:
+    found = read_comment(text, REPO, "", by_member=True, closing=closing)
+    assert found is not None
+    assert (found.kind, found.of, found.elsewhere) == (Kind.SAYS, None, "")
+
+
+def test_a_closing_reference_in_another_tracker_is_none_here() -> None:
+    found = read_comment("As a duplicate. See #7 in the other tracker.", REPO, "", by_member=True, closing=True)
+    assert found is not None
+    assert (found.kind, found.of) == (Kind.SAYS, None)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +248,23 @@ def test_an_original_elsewhere_has_no_number_here(name: str, closing: bool) -> N
         "Almost a dup of #7, but not quite",
         "Hardly a duplicate of #7",
         "Half-duplicate of #7",
+        "#7 is not a duplicate",
+        "This is not, as far as I see, a duplicate of #7",
+        "It isn't (yet) a duplicate of #7",
+        "I don't think, honestly, that this is a duplicate of #7",
+        "I don't think it's fixed, and this is not a duplicate of #7",
+        "This is not a duplicate of #5, or a duplicate of #7",
+        "This isn't the same, closed as a duplicate of #7 by mistake",
+        "It is not related: a duplicate of #7 would crash",
+        "I don't agree, this was closed as a duplicate of #7",
+        "I do not understand: why is this a duplicate of #7?",
+        "This should not have been closed as a duplicate of #7",
+        "It does not look like the crash, which is a duplicate of #7",
+        "Never a dup of #7",
+        "This should not have been closed, as it was, as a duplicate of #7",
+        "Neither new nor a dup of #7",
+        "It isn't and never was a duplicate of #7",
+        "This isn't new and not a duplicate of #7",
     ],
 )
 def test_it_says_nothing_or_denies_it(text: str) -> None:
@@ -228,10 +327,26 @@ def test_hostile_texts_are_read_as_others_are(text: str, found: tuple[str, int] 
         "#1 is " * 10_000,
         "~~" * 32_000,
         "<!--" * 16_000,
+        "dup of #1 in the " + "a " * 32_000,
+        "dup of #1 in the old" + " " * 64_000 + "tracker",
+        "dup of #1 in " * 5_000,
+        "not " * 16_000 + "a dup of #1",
+        "not, " * 13_000 + "a dup of #1",
+        "not a dup of #1, and " * 3_000,
+        "not that this is " * 3_800 + "a dup of #1",
     ],
 )
 def test_whoever_closes_with_a_hostile_text_keeps_nobody_waiting(text: str) -> None:
     """The longest comment that GitHub takes, in time that grows with its length alone."""
     begin = time.process_time()
     assert read(f"As a duplicate.\n{text}", closing=True) in (None, ("says", 1))
+    assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize(
+    "text", ["see " + " " * 64_000 + "#1", "see #1" + "]" * 64_000, "see also" * 8_000, "#1" * 32_000]
+)
+def test_a_hostile_reference_keeps_nobody_waiting(text: str) -> None:
+    begin = time.process_time()
+    assert read(text, closing=True) is None
     assert time.process_time() - begin < 2
