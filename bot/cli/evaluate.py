@@ -224,7 +224,9 @@ def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
     console = Console(highlight=False, width=None if Console().width >= _WIDTH else _WIDTH)
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}"):
         console.print(paragraph, "\n")
-    console.print(f"{words.at_threshold(found.at, found.monthly[found.at.cut])}\n")
+    # What is said below of the threshold that is set, because no other is recommended, is said once.
+    if words.spoken_of(found) != found.at.cut:
+        console.print(f"{words.at_threshold(found.at, found.monthly[found.at.cut])}\n")
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
     console.print(_retrieval(found))
     console.print(_limits(found))

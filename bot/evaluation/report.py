@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import count
 from typing import Any
 
 from bot.evaluation.intervals import Interval, caught_intervals, retrieval_intervals, wilson
@@ -96,8 +97,10 @@ class Evaluation:
     last_month: dict[float, Monthly]
     at: Speaking
     advice: Advice
-    # Results that were kept before there was such a list are shown without one.
+    # Results that were kept before there was such a list are shown without one, and without the days from and to which
+    # arrivals can be judged.
     unmarked: tuple[Unmarked, ...] = ()
+    period: tuple[datetime, datetime] | None = None
 
     @property
     def cuts(self) -> tuple[Speaking, ...]:
@@ -110,6 +113,7 @@ class Evaluation:
             "issues": self.issues,
             "arrivals": self.arrivals,
             "asked": self.asked,
+            "period": None if self.period is None else [moment.isoformat() for moment in self.period],
             "duplicates": self.retrieval.queries,
             "silent": self.silent,
             **{f"RR@{k}": value for k, value in self.retrieval.rr.items()},
@@ -152,6 +156,7 @@ def evaluate(
         last_month=_last_month(judged, arrived, (*CURVE, min_confidence)),
         at=at,
         unmarked=likeliest(judged),
+        period=(min(arrived), max(arrived)) if arrived else None,
         advice=advise([row for row in curve if row.cut in CUTS], found.queries, silent),
     )
 
@@ -163,7 +168,7 @@ def advise(cuts: Sequence[Speaking], duplicates: int, silent: int) -> Advice:
     """
     if duplicates < FEW:
         return Advice(None, Reason.FEW_DUPLICATES)
-    if wilson(0, silent)[1] > BEARABLE:
+    if silent < others_needed(0):
         return Advice(None, Reason.FEW_OTHERS)
     useful = [row for row in cuts if row.caught and wilson(row.false_alarms, silent)[1] <= BEARABLE]
     right = [row for row in useful if row.precision is not None and row.precision >= RIGHT]
@@ -172,6 +177,11 @@ def advise(cuts: Sequence[Speaking], duplicates: int, silent: int) -> Advice:
     if chosen := max(right or calm, key=lambda row: (row.caught, row.cut), default=None):
         return Advice(chosen.cut, Reason.RIGHT if right else Reason.CALM)
     return Advice(None, Reason.NOTHING_BEARABLE)
+
+
+def others_needed(alarms: int) -> int:
+    """How many issues that repeat nothing it takes for so many false alarms among them to be surely BEARABLE."""
+    return next(number for number in count(max(alarms, 1)) if wilson(alarms / number, number)[1] <= BEARABLE)
 
 
 def monthly_arrivals(arrived: Sequence[datetime]) -> float:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from bot.evaluation.intervals import Interval
 from bot.evaluation.metrics import Speaking
-from bot.evaluation.report import BEARABLE, Evaluation, Monthly, Reason
+from bot.evaluation.report import BEARABLE, FEW, Evaluation, Monthly, Reason, others_needed
 
 # With fewer comments at a threshold the share that is right is a rough guess.
 _FEW_COMMENTS = 20
@@ -42,11 +44,12 @@ def confidence(found: Evaluation) -> str:
 
 
 def at_threshold(row: Speaking, month: Monthly) -> str:
-    """What one threshold means in a month."""
+    """What the threshold that is set means in an average month, and in all."""
     return (
-        f"At {threshold(row.cut)} it comments on {_few(month.comments)} of {_few(month.issues)} issues in a month like "
-        f"those of the last year, on {_few(month.right)} of them rightly; it catches {percent(row.caught)} of the "
-        f"known duplicates and bothers {percent(row.false_alarms)} of the other authors."
+        f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues)} issues, as those of the last year "
+        f"had on average, would bring {_few(month.comments)} comments, {_few(month.right)} of them right. In all it "
+        f"catches {percent(row.caught)} of the known duplicates and bothers {percent(row.false_alarms)} of the other "
+        "authors."
     )
 
 
@@ -58,9 +61,13 @@ def last_month(found: Evaluation) -> str:
     month = found.last_month[spoken_of(found)]
     if not month.issues:
         return ""
-    return (
+    text = (
         f"At {threshold(spoken_of(found))} it would have commented on {_about(found)}{round(month.comments):,} of "
-        f"{_count(round(month.issues), 'issue')} in the last month, on {round(month.right):,} of them rightly."
+        f"{_count(round(month.issues), 'issue')} in the last month, on {round(month.right):,} of them rightly"
+    )
+    # Of a file the newest issue may be years old.
+    return text + (
+        "." if found.period is None else f": the 30 days up to the newest issue, of {_day(found.period[1])}."
     )
 
 
@@ -69,10 +76,11 @@ def history(found: Evaluation) -> str:
     cut = spoken_of(found)
     row = next(row for row in (*found.curve, found.at) if row.cut == cut)
     issues = _count(found.arrivals, "issue")
+    when = "" if found.period is None else f", from {_day(found.period[0])} on and that month included,"
     return (
-        f"Over the whole history it would have commented on {_about(found)}{round(row.comments):,} of {issues}, on "
-        f"{round(row.right):,} of them rightly: it would have caught {percent(row.caught)} of the known duplicates and "
-        f"bothered {percent(row.false_alarms)} of the other authors."
+        f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}, "
+        f"on {round(row.right):,} of them rightly: it would have caught {percent(row.caught)} of the known duplicates "
+        f"and bothered {percent(row.false_alarms)} of the other authors."
     )
 
 
@@ -90,16 +98,12 @@ def advice(found: Evaluation) -> str:
     """What to set, and why; or why nothing can be said."""
     bearable, half = percent(BEARABLE), percent(BEARABLE / 2)
     match found.advice.reason:
-        case Reason.FEW_DUPLICATES:
-            known = _count(found.retrieval.queries, "known duplicate")
-            return f"Only {known}: too few to say where the threshold should be."
-        case Reason.FEW_OTHERS:
-            others = _count(found.silent, "issue")
-            return f"Only {others} that repeat nothing: too few to say how many would be bothered at a threshold."
+        case Reason.FEW_DUPLICATES | Reason.FEW_OTHERS:
+            return _too_few(found)
         case Reason.NOTHING_BEARABLE:
             return (
                 f"No threshold catches a known duplicate and surely bothers no more than {bearable} of the other "
-                "authors: let it answer when it is asked, and not by itself."
+                f"authors: let it answer when it is asked, and not by itself.{_not_one(found)}"
             )
         case Reason.RIGHT:
             why = (
@@ -109,10 +113,32 @@ def advice(found: Evaluation) -> str:
         case Reason.CALM:
             why = f"no threshold is right every second time, and this one bothers at most {half} of the other authors"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
-    text = f"Recommended is min_confidence: {row.cut:g}, since {why}. {at_threshold(row, found.monthly[row.cut])}"
+    text = f"Recommended is min_confidence: {row.cut:g}, since {why}.{_not_one(found)}"
     if row.comments < _FEW_COMMENTS:
-        text += f" That rests on {_about(found)}{_count(round(row.comments), 'comment')} in all, which is little."
+        text += f" It rests on {_about(found)}{_count(round(row.comments), 'comment')} in all, which is little."
     return text
+
+
+def _too_few(found: Evaluation) -> str:
+    """Each number that is too low, beside the one that it takes."""
+    known, others = found.retrieval.queries, others_needed(0)
+    lacking = [f"{_count(known, 'known duplicate')} where it takes {FEW}"] if known < FEW else []
+    if found.silent < others:
+        repeat = f"{_count(found.silent, 'issue')} that {'repeats' if found.silent == 1 else 'repeat'} nothing"
+        lacking.append(f"{repeat} where it takes {others} to tell {percent(BEARABLE)} from none")
+    return f"Only {' and '.join(lacking)}: too few to say where the threshold should be."
+
+
+def _not_one(found: Evaluation) -> str:
+    """Where there are so few others that a single false alarm is more than can be borne, that it is so."""
+    enough = others_needed(1)
+    if found.silent >= enough:
+        return ""
+    return (
+        f" With only {_count(found.silent, 'issue')} that repeat nothing, a threshold at which even one of these gets "
+        f"a comment is never recommended, since one of so few may stand for more than {percent(BEARABLE)}; it takes "
+        f"{enough} to allow for one."
+    )
 
 
 def unmarked(found: Evaluation) -> str:
@@ -132,6 +158,10 @@ def caution(found: Evaluation) -> str:
     if interval and interval[1] - interval[0] > 0.2:
         text += f" With {_count(found.retrieval.queries, 'known duplicate')} every figure is a rough one."
     return text
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d}"
 
 
 def threshold(cut: float) -> str:

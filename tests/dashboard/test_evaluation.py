@@ -46,9 +46,10 @@ def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None
     said = html.unescape(words(answer.text))
     begin = said.index("At .45 it would have commented on")
     assert said[begin:].startswith(
-        "At .45 it would have commented on 5 of 244 issues in the last month, on 5 of them rightly. "
-        "Over the whole history it would have commented on 20 of 1,000 issues, on 20 of them rightly: it would have "
-        "caught 50 % of the known duplicates and bothered 0 % of the other authors. Recommended: .45 Recommended is "
+        "At .45 it would have commented on 5 of 244 issues in the last month, on 5 of them rightly: the 30 days up to "
+        "the newest issue, of 2025-05-05. Over the whole history, from 2025-01-01 on and that month included, it would "
+        "have commented on 20 of 1,000 issues, on 20 of them rightly: it would have caught 50 % of the known "
+        "duplicates and bothered 0 % of the other authors. Recommended: .45 Recommended is "
         "min_confidence: 0.45, since at least every second comment is right"
     )
     assert f"write into {CONFIG_PATH} on the default branch: min_confidence: 0.45" in said

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
+from bot.evaluation.report import others_needed
 from bot.evaluation.runs import Runs, Stage
 from bot.events import RepositorySummary
 from bot.model import RepoRef
@@ -24,6 +25,10 @@ START = datetime(2024, 1, 1, tzinfo=UTC)
 PARTS = ("login page", "export", "font list", "main menu", "sound mixer", "map view", "printer dialog", "backup")
 FAULTS = ("crashes behind a proxy", "writes an empty file", "looks blurred", "does not open at night", "stutters twice")
 BEGINS = "The same again: "
+FEW = (
+    "Only 12 known duplicates where it takes 20 and 48 issues that repeat nothing where it takes 189 to tell 2 % from "
+    "none: too few to say where the threshold should be."
+)
 
 
 def rows(count: int = 60, every: int = 4) -> list[dict[str, Any]]:
@@ -131,8 +136,9 @@ def test_people_read_sentences_and_tables(file: Path) -> None:
     text = " ".join(result.stdout.split())
     assert text.startswith("60 issues, of which 60 can be judged: 12 known duplicates, and 48 that repeat nothing.")
     assert "Of 100 duplicates 100 have an original among the first five candidates" in text
-    assert "Only 12 known duplicates: too few to say where the threshold should be." in text
+    assert FEW in text
     assert ".20 as set" in text
+    assert "which is set" not in text, "what is said of it below is said once"
     assert "A duplicate that nobody marked counts as an alarm for nothing here" in text
     assert "recommended" not in text
 
@@ -205,14 +211,38 @@ def test_programs_are_told_the_sentences_that_people_are(file: Path) -> None:
     found = figures(file, "--from", "0")
     assert found["advice"]["threshold"] is None
     assert found["says"] == {
-        "advice": "Only 12 known duplicates: too few to say where the threshold should be.",
+        "advice": FEW,
         "last_month": found["says"]["last_month"],
         "history": found["says"]["history"],
     }
     told = " ".join(run("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout.split())
     assert all(sentence in told for sentence in found["says"].values())
     assert found["says"]["last_month"].startswith("At .20 it would have commented on ")
-    assert found["says"]["history"].startswith("Over the whole history it would have commented on ")
+    days = [(START + timedelta(days=number)).strftime("%Y-%m-%d") for number in (1, 60)]
+    assert found["says"]["last_month"].endswith(f": the 30 days up to the newest issue, of {days[1]}.")
+    assert found["says"]["history"].startswith(
+        f"Over the whole history, from {days[0]} on and that month included, it would have commented on "
+    )
+    assert [moment[:10] for moment in found["period"]] == days
+
+
+def test_of_the_threshold_that_is_set_is_told_beside_another_that_is_recommended(tmp_path: Path) -> None:
+    given = rows(350)
+    answers = [
+        {"id": row["id"], "candidates": [{"id": row["duplicate_of"], "confidence": 0.55}]}
+        for row in given
+        if "duplicate_of" in row
+    ]
+    file, told = write(tmp_path / "issues.jsonl", given), write(tmp_path / "answers.jsonl", answers)
+    result = run("evaluate", file, "--from", "0", "--answers", told, env={"COLUMNS": "100"})
+    text = " ".join(result.stdout.split())
+    others = sum("duplicate_of" not in row for row in given)
+    assert text.index("At .20, which is set, a month with 31 issues, as those of the last year had on average") < (
+        text.index("Recommended is min_confidence: 0.55, since at least every second comment is right")
+    )
+    assert text.count("At .20") == text.count("At .55 it would have commented on") == 1
+    assert others < others_needed(1)
+    assert f"With only {others} issues that repeat nothing, a threshold at which even one of these gets a" in text
 
 
 def test_as_the_app_it_is_read_as_well(online: dict[str, str], server: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -23,6 +24,7 @@ from bot.evaluation.report import (
     advise,
     evaluate,
     monthly_arrivals,
+    others_needed,
 )
 from bot.render import evaluation as words
 
@@ -45,9 +47,13 @@ def test_a_threshold_that_is_right_every_second_time_and_catches_most() -> None:
     assert (found.advice.threshold, found.advice.reason) == (0.4, Reason.RIGHT)
     assert words.advice(found) == (
         "Recommended is min_confidence: 0.4, since at least every second comment is right, surely no more than 2 % of "
-        "the other authors are bothered, chance included, and no threshold of which that can be said catches more. At "
-        ".40 it comments on 18 of 731 issues in a month like those of the last year, on 15 of them rightly; it catches "
-        "50 % of the known duplicates and bothers 0.5 % of the other authors."
+        "the other authors are bothered, chance included, and no threshold of which that can be said catches more."
+    )
+    at_it = next(row for row in found.curve if row.cut == 0.4)
+    assert words.at_threshold(at_it, found.monthly[0.4]) == (
+        "At .40, which is set, a month with 731 issues, as those of the last year had on average, would bring 18 "
+        "comments, 15 of them right. In all it catches 50 % of the known duplicates and bothers 0.5 % of the other "
+        "authors."
     )
 
 
@@ -60,14 +66,21 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
     judged += [Judged(n, START + timedelta(hours=20 * n), frozenset({1}), ((1, 0.9),)) for n in range(40, 51)]
     last = evaluate(judged, issues=51, arrived=[one.arrived for one in judged], min_confidence=0.62)
     assert words.last_month(last) == (
-        "At .62 it would have commented on 11 of 37 issues in the last month, on 11 of them rightly."
+        "At .62 it would have commented on 11 of 37 issues in the last month, on 11 of them rightly: the 30 days up to "
+        "the newest issue, of 2024-02-11."
     )
+    assert words.history(last).startswith(
+        "Over the whole history, from 2024-01-01 on and that month included, it would have commented on 11 of 51 issues"
+    )
+    kept_before = replace(last, period=None)
+    assert words.last_month(kept_before).endswith("in the last month, on 11 of them rightly.")
+    assert words.history(kept_before).startswith("Over the whole history it would have commented on 11 of 51 issues")
 
 
 def test_a_recommendation_that_rests_on_few_comments_says_so() -> None:
     few, more = made([0.6] * 9, 40, [], 1_000), made([0.6] * 20, 40, [], 1_000)
     assert few.advice.threshold == more.advice.threshold == 0.6
-    assert words.advice(few).endswith("That rests on 9 comments in all, which is little.")
+    assert words.advice(few).endswith("It rests on 9 comments in all, which is little.")
     assert "rests on" not in words.advice(more)
 
 
@@ -87,17 +100,24 @@ def test_a_calm_threshold_where_none_is_right_so_often() -> None:
         (
             made([0.9] * 9, 0, [], 1_000),
             Reason.FEW_DUPLICATES,
-            "Only 9 known duplicates: too few to say where the threshold should be.",
+            "Only 9 known duplicates where it takes 20: too few to say where the threshold should be.",
         ),
         (
             made([0.9] * 1, 0, [], 1_000),
             Reason.FEW_DUPLICATES,
-            "Only 1 known duplicate: too few to say where the threshold should be.",
+            "Only 1 known duplicate where it takes 20: too few to say where the threshold should be.",
         ),
         (
             made([0.9] * 30, 0, [], 100),
             Reason.FEW_OTHERS,
-            "Only 100 issues that repeat nothing: too few to say how many would be bothered at a threshold.",
+            "Only 100 issues that repeat nothing where it takes 189 to tell 2 % from none: too few to say where the "
+            "threshold should be.",
+        ),
+        (
+            made([0.9] * 9, 0, [], 1),
+            Reason.FEW_DUPLICATES,
+            "Only 9 known duplicates where it takes 20 and 1 issue that repeats nothing where it takes 189 to tell 2 % "
+            "from none: too few to say where the threshold should be.",
         ),
         (
             made([0.1] * 30, 0, [0.9] * 500, 500),
@@ -110,6 +130,28 @@ def test_a_calm_threshold_where_none_is_right_so_often() -> None:
 def test_nothing_is_recommended_without_a_reason_to(found: Evaluation, reason: Reason, says: str) -> None:
     assert (found.advice.threshold, found.advice.reason) == (None, reason)
     assert words.advice(found) == says
+
+
+def test_where_a_single_false_alarm_would_be_too_many_it_is_said() -> None:
+    """The number that it takes is the first at which one is allowed, and the threshold beyond it falls."""
+    enough = others_needed(1)
+    few, more = (made([0.9] * 15 + [0.4] * 15, 0, [0.45], others - 1) for others in (enough - 1, enough))
+    assert (few.advice.threshold, more.advice.threshold) == (0.9, 0.4)
+    assert words.advice(few).endswith(
+        f" With only {enough - 1} issues that repeat nothing, a threshold at which even one of these gets a comment is "
+        f"never recommended, since one of so few may stand for more than 2 %; it takes {enough} to allow for one. It "
+        "rests on 15 comments in all, which is little."
+    )
+    assert "never recommended" not in words.advice(more)
+    nothing = made([0.1] * 30, 0, [0.9] * 20, 200)
+    assert nothing.advice.reason is Reason.NOTHING_BEARABLE
+    assert "With only 220 issues that repeat nothing, a threshold at which even one" in words.advice(nothing)
+
+
+@given(st.integers(0, 40))
+def test_so_many_others_are_needed_and_not_one_fewer(alarms: int) -> None:
+    needed = others_needed(alarms)
+    assert wilson(alarms / needed, needed)[1] <= BEARABLE < wilson(alarms / (needed - 1), needed - 1)[1]
 
 
 def test_a_rough_figure_is_called_rough() -> None:
@@ -212,6 +254,7 @@ def test_too_little_evidence_recommends_nothing(duplicates: int, silent: int) ->
     row = Speaking(0.5, 10, 10, 0, 1.0, 1.0, 0.0)
     assert advise([row], duplicates, silent) == Advice(None, Reason.FEW_DUPLICATES)
     assert advise([row], FEW, silent).threshold == (None if silent < 189 else 0.5)
+    assert advise([row], FEW, 188) == Advice(None, Reason.FEW_OTHERS)
 
 
 @settings(max_examples=20)
@@ -224,7 +267,8 @@ def test_the_sentences_count_in_whole_numbers_that_fit_each_other(
         for number, (originals, sure, right, _) in enumerate(arrivals)
     ]
     found = evaluate(judged, issues=len(judged), arrived=[one.arrived for one in judged], min_confidence=bar)
-    for sentence in (words.last_month(found).partition("would")[2], words.history(found).partition(":")[0]):
+    for said in (words.last_month(found), words.history(found)):
+        sentence = re.sub(r"\d{4}-\d\d-\d\d", "", said).partition(":")[0].partition("would")[2]
         comments, issues, right = map(int, re.findall(r"(?<![.\d])\d+(?![.\d]| %)", sentence))
         assert right <= comments <= issues <= len(judged)
     assert f"At {words.threshold(bar)} it" in words.last_month(found)
