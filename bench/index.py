@@ -180,7 +180,8 @@ def run(kind: str, url: str, size: int, arguments: argparse.Namespace) -> float:
     print(
         f"{kind:9} {size:9,} issues   find p50 {np.median(warm):6.1f} p95 {np.percentile(warm, 95):6.1f} ms, "
         f"of a processor {np.median(work):6.1f} and {np.percentile(work, 95):6.1f} ms, "
-        f"a repository that is new to the process {new:6.0f} ms   memory {memory:4.0f} MB   indexing {plain}, embedding {later:6,.0f}/s, "
+        f"with nothing in memory {new:6.0f} ms   memory {memory:4.0f} MB   "
+        f"indexing {plain}, embedding {later:6,.0f}/s, "
         f"both ({model}) {both}   one more {single:4.1f} ms, one less {out:4.1f} ms",
         flush=True,
     )

@@ -15,6 +15,7 @@ from bot.github.app import AppClient
 from bot.index.embedding import Embedder, EmbeddingError
 from bot.jobs.database import queue_url
 from bot.settings import Settings, WrongSettings
+from bot.store import pgvector
 from bot.store.engine import make_engine, write
 
 # GitHub refuses a signed token whose times are off by more than a minute.
@@ -150,9 +151,10 @@ def _look_into(url: str, synchronous: str) -> str:
             read_only = connection.dialect.name != "sqlite" and connection.scalar(sa.text("SELECT pg_is_in_recovery()"))
             if read_only:
                 raise PermissionError("the database is read-only")
+            extended = pgvector.is_prepared(connection)
     finally:
         engine.dispose()
-    return "can be written"
+    return "can be written, and compares vectors by pgvector" if extended else "can be written"
 
 
 def _github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Finding]:

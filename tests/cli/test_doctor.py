@@ -102,6 +102,14 @@ def test_databases_are_looked_into(examine: Callable[..., Found], tmp_path: Path
     assert "hush" not in str(away)
 
 
+def test_whether_postgresql_compares_vectors_is_told(
+    examine: Callable[..., Found], new_database: Callable[[str], str], new_store: Callable[[str], str]
+) -> None:
+    assert examine(DATABASE_URL=new_database("postgres"))["database"][1].endswith("can be written")
+    found = examine(DATABASE_URL=new_store("postgres"))["database"]
+    assert found[0] == "ok" and found[1].endswith("can be written, and compares vectors by pgvector")
+
+
 def test_what_github_says_is_compared(examine: Callable[..., Found], github: Server) -> None:
     assert examine(APP_ID="999999")["GitHub"][:2] == ("broken", "refuses the App's id and key (404)")
     assert examine(GITHUB_API_URL="http://127.0.0.1:9")["GitHub"][0] == "broken"
