@@ -23,7 +23,8 @@ from bot.matching.model import Model, shipped_model
 from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
-from bot.ranking.numbering import is_another, is_numbered
+from bot.ranking.another import is_another, says_another
+from bot.ranking.swapping import is_swapped
 from bot.report import QueryRun
 
 # Words of the question that its report names, the rarest.
@@ -171,10 +172,11 @@ class Look:
         return witness.of(pool, row, *self.texts([number]).get(number, ("", "")))
 
     def _another(self, pool: Pool) -> NDArray[np.bool_]:
-        """Which candidates the question's title tells from itself by a number."""
-        if not is_numbered(self._question.title):
-            return np.zeros(len(pool.issues), dtype=np.bool_)
-        return np.array([is_another(self._question.title, issue.title) for issue in pool.issues])
+        """Which candidates the titles tell from the question."""
+        title, others = self._question.title, [issue.title for issue in pool.issues]
+        if says_another(title):
+            return np.array([is_another(title, other) or is_swapped(title, other) for other in others])
+        return np.array([is_swapped(title, other) for other in others])
 
     def _late(self, number: int) -> bool:
         return self._below is not None and number >= self._below

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from bot.model import Issue
+from bot.ranking.another import is_another
 from bot.ranking.confidence import LEADERS, CloseComparison, Leader, bounds, standings
 from bot.ranking.features import NAMES, Comparison, Subject
 from bot.ranking.messages import error_messages
 from bot.ranking.model import Model
-from bot.ranking.numbering import is_another
 from bot.ranking.rarity import Rarity, WordStats
 from bot.ranking.scoring import ScoredTitle, score_candidates
 from bot.ranking.text import read

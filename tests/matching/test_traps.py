@@ -41,7 +41,7 @@ def test_what_one_author_files_in_a_row_is_a_series(index: Index, days: float) -
     """The same text by somebody else is likelier to be about the same."""
     fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="boje", days=100))
     same, other = (
-        judged(index, an_issue(30, "Videos cannot be uploaded", SERIES, author=author, days=days))[20]
+        judged(index, an_issue(30, "Uploading a video ends at once", SERIES, author=author, days=days))[20]
         for author in ("boje", "tonje")
     )
     assert same.confidence < other.confidence
@@ -172,6 +172,20 @@ def test_a_number_behind_the_title_says_that_this_is_another_one(index: Index, t
     fill(index, an_issue(20, "index out of range", TEXT, author="boje", days=100))
     assert judged(index, an_issue(30, title, TEXT, author="tonje", days=101))[20].confidence <= 0.1
     assert judged(index, an_issue(30, "index out of range", TEXT, author="tonje", days=101))[20].confidence >= 0.3
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Large videos cannot be uploaded", "Large pictures cannot be printed", "[2.x backport] Pictures are refused"],
+)
+def test_a_sibling_and_a_backport_are_no_repeats(index: Index, title: str) -> None:
+    """The same sentence about something else, and whoever wants the fix elsewhere too, say so by their titles."""
+    fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="boje", days=100))
+    found = judged(index, an_issue(30, title, TEXT, author="tonje", days=101))
+    assert found[20].confidence <= 0.1
+    assert max(found.values(), key=lambda match: match.score).number == 20
+    bent = an_issue(30, "Large pictures cannot be upload", TEXT, author="tonje", days=101)
+    assert judged(index, bent)[20].confidence >= 0.25
 
 
 def test_an_umbrella_does_not_come_before_what_it_gathers(index: Index) -> None:
