@@ -139,7 +139,8 @@ class Look:
         values = features.features(self._question, candidates, rarity)
         others = features.by_others(self._question, candidates)
         own = features.by_author(self._question, candidates)
-        another = self._another(candidates)
+        copies = others & (values[:, features.NAMES.index("words_shared")] >= features.COPY)
+        another = self._another(candidates, copies)
         witness = Witness(self._question, *self._text, rarity)
         model = self._model or shipped_model()
         judged = model.judge(values, there, others, own, another, self._question.total, witness.vague)
@@ -171,12 +172,15 @@ class Look:
         number = pool.issues[row].number
         return witness.of(pool, row, *self.texts([number]).get(number, ("", "")))
 
-    def _another(self, pool: Pool) -> NDArray[np.bool_]:
-        """Which candidates the titles tell from the question."""
-        title, others = self._question.title, [issue.title for issue in pool.issues]
-        if says_another(title):
-            return np.array([is_another(title, other) or is_swapped(title, other) for other in others])
-        return np.array([is_swapped(title, other) for other in others])
+    def _another(self, pool: Pool, copies: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which candidates the titles tell from the question.
+
+        Somebody else's text under a title with another word is the same text: whoever sends that again has seen the
+        first and bends its title, or both have copied it from one place.
+        """
+        title, theirs = self._question.title, [issue.title for issue in pool.issues]
+        siblings = np.array([is_swapped(title, other) for other in theirs]) & ~copies
+        return siblings | np.array([is_another(title, other) for other in theirs]) if says_another(title) else siblings
 
     def _late(self, number: int) -> bool:
         return self._below is not None and number >= self._below

@@ -32,7 +32,7 @@ _COPY_CONFIDENCE, _FEW_COPIES = 0.25, 2
 # Word for word the same by the same person, and more than a line: sent twice. Of twelve such in golang-go and Rust
 # eight are marked as duplicates. `length` is of a title and a sentence.
 _TWICE, _TWICE_LENGTH, _TWICE_CONFIDENCE = 0.999, np.log1p(20.0), 0.5
-# A title that differs by its number alone is meant to be another one.
+# A title that differs by its number alone, or by a word in one place, is meant to be another one.
 _ANOTHER_CONFIDENCE = 0.1
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
 # title, or six of a body.
@@ -99,7 +99,7 @@ class Model:
         vague: bool = False,
     ) -> Judged:
         """Judge a whole pool: (candidates, features.NAMES), the candidates' numbers, which are known to be by somebody
-        else than the question, and which by the same, of which the question says that it is another one, how many
+        else than the question, and which by the same, of which the titles say that it is another one, how many
         issues there are, and whether the question says nothing.
 
         Of equals the older comes first. Who ranks lower is never called likelier.
@@ -128,9 +128,9 @@ def bounds(
 
     A copy by another author has at least .25. One author's copy is no such case: people file series of issues from one
     text, and empty forms. Only what the same person has sent twice, word for word, has at least .5. At most .1 has what
-    the question calls another one by a number in its title, and where one of the two says next to nothing: what they
-    share is next to nothing then. The same holds for all candidates of a `vague` question, which has words but says
-    nothing by them, and for a common word that two issues of a small repository share.
+    the titles call another one, and where one of the two says next to nothing: what they share is next to nothing then.
+    The same holds for all candidates of a `vague` question, which has words but says nothing by them, and for a common
+    word that two issues of a small repository share.
     """
     column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
     copy = column["words_shared"] >= features.COPY
