@@ -48,9 +48,19 @@ class Index:
     """
 
     def __init__(
-        self, engine: sa.Engine, analyser: Analyser, embedder: Embedder | None = None, about: About | None = None
+        self,
+        engine: sa.Engine,
+        analyser: Analyser,
+        embedder: Embedder | None = None,
+        about: About | None = None,
+        *,
+        pgvector: bool = True,
     ) -> None:
-        """Use an engine made by `make_engine`, on a database that `migrate` has prepared."""
+        """Use an engine made by `make_engine`, on a database that `migrate` has prepared.
+
+        With `pgvector` the database may compare vectors. It finds nearly the same as a process that has read them, and
+        where the answers must not depend on which of them was asked, it is left alone.
+        """
         self._engine = engine
         self._analyser = analyser
         self._embedder = embedder
@@ -59,7 +69,7 @@ class Index:
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
         self._position = {field.name: position for position, field in enumerate(self._fields)}
         self._memories = Memories()
-        self._pgvector = Pgvector()
+        self._pgvector = Pgvector(pgvector)
 
     def close(self) -> None:
         """Let go of the connections to the database; what is asked afterwards makes new ones."""
@@ -69,6 +79,9 @@ class Index:
     def view(self, repo_id: int) -> Iterator[View]:
         """A repository as it is now, for reading."""
         with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
+            if connection.dialect.name == "postgresql":
+                # As SQLite does by itself: all that one find reads is of one moment.
+                connection.execution_options(isolation_level="REPEATABLE READ")
             state = memory.state(connection, repo_id)
             yield View(connection, repo_id, self._fields, memory, state, self._pgvector)
 
@@ -179,9 +192,8 @@ class Index:
             state = states.lock(connection, repo_id)
             there = issue_rows.updated(connection, repo_id, analyses)
             kept = [row for row, number in enumerate(analyses) if number in there]
-            embedded_now = [list(analyses)[row] for row in kept]
-            self._put_vectors(connection, repo_id, state, embedded_now, embedded[kept])
-            self._save(connection, repo_id, state, embedded_now)
+            self._put_vectors(connection, repo_id, state, [list(analyses)[row] for row in kept], embedded[kept])
+            self._save(connection, repo_id, state)
         self._follow(repo_id, state, ())
         return numbers
 
@@ -258,13 +270,13 @@ class Index:
                 self._put_vectors(connection, repo_id, state, list(analyses), embedded[rows])
             else:
                 self._drop_vectors(connection, repo_id, state, analyses)
-        self._save(connection, repo_id, state, () if embedded is None else analyses)
+        self._save(connection, repo_id, state)
         return state
 
-    def _save(self, connection: sa.Connection, repo_id: int, state: State, embedded: Collection[int] = ()) -> None:
-        """Write the state back, and have the database take over the vectors of these issues."""
+    def _save(self, connection: sa.Connection, repo_id: int, state: State) -> None:
+        """Write the state back, and have the vectors taken over by what compares them in the database."""
         states.save(connection, repo_id, state)
-        self._pgvector.follow(connection, repo_id, state, embedded)
+        self._pgvector.follow(connection, repo_id, state)
 
     def _change(
         self, connection: sa.Connection, repo_id: int, state: State, batch: Batch | None, numbers: Collection[int]

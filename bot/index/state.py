@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from bot.index.database import fetch, upsert
 from bot.store.index_tables import index_states as table
+from bot.store.index_tables import lock_index
 
 _COLUMNS = tuple(table.columns)
 _VERSION = tuple(table.c[name] for name in ("sequence", "issues", "next_term", "lengths", "model", "vectors"))
@@ -76,9 +77,7 @@ def load(connection: sa.Connection, repo_id: int, known: State | None = None) ->
 
 def lock(connection: sa.Connection, repo_id: int) -> State:
     """The present state, which nobody else can change until the transaction ends; its sequence is a new one."""
-    if connection.dialect.name == "postgresql":
-        # SQLite's write transactions exclude each other anyway. A row that is not there yet cannot be locked.
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
+    lock_index(connection, repo_id)
     state = load(connection, repo_id)
     state.before = state.version
     # An index that is made anew goes on above all that other processes may remember of the one before.

@@ -212,7 +212,9 @@ class View:
             return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
         around = self.centred(pair)
         if self._served:
-            return self._pgvector.nearest(self._connection, self._repo_id, around, wanted, below)
+            found = self._pgvector.nearest(self._connection, self._repo_id, around, wanted, below)
+            if found is not None:
+                return found
         neighbours = self._neighbours()
         close = neighbours.closest(around, wanted, below)
         cosines = neighbours.cosines(close, around)

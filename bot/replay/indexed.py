@@ -121,7 +121,8 @@ def _index(store: str, repo_id: int, within: Path | None) -> Iterator[Index]:
         return
     with _engine(store) as engine:
         migrate(engine)
-        index = Index(engine, TextAnalyser(), embedder)
+        # Figures must not depend on how many processes there are, or on the database.
+        index = Index(engine, TextAnalyser(), embedder, pgvector=False)
         index.forget(repo_id)
         try:
             yield index

@@ -18,6 +18,13 @@ INDEX = {"index": True}
 _TIME = sa.Float(53)
 
 
+def lock_index(connection: sa.Connection, repo_id: int) -> None:
+    """Let nobody else change a repository's index until the transaction ends."""
+    if connection.dialect.name == "postgresql":
+        # SQLite's write transactions exclude each other anyway. A row that is not there yet cannot be locked.
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
+
+
 def _table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
     return sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
 

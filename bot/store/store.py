@@ -9,6 +9,7 @@ from bot.store.comments import Comments
 from bot.store.counters import Counters
 from bot.store.engine import PATIENCE, make_engine, write
 from bot.store.etags import Etags
+from bot.store.index_tables import lock_index
 from bot.store.migrate import migrate
 from bot.store.muted import Muted
 from bot.store.repositories import Repositories
@@ -38,6 +39,7 @@ class Store:
     def forget(self, repo_id: int) -> int:
         """Erase all that is stored of a repository (C6a); returns how many rows that were."""
         with write(self.engine) as connection:
+            lock_index(connection, repo_id)
             return sum(
                 connection.execute(sa.delete(table).where(table.c.repo_id == repo_id)).rowcount
                 for table in metadata.sorted_tables

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, pgvector
 from bot.index import index as index_module
+from bot.index import state as states
 from bot.store import Store
+from bot.store import pgvector as tables
 from bot.store.engine import make_engine
 from bot.store.migrate import migrate
 from tests.index.conftest import HashingModel
@@ -165,7 +167,7 @@ def test_what_an_earlier_release_has_written_is_not_missed(engine: sa.Engine, mo
 def test_a_repository_that_has_become_too_large_is_given_up(
     engine: sa.Engine, model: HashingModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pgvector, "MOST", 25)
+    monkeypatch.setattr(pgvector, "MOST", 25 * model.dimensions)
     index = Index(engine, TextAnalyser(), model)
     index.put(1, issues(1, 25))
     agree(engine, model)
@@ -185,40 +187,183 @@ def test_nothing_is_left_of_what_is_erased_c6a(engine: sa.Engine, model: Hashing
     assert halves(engine) == {"pgvector_halves": 0, "pgvector_states": 0}
 
 
-def test_a_server_that_refuses_the_extension_is_no_error(
-    new_database: Callable[[str], str], model: HashingModel, caplog: pytest.LogCaptureFixture
+def test_who_wants_none_gets_none(engine: sa.Engine, model: HashingModel) -> None:
+    """A replay's figures must not depend on which of its processes was asked how often."""
+    index = Index(engine, TextAnalyser(), model, pgvector=False)
+    index.put(1, issues(1, 30))
+    assert not find(index)[1]
+    assert halves(engine) == {"pgvector_halves": 0, "pgvector_states": 0}
+
+
+def test_the_nearest_are_exact_however_many_there_are(engine: sa.Engine, model: HashingModel) -> None:
+    """Here memory, which goes by signs first, may miss some."""
+    index = Index(engine, TextAnalyser(), model)
+    rng = np.random.default_rng(5)
+    words = [f"word{number}" for number in range(300)]
+    texts = [rng.choice(words, 12).tolist() for _ in range(2_500)]
+    index.put(1, [IndexedIssue(n, " ".join(t[:5]), " ".join(t[5:])) for n, t in enumerate(texts, 1)])
+    pair = index.embed(1, index.analyse(1, " ".join(words[:5]), " ".join(words[5:12])))
+    assert pair is not None
+    with index.view(1) as view:
+        assert view._served
+        found = view.nearest(pair, dict.fromkeys(Kind, 150))
+        around, stored = view.centred(pair), view.vectors(np.arange(1, 2_501))
+    for kind in Kind:
+        cosines = stored[:, kind] @ around[kind]
+        assert np.abs(np.sort(cosines)[::-1][:150] - found[kind].scores).max() < 2e-3
+        assert np.abs(cosines[found[kind].numbers - 1] - found[kind].scores).max() < 2e-3
+
+
+def test_a_model_of_more_dimensions_than_the_extension_takes_is_compared_in_memory(
+    engine: sa.Engine, caplog: pytest.LogCaptureFixture
 ) -> None:
-    url = new_database("postgres")
-    admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
-    name = sa.make_url(url).database
-    with admin.connect() as connection:
-        connection.exec_driver_sql(f"CREATE ROLE {name}_owner LOGIN")
-        connection.exec_driver_sql(f"GRANT CREATE ON SCHEMA public TO {name}_owner")
-    admin.dispose()
-    engine = make_engine(sa.make_url(url).set(username=f"{name}_owner").render_as_string(hide_password=False))
-    with caplog.at_level(logging.INFO, "bot.store.pgvector"):
-        migrate(engine)
-    (said,) = [record.getMessage() for record in caplog.records if record.name == "bot.store.pgvector"]
-    assert said.startswith("pgvector is not used: permission denied to create extension")
+    index = Index(engine, TextAnalyser(), HashingModel("wide", dimensions=17_000))
+    index.put(1, issues(1, 6))
+    assert [one.getMessage() for one in caplog.records if one.name == "bot.index.pgvector"] == [
+        "pgvector is not used any more until the next start: ProgramLimitExceeded"
+    ]
+    found, served = find(index)
+    assert not served
+    assert len(found[Kind.BOTH][0]) == 5
+
+
+class Databases:
+    """Databases of one test alone, by the role that uses them."""
+
+    def __init__(self, new_database: Callable[[str], str]) -> None:
+        self.url = sa.make_url(new_database("postgres"))
+        self.admin = sa.create_engine(self.url, isolation_level="AUTOCOMMIT")
+
+    def say(self, *statements: str) -> None:
+        with self.admin.connect() as connection:
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+
+    def role(self) -> sa.Engine:
+        """The database as it is to a role that may do little."""
+        name = f"{self.url.database}_owner"
+        self.say(f"CREATE ROLE {name} LOGIN", f"GRANT CREATE ON SCHEMA public TO {name}")
+        return make_engine(self.url.set(username=name).render_as_string(hide_password=False))
+
+    def close(self) -> None:
+        self.admin.dispose()
+
+
+@pytest.fixture
+def alone(new_database: Callable[[str], str]) -> Iterator[Databases]:
+    databases = Databases(new_database)
+    yield databases
+    databases.close()
+
+
+def said(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.name.endswith(".pgvector")]
+
+
+def works_without(engine: sa.Engine, model: HashingModel) -> None:
     index = Index(engine, TextAnalyser(), model)
     index.put(1, issues(1, 30))
     found, served = find(index)
     assert not served
     assert len(found[Kind.BOTH][0]) == 5
+
+
+def test_a_server_that_refuses_the_extension_is_no_error(
+    alone: Databases, model: HashingModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = alone.role()
+    migrate(engine)
+    assert said(caplog)[0].startswith("pgvector is not used: permission denied to create extension")
+    works_without(engine, model)
     engine.dispose()
 
 
-def test_an_extension_that_comes_later_is_used_from_the_next_start_on(
-    new_database: Callable[[str], str], model: HashingModel
+def test_nor_is_one_that_does_so_in_words_of_its_own(
+    alone: Databases, model: HashingModel, caplog: pytest.LogCaptureFixture
 ) -> None:
-    engine = make_engine(new_database("postgres"))
+    """Some hosted offers list extensions that they do not allow."""
+    alone.say(
+        "CREATE FUNCTION refuse() RETURNS event_trigger LANGUAGE plpgsql AS"
+        " $$ BEGIN RAISE EXCEPTION 'not on the list' USING ERRCODE = '0A000'; END $$",
+        "CREATE EVENT TRIGGER refuse ON ddl_command_start WHEN TAG IN ('CREATE EXTENSION') EXECUTE FUNCTION refuse()",
+    )
+    migrate(alone.admin)
+    assert said(caplog)[0].startswith("pgvector is not used: not on the list")
+    works_without(alone.admin.execution_options(isolation_level="READ COMMITTED"), model)
+
+
+def test_tables_of_another_role_are_left_alone(
+    alone: Databases, model: HashingModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = alone.role()
+    alone.say("CREATE EXTENSION vector")
     migrate(engine)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("DROP TABLE pgvector_halves, pgvector_states")
+    owner = sa.make_url(engine.url).username
+    alone.say("ALTER TABLE pgvector_halves OWNER TO CURRENT_USER")
+    alone.say(f"REVOKE ALL ON pgvector_halves FROM {owner}")
+    migrate(engine)
+    assert said(caplog)[0].startswith("pgvector is not used: must be owner of table")
+    works_without(engine, model)
+    engine.dispose()
+
+
+def test_an_extension_that_is_taken_away_stops_nothing_and_is_used_again(
+    alone: Databases, model: HashingModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine = make_engine(alone.url.render_as_string(hide_password=False))
+    migrate(engine)
+    index, other = Index(engine, TextAnalyser(), model), Index(engine, TextAnalyser(), model)
+    index.put(1, issues(1, 30))
+    assert find(other)[1]
+    alone.say("DROP EXTENSION vector CASCADE")
+    found, served = find(other)
+    assert served and len(found[Kind.BOTH][0]) == 5
+    assert not find(other)[1]
+    index.put(1, issues(31, 32))
+    works_without(engine, model)
+    assert set(said(caplog)) == {"pgvector is not used any more until the next start: UndefinedColumn"}
+    migrate(engine)
+    Index(engine, TextAnalyser(), model).put(1, issues(33, 33))
+    agree(engine, model)
+    engine.dispose()
+
+
+def test_what_a_restored_database_says_of_itself_is_not_believed(alone: Databases, model: HashingModel) -> None:
+    """Restored where there was no extension, only the table without its types is there."""
+    engine = make_engine(alone.url.render_as_string(hide_password=False))
+    migrate(engine)
     Index(engine, TextAnalyser(), model).put(1, issues(1, 30))
+    alone.say("DROP TABLE pgvector_halves")
     migrate(engine)
-    # What was indexed before is taken over with the next change.
     assert not find(Index(engine, TextAnalyser(), model))[1]
     Index(engine, TextAnalyser(), model).put(1, issues(31, 31))
     agree(engine, model)
     engine.dispose()
+
+
+def test_a_start_does_not_wait_for_who_writes(
+    alone: Databases, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make_engine(alone.url.render_as_string(hide_password=False))
+    migrate(engine)
+    alone.say("DROP TABLE pgvector_halves, pgvector_states")
+    monkeypatch.setattr(tables, "_MAKE", ("SET LOCAL lock_timeout = '100ms'", *tables._MAKE[1:]))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM indexed_vectors")
+        migrate(engine)
+    assert said(caplog)[0].startswith("pgvector is not used: canceling statement due to lock timeout")
+    migrate(engine)
+    with engine.connect() as connection:
+        assert tables.is_prepared(connection)
+    engine.dispose()
+
+
+def test_who_erases_waits_for_who_writes(engine: sa.Engine, model: HashingModel) -> None:
+    """Else they lock each other out, or leave behind what came meanwhile."""
+    Index(engine, TextAnalyser(), model).put(1, issues(1, 5))
+    with ThreadPoolExecutor(1) as pool:
+        with engine.begin() as connection:
+            states.lock(connection, 1)
+            erased = pool.submit(Store(engine).forget, 1)
+            assert wait([erased], timeout=0.3).not_done
+        assert erased.result(timeout=10) > 0
