@@ -24,7 +24,7 @@ from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
 from bot.ranking.another import is_another, says_another
-from bot.ranking.swapping import is_swapped
+from bot.ranking.swapping import siblings
 from bot.report import QueryRun
 
 # Words of the question that its report names, the rarest.
@@ -179,8 +179,8 @@ class Look:
         first and bends its title, or both have copied it from one place.
         """
         title, theirs = self._question.title, [issue.title for issue in pool.issues]
-        siblings = np.array([is_swapped(title, other) for other in theirs]) & ~copies
-        return siblings | np.array([is_another(title, other) for other in theirs]) if says_another(title) else siblings
+        another = np.array(siblings(title, theirs)) & ~copies
+        return another | np.array([is_another(title, other) for other in theirs]) if says_another(title) else another
 
     def _late(self, number: int) -> bool:
         return self._below is not None and number >= self._below

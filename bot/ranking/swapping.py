@@ -8,6 +8,8 @@ about 45 were expected.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from rapidfuzz import fuzz
 
 from bot.ranking.words import split_words
@@ -18,12 +20,21 @@ LEAST_SAME, MOST_SWAPPED = 3, 2
 _SPELT_OTHERWISE = 75
 
 
-def is_swapped(title: str, other: str) -> bool:
-    """Whether two titles are the same but for one or two words in one place, which are others.
+def siblings(title: str, others: Iterable[str]) -> list[bool]:
+    """Of each of the others whether the two are the same but for one or two words in one place, which are others.
 
     "crashes" for "crash" is the same word; a number for another one never is.
     """
-    words, others = split_words(title.lower()), split_words(other.lower())
+    words = split_words(title.lower())
+    if len(words) <= LEAST_SAME:
+        return [False for _ in others]
+    first, last = words[0], words[-1]
+    lowered = (other.lower() for other in others)
+    # Nearly all have neither the first word nor the last.
+    return [(first in other or last in other) and _are_siblings(words, split_words(other)) for other in lowered]
+
+
+def _are_siblings(words: Sequence[str], others: Sequence[str]) -> bool:
     shorter = min(len(words), len(others))
     before = 0
     while before < shorter and words[before] == others[before]:

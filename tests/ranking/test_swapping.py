@@ -6,12 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.swapping import LEAST_SAME, is_swapped
+from bot.ranking.swapping import LEAST_SAME, siblings
 from bot.ranking.words import split_words
 
 TITLES = st.lists(st.sampled_from(["crash", "Crashes:", "on", "start", "iOS", "android", "8", "9"]), max_size=7).map(
     " ".join
 )
+
+
+def is_swapped(title: str, other: str) -> bool:
+    (told,) = siblings(title, [other])
+    return told
 
 
 @pytest.mark.parametrize(
