@@ -1,9 +1,9 @@
 """Titles that tell of siblings: the same sentence about something else, as "iOS: scrolling is slow" and "Android: …".
 
 Who reports the same thing again seldom finds the very words that another has found, but for one. Who reports the same
-of another platform, function or version takes the sentence as it is and puts that into its place. Of 228 such first
-candidates that were called 10 % or more (golang-go, Titanium, Rust, Hadoop and SeaMonkey) 11 were the same issue, where
-about 45 were expected.
+of another platform, function or version takes the sentence as it is and puts that into its place. Of 211 such first
+candidates that were called 10 % or more (golang-go, Titanium, Rust, Hadoop and SeaMonkey) 10 were the same issue, where
+42 were expected.
 """
 
 from __future__ import annotations
