@@ -122,7 +122,8 @@ def _fetch_each(columns: tuple[sa.Column[Any], ...], column: sa.Column[int]) -> 
     """The same for PostgreSQL, key by key.
 
     Of `= ANY` or a join it would believe, until there are statistics of a table that was filled a moment ago, that all
-    of a repository's rows had best be read: twenty times as long. OFFSET keeps it from making a join of this.
+    of a repository's rows had best be read: twenty times as long. OFFSET keeps it from making a join of this. That each
+    key is then looked up by the primary key takes that there are no statistics of repositories (migration 0013).
     """
     names = ", ".join(one.name for one in columns)
     return (

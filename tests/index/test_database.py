@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
+from itertools import islice
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from bot.index.database import fetch, upsert
 from bot.store.index_tables import index_chunks, index_vocabulary
+from bot.store.schema import metadata
+
+forgetting = import_module("bot.store.migrations.versions.0013_no_statistics_of_repositories").forgetting
 
 COLUMNS = (index_vocabulary.c.term, index_vocabulary.c.hash)
 
@@ -36,10 +42,61 @@ def test_several_rows_of_one_key_all_come(connection: sa.Connection) -> None:
     assert sorted(rows) == [(b"0",), (b"1",), (b"2",)]
 
 
-@pytest.mark.parametrize("store_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True)
+def has_read(connection: sa.Connection) -> int:
+    """How many rows of the vocabulary PostgreSQL has read in this transaction."""
+    asked = sa.text("SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = :table")
+    return int(connection.execute(asked, {"table": index_vocabulary.name}).scalar_one())
+
+
+on_postgres = pytest.mark.parametrize(
+    "store_url", [pytest.param("postgres", marks=pytest.mark.postgres)], indirect=True
+)
+
+
+@on_postgres
 def test_no_more_is_read_than_asked_for_before_there_are_statistics(connection: sa.Connection) -> None:
     """PostgreSQL would read all rows of the repository, of whose number it knows nothing yet."""
-    asked = sa.text("SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = :table")
-    before = connection.execute(asked, {"table": index_vocabulary.name}).scalar_one()
+    before = has_read(connection)
     assert len(fetch(connection, 1, COLUMNS, index_vocabulary.c.hash, range(100))) == 100
-    assert connection.execute(asked, {"table": index_vocabulary.name}).scalar_one() - before == 100
+    assert has_read(connection) - before == 100
+
+
+@on_postgres
+def test_no_more_is_read_of_a_repository_that_is_newer_than_the_statistics(connection: sa.Connection) -> None:
+    """PostgreSQL would believe that it has one row, and read all of them for each key."""
+    hashes = iter(np.random.default_rng(1).integers(-(2**62), 2**62, 50_000).tolist())
+
+    def put(repo_id: int, count: int) -> list[int]:
+        keys = list(islice(hashes, count))
+        upsert(connection, index_vocabulary, [(repo_id, key, term) for term, key in enumerate(keys, 5_000)])
+        return keys
+
+    for repo_id, count in ((5, 20_000), (6, 10_000), (7, 6_500)):
+        put(repo_id, count)
+    connection.execute(sa.text(f"ANALYZE {index_vocabulary.name}"))
+    keys, before = put(8, 5_000)[:100], has_read(connection)
+    assert len(fetch(connection, 8, COLUMNS, index_vocabulary.c.hash, keys)) == 100
+    assert has_read(connection) - before == 100
+
+
+@on_postgres
+def test_of_repositories_there_are_no_statistics(engine: sa.Engine) -> None:
+    """Those that were there before the migration are forgotten, too."""
+    with engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            if table.info.get("index") and len(table.primary_key) > 1:
+                connection.execute(sa.text(f"ANALYZE {table.name}"))
+        upsert(connection, index_vocabulary, [(1, key, key + 1) for key in range(100)])
+        connection.execute(sa.text(f"ALTER TABLE {index_vocabulary.name} ALTER COLUMN repo_id SET STATISTICS -1"))
+        connection.execute(sa.text(f"ANALYZE {index_vocabulary.name}"))
+        known = sa.text("SELECT count(*) FROM pg_stats WHERE attname = 'repo_id' AND tablename = :table")
+        assert connection.execute(known, {"table": index_vocabulary.name}).scalar_one() == 1
+        for statement in forgetting(index_vocabulary.name):
+            connection.execute(sa.text(statement))
+        connection.execute(sa.text(f"ANALYZE {index_vocabulary.name}"))
+        assert connection.execute(known, {"table": index_vocabulary.name}).scalar_one() == 0
+        told = "SELECT relname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid"
+        found = connection.execute(sa.text(f"{told} WHERE attname = 'repo_id' AND attstattarget = 0")).scalars()
+        assert set(found) >= {
+            table.name for table in metadata.sorted_tables if table.info.get("index") and len(table.primary_key) > 1
+        }
