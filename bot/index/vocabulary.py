@@ -8,7 +8,7 @@ from collections.abc import Collection
 import numpy as np
 import sqlalchemy as sa
 
-from bot.index.database import delete, fetch, upsert
+from bot.index.database import delete, fetch, insert
 from bot.index.packing import Integers
 from bot.store.index_tables import index_vocabulary as table
 
@@ -29,7 +29,7 @@ def assign(connection: sa.Connection, repo_id: int, hashes: Integers, next_term:
     fresh = np.flatnonzero(numbers == 0)
     numbers[fresh[np.argsort(first[fresh])]] = np.arange(next_term, next_term + len(fresh))
     rows = zip(itertools.repeat(repo_id), values[fresh].tolist(), numbers[fresh].tolist(), strict=False)
-    upsert(connection, table, list(rows))
+    insert(connection, table, list(rows))
     return numbers[places]
 
 
