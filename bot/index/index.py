@@ -79,9 +79,12 @@ class Index:
     def view(self, repo_id: int) -> Iterator[View]:
         """A repository as it is now, for reading."""
         with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
+            # All that one find reads is of one moment.
             if connection.dialect.name == "postgresql":
-                # As SQLite does by itself: all that one find reads is of one moment.
                 connection.execution_options(isolation_level="REPEATABLE READ")
+            else:
+                # Python's driver begins nothing before a write.
+                connection.exec_driver_sql("BEGIN")
             state = memory.state(connection, repo_id)
             yield View(connection, repo_id, self._fields, memory, state, self._pgvector)
 
@@ -107,8 +110,7 @@ class Index:
 
     def analyse(self, repo_id: int, title: str, body: str) -> Analysis:
         """Read a text as the repository's issues are read, without what its forms supply; nothing is stored."""
-        with self._engine.connect() as connection:
-            return self._read(connection, repo_id, {0: _kept(title, body)})[0]
+        return self._read(repo_id, {0: _kept(title, body)})[0]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
         """The two vectors of a repository's text, (2, dimensions); None without a model.
@@ -134,9 +136,9 @@ class Index:
             part = {issue.number: issue for issue in issues[start : start + BATCH]}
             with self._engine.connect() as connection:
                 known = issue_rows.texts(connection, repo_id, part)
-                texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
-                changed = {number: text for number, text in texts.items() if known.get(number) != text}
-                analyses = self._read(connection, repo_id, changed)
+            texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
+            changed = {number: text for number, text in texts.items() if known.get(number) != text}
+            analyses = self._read(repo_id, changed)
             embedded = self._embed(list(analyses.values())) if embed and analyses and self._embeds(repo_id) else None
             with write(self._engine) as connection:
                 state = self._write(connection, repo_id, part, changed, analyses, embedded)
@@ -186,15 +188,20 @@ class Index:
         if not numbers:
             return []
         with self._engine.connect() as connection:
-            analyses = self._read(connection, repo_id, issue_rows.texts(connection, repo_id, numbers))
+            # Before the texts: what changes while they are read or embedded has another number by then.
+            seen = _changes(connection, repo_id, numbers)
+            texts = issue_rows.texts(connection, repo_id, numbers)
+        analyses = self._read(repo_id, texts)
         embedded = self._embed(list(analyses.values()))
         with write(self._engine) as connection:
             state = states.lock(connection, repo_id)
-            there = issue_rows.updated(connection, repo_id, analyses)
-            kept = [row for row, number in enumerate(analyses) if number in there]
-            self._put_vectors(connection, repo_id, state, [list(analyses)[row] for row in kept], embedded[kept])
-            self._save(connection, repo_id, state)
-        self._follow(repo_id, state, ())
+            now = _changes(connection, repo_id, analyses)
+            kept = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
+            if kept:
+                self._put_vectors(connection, repo_id, state, [list(analyses)[row] for row in kept], embedded[kept])
+                self._save(connection, repo_id, state)
+        if kept:
+            self._follow(repo_id, state, ())
         return numbers
 
     def _follow(self, repo_id: int, state: State, numbers: Collection[int]) -> None:
@@ -203,15 +210,16 @@ class Index:
         with self._memories.using(repo_id) as memory:
             memory.follow(state.before, state.version, numbers, state.lost_words)
 
-    def _read(self, connection: sa.Connection, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
+    def _read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse texts one after the other, each knowing the lines of those before it."""
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
         own = {number: counted(every) for number, every in lines.items()}
         here = Counter(itertools.chain.from_iterable(own.values()))
-        with self._memories.using(repo_id) as memory:
+        # Asked while no connection is held: the answer may need one, and threads would wait for one another's.
+        forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
+        with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
             count = memory.state(connection, repo_id).issues
-        seen = self._lines_seen(connection, repo_id, here)
-        forms = (counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id))
+            seen = self._lines_seen(connection, repo_id, here)
         known = set(itertools.chain.from_iterable(forms))
         # Few lines can come from the form at all, so few are looked at one by one.
         usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
@@ -337,6 +345,13 @@ class Index:
             state.vector_sum = state.vector_sum - vectors.unpack(list(old.values())).sum(axis=0, dtype=np.float64)
             state.vectors -= len(old)
             delete(connection, indexed_vectors, repo_id, "number", list(old))
+
+
+def _changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
+    """In which change each of those issues that are there got the text that it has."""
+    return dict(
+        fetch(connection, repo_id, (indexed_terms.c.number, indexed_terms.c.changed), indexed_terms.c.number, numbers)
+    )
 
 
 def _kept(title: str, body: str) -> tuple[str, str]:

@@ -19,6 +19,10 @@ from bot.store.usage import Usage
 from bot.store.verdicts import Verdicts
 from bot.store.words import Words
 
+# Connections beside one for each thread. A thread that holds one while it reads an index may ask for a second, of the
+# words' counts: as long as not all are held so, everybody gets on. The background's and the chores' threads are more.
+_SPARE = 4
+
 
 class Store:
     """Everything the bot remembers, in SQLite or PostgreSQL. Safe to share between threads."""
@@ -66,6 +70,11 @@ class Store:
 
 def open_store(settings: Settings, *, patience: float = PATIENCE) -> Store:
     """The store of `DATABASE_URL`, with its schema brought up to date. `patience` is as in `make_engine`."""
-    engine = make_engine(settings.database_url, patience=patience, synchronous=settings.sqlite_synchronous)
+    engine = make_engine(
+        settings.database_url,
+        patience=patience,
+        synchronous=settings.sqlite_synchronous,
+        pool_size=settings.worker_threads + _SPARE,
+    )
     migrate(engine)
     return Store(engine)

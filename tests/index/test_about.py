@@ -7,6 +7,7 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.store.engine import make_engine
 from tests.index.conftest import HashingModel
 
 FORM = ("### Steps to reproduce", "- [x] I have searched the wiki")
@@ -40,3 +41,27 @@ def test_what_a_form_supplies_is_no_evidence_from_the_first_issue_on(engine: sa.
     assert "kaleidoscop" in known
     assert not {"reproduc", "wiki"} & known.keys()
     assert {"reproduc", "wiki"} <= unknown.keys()
+
+
+class Asking:
+    """Asks the database, as the store does, which has a single connection here."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def may_embed(self, repo_id: int) -> bool:
+        with self._engine.connect() as connection:
+            return connection.execute(sa.text("SELECT 1")).scalar() == 1
+
+    def form_lines(self, repo_id: int) -> Collection[str]:
+        return ("of the form",) if self.may_embed(repo_id) else ()
+
+
+def test_what_is_told_is_asked_for_while_no_connection_is_held(store_url: str, model: HashingModel) -> None:
+    """Else as many threads as there are connections wait for one another: none gets the second that it needs."""
+    engine = make_engine(store_url, patience=0.2, pool_size=1)
+    index = Index(engine, TextAnalyser(), model, Asking(engine))
+    index.put(1, [IndexedIssue(1, "the window flickers", "of the form\non resize")], embed=False)
+    assert index.embed_missing(1) == [1]
+    assert index.embed(1, index.analyse(1, "window", "of the form")) is not None
+    engine.dispose()

@@ -83,6 +83,14 @@ class TestAnIndex:
         index.remove(REPO, [2])
         assert seen(index, [1, 2]) == [("alpha gamma", "open", 2)]
 
+    def test_a_find_sees_one_moment_whoever_writes_meanwhile(self, engine: sa.Engine, index: Index) -> None:
+        index.put(REPO, [one(1, "alpha")])
+        with index.view(REPO) as view:
+            Index(engine, TextAnalyser()).put(REPO, [one(1, "beta", 2.0), one(2, "gamma")])
+            assert view.count == 1
+            assert [issue.title for issue in view.issues([1, 2]).values()] == ["alpha"]
+        assert seen(index, [1, 2]) == [("beta", "open", 1), ("gamma", "open", 1)]
+
     def test_finds_see_what_another_process_has_changed(self, engine: sa.Engine, model: HashingModel) -> None:
         here, there = Index(engine, TextAnalyser(), model), Index(engine, TextAnalyser(), model)
         here.put(REPO, [one(1, "alpha"), one(2, "beta")])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pytest
 import sqlalchemy as sa
@@ -105,6 +107,47 @@ def test_vectors_can_be_left_for_later_and_go_with_an_edit(index: Index) -> None
     assert 3 not in nearest(index, "entirely different")
     index.embed_missing(1)
     assert nearest(index, "entirely different", Kind.TITLE)[0] == 3
+
+
+class Slow:
+    """A model, while which embeds something else happens."""
+
+    remote = False
+
+    def __init__(self, model: Embedder, meanwhile: Callable[[], None]) -> None:
+        self._model, self._meanwhile = model, meanwhile
+        self.name = model.name
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self._meanwhile()
+        return self._model.embed(texts)
+
+
+def test_an_edit_while_an_issue_is_embedded_is_not_overwritten(
+    engine: sa.Engine, index: Index, model: Embedder
+) -> None:
+    put(index)
+    index.put(1, [IndexedIssue(n, f"left for later {n}") for n in (3, 4)], embed=False)
+    edited = IndexedIssue(3, "entirely different")
+    slow = Index(engine, TextAnalyser(), Slow(model, lambda: index.put(1, [edited])))
+    assert slow.embed_missing(1) == [4, 3]
+    assert nearest(index, "entirely different", Kind.TITLE)[0] == 3
+    assert nearest(index, "left for later 3", Kind.TITLE)[0] == 4
+    assert slow.missing_vectors(1) == []
+
+
+@pytest.mark.parametrize("erased", [False, True])
+def test_nothing_is_left_behind_of_what_goes_while_it_is_embedded(
+    engine: sa.Engine, index: Index, model: Embedder, erased: bool
+) -> None:
+    put(index)
+    index.put(1, [IndexedIssue(3, "left for later")], embed=False)
+    slow = Index(engine, TextAnalyser(), Slow(model, lambda: index.forget(1) if erased else index.remove(1, [3])))
+    assert slow.embed_missing(1) == [3]
+    assert index.vector_count(1) == index.count(1) == (0 if erased else 5)
+    with engine.connect() as connection:
+        rows = connection.execute(sa.text("SELECT count(*) FROM index_states")).scalar()
+    assert rows == (0 if erased else 1)
 
 
 def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
