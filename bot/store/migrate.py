@@ -7,6 +7,7 @@ in a later release than the one that stopped using it (docs/operations.md; tests
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ import sqlalchemy as sa
 
 from bot.store import pgvector
 from bot.store.engine import write
+from bot.store.schema import metadata
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -23,6 +25,14 @@ _version = sa.table("store_version", sa.column("version_num"))
 
 # Any constant will do, as long as nothing else in the database locks the same number.
 _LOCK = 7_205_759_403
+
+# PostgreSQL looks for those who wait for one another after a second, and ends one of them.
+_WAIT, _PAUSE = "500ms", 0.2
+# Seconds after which it is waited for as long as the engine says.
+_TRIED_FOR = 20.0
+_NOT_AVAILABLE = "55P03"
+# What nearly all look at before anything else: once nobody has it, few have any of the others.
+_FIRST = "index_states"
 
 
 def migrate(engine: sa.Engine) -> None:
@@ -48,8 +58,35 @@ def _upgrade(engine: sa.Engine) -> None:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         # Alembic objects to a revision that it does not know.
         if _revision(connection) < newest():
+            if connection.dialect.name == "postgresql":
+                _keep_others_out(connection)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+
+
+def _keep_others_out(connection: sa.Connection) -> None:
+    """Let nobody read or write the store until the transaction ends: all of it at once, or nothing is held.
+
+    Steps that lock one table after the other would wait for who reads them in another order, who waits for them.
+    """
+    there = metadata.tables.keys() & set(sa.inspect(connection).get_table_names())
+    if not there:
+        return
+    names = ", ".join(sorted(there, key=lambda name: (name != _FIRST, name)))
+    end = time.monotonic() + _TRIED_FOR
+    while True:
+        last = time.monotonic() >= end
+        try:
+            with connection.begin_nested():
+                if not last:
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_WAIT}'")
+                connection.exec_driver_sql(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
+                connection.exec_driver_sql("SET LOCAL lock_timeout TO DEFAULT")
+            return
+        except sa.exc.OperationalError as refused:
+            if last or getattr(refused.orig, "sqlstate", None) != _NOT_AVAILABLE:
+                raise
+        time.sleep(_PAUSE)
 
 
 def is_current(engine: sa.Engine) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
 import sqlalchemy as sa
 from alembic import command
 from alembic.script import ScriptDirectory
@@ -102,6 +105,28 @@ def _unique(table: sa.Table) -> set[tuple[str, ...]]:
     return {tuple(one.columns.keys()) for one in table.constraints if isinstance(one, sa.UniqueConstraint)} | {
         tuple(one.columns.keys()) for one in table.indexes if one.unique
     }
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(("held", "asked"), [("index_chunks", "indexed_issues"), ("words", "closings")])
+def test_who_reads_while_it_is_upgraded_waits_and_does_not_fail(
+    new_database: Callable[[str], str], held: str, asked: str
+) -> None:
+    """Whoever reads tables in another order than the steps lock them must not wait for these while they wait for it."""
+    engine = make_engine(new_database("postgres"))
+    upgrade(engine, "0012")
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with ThreadPoolExecutor(1) as pool, engine.connect() as reading, engine.connect() as looking:
+        assert reading.exec_driver_sql(f"SELECT count(*) FROM {held}").scalar() == 0
+        migrating = pool.submit(migrate, engine)
+        looking.execution_options(isolation_level="AUTOCOMMIT")
+        while not looking.exec_driver_sql(waits).scalar():
+            assert not migrating.done()
+        assert reading.exec_driver_sql(f"SELECT count(*) FROM {asked}").scalar() == 0
+        reading.rollback()
+        migrating.result(timeout=20)
+    assert is_current(engine)
+    engine.dispose()
 
 
 def test_a_process_of_before_starts_on_a_newer_schema(database_url: str, tmp_path: Path) -> None:
