@@ -21,7 +21,8 @@ from bot.simulator.graphql import fields, mutations, timeline  # noqa: F401 - im
 from bot.simulator.graphql.errors import formatted
 from bot.simulator.graphql.resolvers import RESOLVERS, Info, default, kind_of
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import Reply, route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 
 
 @cache

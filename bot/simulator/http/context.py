@@ -12,7 +12,8 @@ from werkzeug.datastructures import Headers
 from bot.simulator.auth import Anonymous, AppCaller, Caller, InstallationCaller, can_see, role_of
 from bot.simulator.errors import ApiError, forbidden, gone, invalid, moved, not_found, unauthorized
 from bot.simulator.faults import Fault
-from bot.simulator.http.routing import Reply, Route
+from bot.simulator.http.operation import Operation
+from bot.simulator.http.reply import Reply
 from bot.simulator.state.accounts import Account, App
 from bot.simulator.state.issues import Comment, Issue, Tombstone
 from bot.simulator.state.repositories import Repository, at_least
@@ -29,7 +30,7 @@ class Context:
     """One request. `params` are the parts of the path, `query` the query string, `body` the parsed JSON (or None)."""
 
     sim: Simulator
-    route: Route
+    operation: Operation
     caller: Caller
     params: Mapping[str, Any]
     query: Mapping[str, str]
@@ -62,7 +63,7 @@ class Context:
         return self.caller.account
 
     def repository(self) -> Repository:
-        """The repository of the path, after all checks: it can be seen, by its present name, and the route is allowed.
+        """The repository of the path, after all checks: it can be seen, by its present name, and this is allowed.
 
         404 for what is not visible, 301 for a former name, 401 and 403 for what the caller may not do.
         """
@@ -74,7 +75,7 @@ class Context:
         if repo.full_name.lower() != f"{self.params['owner']}/{self.params['repo']}".lower():
             rest = self.route_tail()
             raise moved(f"{self.sim.urls.api}/repositories/{repo.id}{rest}")
-        if self.route.method != "GET" and repo.archived:
+        if self.operation.method != "GET" and repo.archived:
             raise forbidden("Repository was archived so is read-only.")
         return repo
 
@@ -84,15 +85,16 @@ class Context:
         return self.url.split(f"/repos/{owner}/{repo}", 1)[-1]
 
     def require(self, repo: Repository) -> None:
-        """Refuse a caller who lacks the route's permission (an installation) or role (a user) in this repository.
+        """Refuse a caller who lacks the operation's permission (an installation) or role (a user) in this repository.
 
         Stricter than GitHub in one point: an installation needs the read permission for a public repository that it
         covers, too. So a test with a public repository shows what would fail on a private one.
         """
-        writes = self.route.method != "GET"
+        writes = self.operation.method != "GET"
         if isinstance(self.caller, InstallationCaller):
             if self.caller.reaches(self.sim, repo):
-                allowed = not self.route.permissions or any(self.caller.may(*need) for need in self.route.permissions)
+                needs = self.operation.permissions
+                allowed = not needs or any(self.caller.may(*need) for need in needs)
             else:
                 allowed = not writes
             if not allowed:
@@ -102,7 +104,7 @@ class Context:
         elif isinstance(self.caller, Anonymous):
             if writes:
                 raise unauthorized("Requires authentication")
-        elif not at_least(role_of(self.sim, self.caller, repo), self.route.role):
+        elif not at_least(role_of(self.sim, self.caller, repo), self.operation.role):
             raise self.lacks_role()
 
     def lacks_role(self) -> ApiError:
@@ -110,7 +112,7 @@ class Context:
         return forbidden("Must have admin rights to Repository.")
 
     def _inaccessible(self) -> ApiError:
-        accepted = "; ".join(f"{name}={level}" for name, level in self.route.permissions)
+        accepted = "; ".join(f"{name}={level}" for name, level in self.operation.permissions)
         headers = {"X-Accepted-GitHub-Permissions": accepted} if accepted else {}
         return forbidden("Resource not accessible by integration", headers=headers)
 
@@ -145,7 +147,7 @@ class Context:
         """Refuse what GitHub would take into account and the simulator does not have, rather than ignore it."""
         found = sorted(set(given) & set(names))
         if found:
-            self.sim.unknown_requests.append(f"{self.route.method} {self.route.path}: {', '.join(found)}")
+            self.sim.unknown_requests.append(f"{self.operation.method} {self.operation.path}: {', '.join(found)}")
             raise ApiError(501, f"The simulator does not know {', '.join(found)}")
 
     def number(self, name: str, default: int) -> int:

@@ -19,7 +19,8 @@ from bot.simulator.errors import DOCS, ApiError, unauthorized
 from bot.simulator.faults import AFTER, Fault
 from bot.simulator.http import misbehaviour
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import Reply, Route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import Route
 from bot.simulator.limits import secondary_limit
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import NoReturn
 from flask import Request
 
 from bot.simulator.faults import Fault
-from bot.simulator.http.routing import Reply
+from bot.simulator.http.reply import Reply
 
 
 class Dropped(ConnectionResetError):

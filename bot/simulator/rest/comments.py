@@ -5,7 +5,9 @@ from __future__ import annotations
 from bot.simulator.auth import InstallationCaller, role_of
 from bot.simulator.errors import invalid
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
+from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import comment
 from bot.simulator.rest.issues import moment

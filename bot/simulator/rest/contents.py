@@ -10,7 +10,8 @@ from bot.simulator.auth import InstallationCaller
 from bot.simulator.clock import iso
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import Reply, route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.repositories import repository_url
 from bot.simulator.state.ids import node_id

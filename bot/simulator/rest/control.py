@@ -11,7 +11,8 @@ from typing import Any
 
 from bot.simulator.errors import ApiError, forbidden
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import Reply, route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import comment, full_issue, issue_page
 from bot.simulator.state.repositories import Repository

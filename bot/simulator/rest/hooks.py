@@ -9,7 +9,8 @@ from typing import Any
 from bot.simulator.clock import iso
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import Reply, route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import Json
 from bot.simulator.state.accounts import Hook
 from bot.simulator.webhooks import Delivery

@@ -7,7 +7,8 @@ from typing import Any
 from bot.simulator.auth import InstallationCaller
 from bot.simulator.errors import ApiError, forbidden, not_found
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import Reply, route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import Json, apps
 from bot.simulator.payloads.repositories import permissions, repository
 from bot.simulator.state.accounts import Installation

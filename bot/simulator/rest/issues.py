@@ -9,7 +9,9 @@ from typing import Any
 from bot.simulator.auth import UserCaller, can_see, role_of
 from bot.simulator.errors import ApiError, invalid
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
+from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import full_issue, issue
 from bot.simulator.rest import keyset, suggestions

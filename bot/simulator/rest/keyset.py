@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from bot.simulator.errors import ApiError
 from bot.simulator.http.context import MOST_PER_PAGE, PER_PAGE, Context
-from bot.simulator.http.routing import Reply
+from bot.simulator.http.reply import Reply
 
 T = TypeVar("T")
 Key = tuple[float, int]

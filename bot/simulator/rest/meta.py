@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.simulator.http.context import Context
 from bot.simulator.http.dispatch import VERSIONS
-from bot.simulator.http.routing import Reply, route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import Json
 
 _ROOT = {

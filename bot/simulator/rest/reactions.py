@@ -5,7 +5,9 @@ from __future__ import annotations
 from bot.simulator.auth import InstallationCaller
 from bot.simulator.errors import not_found
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
+from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads.issues import reaction
 from bot.simulator.state.issues import Comment, Issue
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bot.simulator.auth import Anonymous, InstallationCaller, UserCaller, can_see
 from bot.simulator.errors import ApiError, invalid, unauthorized
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import Reply, route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads.issues import issue
 from bot.simulator.search import QueryError, Result
 from bot.simulator.state.repositories import Repository

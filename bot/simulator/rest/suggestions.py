@@ -6,7 +6,9 @@ from typing import Any
 
 from bot.simulator.errors import invalid, not_found
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import READ_ISSUES, WRITE_ISSUES, Reply, route
+from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import suggestion
 from bot.simulator.state.issues import Issue

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import READ_ISSUES, Reply, route
+from bot.simulator.http.operation import READ_ISSUES
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import timeline
 
 # The events of an issue leave out what only its timeline shows.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bot.simulator.auth import UserCaller
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import Reply, route
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import route
 from bot.simulator.payloads import apps
 from bot.simulator.payloads.repositories import repository
 from bot.simulator.state.accounts import Account, App, Installation
