@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bot.blas import one_thread_each
+from bot.embedding import choose_embedder
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.index.embedding import choose_embedder
 from bot.matching import Matcher
 from bot.model import RepoRef
 from bot.store.engine import make_engine

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from bot.embedding import Embedder, EmbeddingError
 from bot.errors import Forbidden, GitHubError, NotFound, Retryable
 from bot.github.app import AppClient
-from bot.index.embedding import Embedder, EmbeddingError
 from bot.jobs.database import queue_url
 from bot.settings import Settings, WrongSettings
 from bot.store import pgvector

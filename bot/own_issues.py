@@ -14,8 +14,8 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
+from bot.marker import fingerprint, is_digest, is_scan
 from bot.model import Issue, RepoRef
-from bot.render.marker import fingerprint, is_digest, is_scan
 from bot.store.base import Part
 from bot.store.decision_tables import digest_issues
 from bot.store.scan_tables import scan_issues

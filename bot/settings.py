@@ -16,9 +16,9 @@ from typing import NamedTuple
 import dotenv
 import platformdirs
 
+from bot.app_key import read_private_key
 from bot.environment import Reader, variables
 from bot.errors import SettingsError
-from bot.github.keys import read_private_key
 from bot.local import is_here
 from bot.setup.credentials import credentials_file
 

@@ -14,8 +14,8 @@ from bot.errors import SettingsError
 from bot.events import Ignored
 from bot.jobs.inbox import Inbox, debounce
 from bot.jobs.job import QueueUnavailable
+from bot.monitoring import health
 from bot.settings import Settings, load
-from bot.telemetry import health
 from bot.telemetry.metrics import DELIVERIES, UNKNOWN_EVENTS
 from bot.telemetry.tracing import delivery_span
 from bot.telemetry.work import Work, working_on

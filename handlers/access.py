@@ -1,7 +1,7 @@
 """Which repositories are ours to look at: kept as GitHub tells, and erased with all we know when access ends (C6a).
 
 Deliveries overtake each other and come late, so that none is believed where GitHub can be asked. What a lost one leaves
-behind is found by `bot.reconciliation`.
+behind is found by `bot.chores.reconciliation`.
 """
 
 from __future__ import annotations

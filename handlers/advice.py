@@ -11,8 +11,9 @@ from bot.comments import Draft, digest
 from bot.config import ConfigError
 from bot.config.model import MIN_CONFIDENCE
 from bot.decisions import Outcome
+from bot.marker import fingerprint
 from bot.model import Issue
-from bot.render import View, fingerprint, render_comment
+from bot.render import View, render_comment
 from bot.report import Report
 from bot.store import CommentState, KeptComment
 from bot.telemetry.metrics import SHADOW

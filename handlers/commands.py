@@ -26,7 +26,8 @@ from bot.commands import (
 from bot.comments import Draft, Slot, digest
 from bot.errors import GitHubError, NotFound
 from bot.events import CommentEvent
-from bot.render import answered_by, is_reply_to, render_reply
+from bot.marker import answered_by, is_reply_to
+from bot.render import render_reply
 from bot.services import Services
 from handlers import duplicate, looking, muting, scanning, verdicts
 from handlers.ask import Answer, Ask

@@ -1,6 +1,6 @@
 """What people do with an issue that says whether the bot was right: closing it, and giving it another title (C7).
 
-Reactions come without an event; `bot/feedback/turn.py` asks for them. Commands are kept as verdicts.
+Reactions come without an event; `bot/chores/feedback.py` asks for them. Commands are kept as verdicts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.decisions import Decisions
-from bot.digest.keeping import take_boxes
+from bot.digest.ticking import take_boxes
 from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.labels import DUPLICATE

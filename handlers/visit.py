@@ -13,8 +13,9 @@ from bot.comments import Slot
 from bot.config import RepoConfig
 from bot.events import CommentEvent, IssueEvent, RepositorySummary
 from bot.github.repo import RepoClient, ThreadClient
+from bot.marker import has_marker
 from bot.model import Issue, RepoRef
-from bot.render import Place, has_marker
+from bot.render import Place
 from bot.repository_settings import Loaded
 from bot.services import Services
 from bot.words import Words, language_of, speak

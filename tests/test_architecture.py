@@ -6,7 +6,7 @@ import ast
 import statistics
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from ruamel.yaml import YAML
@@ -29,14 +29,16 @@ COMPOSITION_ROOT = "bot.wiring"
 SCRIPTS = {"bot.__main__", "bot.gunicorn_conf", "bot.store.migrations.env"}
 
 
-def imports(module: str) -> Iterator[str]:
+@cache
+def imports(module: str) -> tuple[str, ...]:
     """Every module that a module names in an import, wherever in the file it stands."""
+    named = []
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            named += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            named += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(named)
 
 
 def within(name: str, *packages: str) -> bool:
@@ -81,6 +83,45 @@ def test_the_simulator_knows_nothing_of_the_bot() -> None:
     assert (
         crossings(("bot.simulator",), ("bot", "handlers"), allowed=("bot.simulator", "bot.errors", "bot.model")) == {}
     )
+
+
+def circles(arrows: dict[str, set[str]]) -> list[set[str]]:
+    """What leads back to itself: each set holds all that are reached from one another."""
+    reached: dict[str, set[str]] = {}
+    for start in arrows:
+        seen, waiting = set[str](), [start]
+        while waiting:
+            new = arrows.get(waiting.pop(), set()) - seen
+            seen |= new
+            waiting += new
+        reached[start] = seen
+    round_trips = [{name for name in seen if start in reached.get(name, ())} for start, seen in reached.items()]
+    return [one for at, one in enumerate(round_trips) if one and one not in round_trips[:at]]
+
+
+def room(module: str) -> str:
+    """The package or single file of `bot` that a module is in; all features are one room."""
+    return ".".join(module.split(".")[:2]) if within(module, "bot") else "handlers"
+
+
+def test_no_package_leads_back_to_itself() -> None:
+    """So each can be read, and changed, knowing only what is below it; imports for types alone count as well."""
+    arrows: dict[str, set[str]] = {}
+    for module in MODULES:
+        known = {room(name) for name in imports(module) if name in MODULES and name != "bot"}
+        arrows.setdefault(room(module), set()).update(known - {room(module)})
+    assert circles(arrows) == []
+
+
+def test_no_module_leads_back_to_itself() -> None:
+    """A package's `__init__` is left out: it names what is in it, and importing a file of it runs it first."""
+    packages = {module for module in MODULES if MODULES[module].name == "__init__.py"}
+    arrows = {module: {name for name in imports(module) if name in MODULES} - packages for module in MODULES}
+    assert circles(arrows) == []
+
+
+def test_circles_are_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
 
 
 IMPORT_ALL = """

@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from bot.config.model import SourceConfig
+from bot.embedding import EmbeddingError
 from bot.finder import MOST_COMPARED, Finder, FinderSettings
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.index.embedding import EmbeddingError
 from bot.matching import Matcher
 from bot.model import Issue
 from bot.ranking.relevance import Relevance

@@ -15,12 +15,12 @@ from prometheus_client.parser import text_string_to_metric_families as prometheu
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.jobs import executors
 from bot.jobs.database import queue_engine
+from bot.monitoring import tally as tally_module
+from bot.monitoring.exposition import counted
+from bot.monitoring.tally import Tally, key, read_key
 from bot.settings import Settings
 from bot.store import VerdictKind, open_store
-from bot.telemetry import tally as tally_module
-from bot.telemetry.exposition import counted
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
-from bot.telemetry.tally import Tally, key, read_key
 from bot.web import create_app
 
 

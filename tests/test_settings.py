@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import settings
+from bot import app_key, settings
 from bot.errors import SettingsError
-from bot.github import keys
 
 
 def load(tmp_path: Path, **environ: str) -> settings.Settings:
@@ -69,7 +68,7 @@ def test_secrets_never_show(tmp_path: Path) -> None:
 
 
 def test_e1_every_variable_that_is_read_is_documented() -> None:
-    sources = Path(settings.__file__).read_text() + Path(keys.__file__).read_text()
+    sources = Path(settings.__file__).read_text() + Path(app_key.__file__).read_text()
     calls = re.findall(r"(?:values|read)(?:\.[a-z]+\(|\[)(\"[A-Z_]+\"(?:, \"[A-Z_]+\")*)", sources)
     # A default such as INFO can follow a name; all names but one have an underscore.
     read = {name for call in calls for name in re.findall(r"[A-Z_]+", call) if "_" in name or name == "PORT"}

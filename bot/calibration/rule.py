@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.calibration.points import Point
-from bot.evaluation.intervals import wilson
+from bot.wilson import wilson
 
 LOWEST, HIGHEST = 0.1, 0.6
 """The bar never goes beyond these by itself: silence in all but sure cases, or chatter, is for people to choose."""

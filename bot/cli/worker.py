@@ -17,7 +17,7 @@ def worker() -> None:
     give_memory_back()
     # These take a second to import, which `doppel --help` need not pay.
     from bot import worker as process
-    from bot.telemetry.tally import Tally
+    from bot.monitoring.tally import Tally
     from bot.telemetry.tracing import configure_tracing
     from bot.wiring.worker import build_services, chores, job_handler
 

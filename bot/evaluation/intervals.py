@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 
 import numpy as np
 
 from bot.evaluation.metrics import DEPTHS, SHARES, Judged, lowest_cut, split
+from bot.wilson import LEVEL, Interval, wilson
 
 ROUNDS = 1_000
-LEVEL = 0.95
-
-Interval = tuple[float, float]
 
 
 def retrieval_intervals(judged: Sequence[Judged]) -> dict[int, Interval]:
@@ -50,17 +47,3 @@ def caught_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[float, Int
 def _interval(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Interval:
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)
-
-
-def wilson(share: float, count: float, z: float = 1.96) -> Interval:
-    """The interval of a share of `count` (Wilson 1927), at LEVEL; sound also for few, none and all of them.
-
-    `count` may be a sum of weights. One more that is right moves neither bound down, one more that is not neither up.
-    """
-    if not count:
-        return 0.0, 1.0
-    middle = share + z * z / (2 * count)
-    spread = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
-    scale = 1 + z * z / count
-    # The share lies between them, which the last digits of none and of all need not say.
-    return min(share, max(0.0, (middle - spread) / scale)), max(share, min(1.0, (middle + spread) / scale))

@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import count
 from typing import Any
 
-from bot.evaluation.intervals import Interval, caught_intervals, retrieval_intervals, wilson
+from bot.evaluation.intervals import caught_intervals, retrieval_intervals
 from bot.evaluation.metrics import (
     SHARES,
     Calibration,
@@ -26,6 +26,7 @@ from bot.evaluation.metrics import (
     split,
 )
 from bot.evaluation.unmarked import Unmarked, likeliest
+from bot.wilson import Interval, wilson
 
 CURVE = tuple(step / 100 for step in range(1, 100))
 """The thresholds that are drawn."""

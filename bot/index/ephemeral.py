@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from bot.embedding import Embedder
 from bot.index.analysis import Analyser
-from bot.index.embedding import Embedder
 from bot.index.index import Index
 from bot.store.engine import make_engine
 from bot.store.migrate import migrate

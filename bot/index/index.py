@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 import sqlalchemy as sa
 
+from bot.embedding import Embedder, EmbeddingError
 from bot.index import issues as issue_rows
 from bot.index import lists, vectors, vocabulary
 from bot.index import state as states
@@ -17,7 +18,6 @@ from bot.index.about import About, Anything
 from bot.index.analysis import Analyser, Analysis, counted, hashes
 from bot.index.batch import Batch, stored_entries
 from bot.index.database import delete, fetch, upsert
-from bot.index.embedding import Embedder, EmbeddingError
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
 from bot.index.lists import Change
 from bot.index.memory import Memories

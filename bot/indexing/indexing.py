@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
+from bot.embedding import EmbeddingError
 from bot.errors import Retryable
 from bot.events import Event, IndexEvent, RepositorySummary
 from bot.github.api import PAGE
@@ -15,7 +16,6 @@ from bot.github.changes import Budget
 from bot.github.repo import RepoClient
 from bot.index import Index, IndexedIssue
 from bot.index.backfill import Backfills, Progress
-from bot.index.embedding import EmbeddingError
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue

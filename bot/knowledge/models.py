@@ -16,10 +16,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.embedding.protocol import EmbeddingError
+from bot.embedding.sentences import SentenceModel
+from bot.embedding.wordllama import WordLlama
 from bot.errors import InvalidArgument
-from bot.index.embedding.protocol import EmbeddingError
-from bot.index.embedding.sentences import SentenceModel
-from bot.index.embedding.wordllama import WordLlama
 
 DEFAULT_THRESHOLD = 0.85
 

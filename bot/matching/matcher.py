@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.embedding import EmbeddingError
 from bot.index import Analysis, Index, IndexedIssue, View
-from bot.index.embedding import EmbeddingError
 from bot.index.packing import Floats, Integers
 from bot.index.scoring import distinct
 from bot.index.vectors import Vectors

@@ -7,6 +7,7 @@ from datetime import date, datetime
 
 from bot.commands import Options
 from bot.config import ConfigError
+from bot.marker import advice_marker
 from bot.render.candidates import candidate_lines
 from bot.render.details import (
     causes,
@@ -19,7 +20,6 @@ from bot.render.details import (
 )
 from bot.render.escape import break_phrase, code
 from bot.render.links import Place
-from bot.render.marker import advice_marker
 from bot.report import Candidate, Outcome, Report
 from bot.words import Words, english
 

@@ -10,10 +10,10 @@ from bot.commands.table import BY_NAME, Name
 from bot.digest.boxes import Pair, box
 from bot.digest.week import Digest, Line, Standing
 from bot.feedback.model import Kind
+from bot.marker import digest_marker
 from bot.render.comment import COMMENT_MAX
 from bot.render.escape import break_phrase, code, escape
 from bot.render.links import Place
-from bot.render.marker import digest_marker
 from bot.words import Words
 
 LINES_MOST = 50

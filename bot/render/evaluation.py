@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.evaluation.intervals import Interval
 from bot.evaluation.metrics import Speaking
 from bot.evaluation.report import BEARABLE, FEW, Evaluation, Monthly, Reason, others_needed
+from bot.wilson import Interval
 
 # With fewer comments at a threshold the share that is right is a rough guess.
 _FEW_COMMENTS = 20

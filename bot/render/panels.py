@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
-from bot.evaluation.intervals import wilson
 from bot.evaluation.metrics import Bin, Speaking
 from bot.evaluation.report import Evaluation
 from bot.render.evaluation import threshold
+from bot.wilson import wilson
 
 # Points of the curve that are named where there is room, the most wanted first.
 _NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from bot.commands import OPTIONS, Invalid, Misspelt, Problem, Row
 from bot.commands.parse import COMMANDS_MAX, WORDS_MAX
 from bot.config import ConfigError
+from bot.marker import reply_marker
 from bot.render.comment import COMMENT_MAX
 from bot.render.details import private_settings, settings_list
 from bot.render.escape import break_phrase, code, escape
 from bot.render.help import help_text, who_words
 from bot.render.links import Place
-from bot.render.marker import reply_marker
 from bot.render.times import duration
 from bot.words import Words
 

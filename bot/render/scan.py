@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.commands.table import BY_NAME, Name
+from bot.marker import scan_marker
 from bot.render.candidates import confidence_words
 from bot.render.comment import COMMENT_MAX
 from bot.render.details import bullets, sentence
 from bot.render.escape import break_phrase, code, escape
 from bot.render.help import command_words
 from bot.render.links import Place
-from bot.render.marker import scan_marker
 from bot.render.reasons import reasons_in
 from bot.scanning.model import Entry, Group, Member, Result
 from bot.words import Words

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.index.embedding import Embedder
+from bot.embedding import Embedder
 
 
 class Remembering:

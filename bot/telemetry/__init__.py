@@ -1,1 +1,1 @@
-"""How the bot is and what it does: counts and their page, health, log lines, traces, and what they belong to."""
+"""What a process tells of its own work: counts, log lines, traces, and the delivery that they belong to."""

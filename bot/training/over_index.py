@@ -28,9 +28,9 @@ from typing import Any
 
 import numpy as np
 
+from bot.embedding import choose_embedder
 from bot.evaluation.labels import WARM, Labels, read_labels, to_learn_from, truth
 from bot.index import TextAnalyser
-from bot.index.embedding import choose_embedder
 from bot.index.ephemeral import ephemeral_index
 from bot.index.packing import Floats
 from bot.matching import Matcher, confidence, standing

@@ -8,16 +8,16 @@ from functools import partial
 
 from bot import manifest
 from bot.calls import CallCounts
+from bot.chores.digests import DIGEST_EVERY, DIGEST_LATE, keep_digests
+from bot.chores.feedback import FEEDBACK_EVERY, look_at_feedback
+from bot.chores.reconciliation import RECONCILE_EVERY, reconcile
+from bot.chores.redelivery import RECOVER_EVERY, recover
 from bot.comments import CommentKeeper
-from bot.digest.keeping import DIGEST_EVERY, DIGEST_LATE, keep_digests
 from bot.doctor import Wanted
-from bot.feedback.turn import FEEDBACK_EVERY, look_at_feedback
 from bot.indexing import LOOK_EVERY, Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job
 from bot.matching import Matcher
-from bot.reconciliation import RECONCILE_EVERY, reconcile
-from bot.redelivery import RECOVER_EVERY, recover
 from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.services import Services

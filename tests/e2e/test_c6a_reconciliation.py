@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
 from bot.github.app import AppClient
 from bot.model import Repository
-from bot.reconciliation import reconcile
 from tests.e2e.harness import Doppel
 from tests.e2e.test_c6a_access import stored, use
 

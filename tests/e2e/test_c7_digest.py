@@ -9,8 +9,8 @@ import pytest
 from bot.calibration.keeping import Calibrations
 from bot.calibration.recalibrating import recalibrate
 from bot.calibration.rule import Calibration, Move
+from bot.chores.digests import keep_digest, keep_digests
 from bot.decisions import Decision, Decisions, Evidence, Outcome
-from bot.digest.keeping import keep_digest, keep_digests
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.simulator.state.issues import Issue
 from bot.wiring.worker import chores

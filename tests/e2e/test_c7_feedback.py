@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bot.calibration.recalibrating import examples_of
+from bot.chores.feedback import look_at_feedback
 from bot.feedback.polling import WATCHED_FOR, Allowance, Round
-from bot.feedback.turn import look_at_feedback
 from bot.github.repo import RepoClient
 from bot.github.votes import VotesPage
 from bot.simulator.state.issues import Comment

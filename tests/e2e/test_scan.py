@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from bot.marker import is_scan
 from bot.own_issues import Kind, OwnIssues
-from bot.render.marker import is_scan
 from bot.simulator.state.issues import Issue
 from bot.words import english
 from tests.e2e.harness import BOT, Doppel

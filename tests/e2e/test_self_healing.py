@@ -11,8 +11,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from bot.chores.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
 from bot.index.backfill import Backfills
-from bot.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
 from bot.simulator.webhooks import Answer
 from bot.store.missed import MissedDeliveries
 from tests.e2e.harness import Doppel

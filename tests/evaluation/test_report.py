@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.evaluation.intervals import wilson
 from bot.evaluation.judging import choose
 from bot.evaluation.metrics import Judged, Speaking, speaking
 from bot.evaluation.report import (
@@ -27,6 +26,7 @@ from bot.evaluation.report import (
     others_needed,
 )
 from bot.render import evaluation as words
+from bot.wilson import wilson
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 

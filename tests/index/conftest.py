@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from bot.embedding.protocol import unit
 from bot.index import Index, TextAnalyser
-from bot.index.embedding.protocol import unit
 from bot.store.engine import make_engine
 
 

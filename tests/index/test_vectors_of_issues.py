@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from bot.embedding import Embedder
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, neighbours, vectors
 from bot.index import index as index_module
-from bot.index.embedding import Embedder
 
 TITLES = [
     "window flickers on resize",

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bot.embedding import Embedder
 from bot.events import Event, Ignored, IndexEvent, parse
 from bot.github import changes
 from bot.github.changes import ChangesPage
 from bot.github.client import GitHub
 from bot.index import Index, IndexedIssue, TextAnalyser, shared
 from bot.index.backfill import Backfills, Progress
-from bot.index.embedding import Embedder
 from bot.indexing import Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Job

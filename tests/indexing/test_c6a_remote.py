@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.index.embedding import EmbeddingError, RemoteModel
-from bot.index.embedding import remote as remote_module
+from bot.embedding import EmbeddingError, RemoteModel
+from bot.embedding import remote as remote_module
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 

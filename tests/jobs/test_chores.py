@@ -69,7 +69,7 @@ def test_what_failed_is_done_in_the_next_turn_and_is_no_dead_letter(
 
 
 def test_what_belongs_to_the_start_is_done_at_each_start_whatever_was_done_before(settings: Settings) -> None:
-    """Deliveries may have failed just because no worker, or nothing at all, was there (`bot.redelivery`)."""
+    """Deliveries may have failed just because no worker, or nothing at all, was there (`bot.chores.redelivery`)."""
     done = threading.Semaphore(0)
     # Its turn is over in the year 2030, and the first worker does that one too.
     sweep = Chore("sweep", 1.9e9, done.release, at_start=True)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from bot.embedding import EmbeddingError
 from bot.index import Index, TextAnalyser
-from bot.index.embedding import EmbeddingError
 from bot.matching import Matcher, Model
 from bot.matching.evidence import as_written
 from bot.ranking.text import terms

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
+from bot.embedding import WordLlama
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.index.embedding import WordLlama
 from bot.matching import Match, Matcher
 from bot.matching.features import NAMES
 from bot.matching.model import bounds

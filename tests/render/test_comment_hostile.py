@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.render import COMMENT_MAX, has_marker, render_comment
+from bot.marker import has_marker
+from bot.render import COMMENT_MAX, render_comment
 from bot.report import Outcome, QueryRun
 from tests.render.reading import INVISIBLE, PHRASE, read
 from tests.render.samples import QUERY, candidate, report, view

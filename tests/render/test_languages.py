@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.render import COMMENT_MAX, Place, Replies, explain, fingerprint, has_marker, render_comment, render_reply
+from bot.marker import fingerprint, has_marker
+from bot.render import COMMENT_MAX, Place, Replies, explain, render_comment, render_reply
 from bot.render.scan import render_scan
 from bot.report import Outcome, QueryRun
 from bot.scanning.model import Entry, Group, Member, Result

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.jobs.standing import Standing
-from bot.telemetry.exposition import of_queue
+from bot.monitoring.exposition import of_queue
 from bot.telemetry.metrics import REGISTRY
 
 ROOT = Path(__file__).parents[2]

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from bot.embedding import EmbeddingError
+from bot.embedding.remote import RemoteModel
 from bot.errors import DoppelError, SettingsError
 from bot.github.client import GitHub
-from bot.index.embedding import EmbeddingError
-from bot.index.embedding.remote import RemoteModel
 from bot.model import RepoRef
 from bot.settings import load
 

@@ -9,7 +9,7 @@ import numpy as np
 import requests
 from numpy.typing import NDArray
 
-from bot.index.embedding.protocol import EmbeddingError, unit
+from bot.embedding.protocol import EmbeddingError, unit
 
 _BATCH = 64
 _TIMEOUT = (5.0, 60.0)

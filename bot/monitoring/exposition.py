@@ -21,13 +21,13 @@ from prometheus_client.samples import Sample
 
 from bot.feedback.model import Kind
 from bot.jobs.standing import Standing, standing
+from bot.monitoring.tally import Tally, families, in_seconds, key, read_key
 from bot.settings import Settings
 from bot.store.counters import Counters
 from bot.store.decision_tables import signals
 from bot.store.gauges import Gauges
 from bot.store.index_tables import index_states
 from bot.store.schema import verdicts
-from bot.telemetry.tally import Tally, families, in_seconds, key, read_key
 
 _LEFT = "github_left "
 # The commands are verdicts, and are counted as such.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.index.embedding.protocol import EmbeddingError, unit
+from bot.embedding.protocol import EmbeddingError, unit
 
 
 class SentenceModel:

@@ -18,10 +18,10 @@ from bot.jobs import executors
 from bot.jobs.database import named_failures, queue_engine
 from bot.jobs.inbox import Inbox
 from bot.jobs.job import QueueUnavailable
+from bot.monitoring.exposition import Exposition
+from bot.monitoring.tally import Tally
 from bot.settings import Settings
 from bot.store.schema import counters
-from bot.telemetry.exposition import Exposition
-from bot.telemetry.tally import Tally
 
 log = logging.getLogger(__name__)
 

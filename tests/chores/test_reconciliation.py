@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.chores.reconciliation import Listed, compare
 from bot.model import RepoRef, Repository
-from bot.reconciliation import Listed, compare
 from bot.store.repositories import StoredRepository
 
 OWNERS = {1: "acme", 2: "globex", 3: "acme"}

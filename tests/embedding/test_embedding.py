@@ -13,9 +13,9 @@ import pytest
 import requests
 import responses
 
-from bot.index.embedding import EmbeddingError, choose_embedder
-from bot.index.embedding.remote import RemoteModel
-from bot.index.embedding.wordllama import WordLlama
+from bot.embedding import EmbeddingError, choose_embedder
+from bot.embedding.remote import RemoteModel
+from bot.embedding.wordllama import WordLlama
 
 URL = "https://models.example/v1"
 TEXTS = ["panic: index out of range", "the window flickers", "", "エラー", "index out of range panic " * 200]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bot.index.embedding.protocol import Embedder, EmbeddingError
-from bot.index.embedding.remote import RemoteModel
-from bot.index.embedding.sentences import SentenceModel
-from bot.index.embedding.wordllama import WordLlama
+from bot.embedding.protocol import Embedder, EmbeddingError
+from bot.embedding.remote import RemoteModel
+from bot.embedding.sentences import SentenceModel
+from bot.embedding.wordllama import WordLlama
 
 __all__ = ["Embedder", "EmbeddingError", "choose_embedder"]
 

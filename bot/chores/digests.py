@@ -10,8 +10,8 @@ from bot.calibration.rule import WINDOW
 from bot.decisions import KEPT_DAYS, Decisions
 from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, titles_of
+from bot.digest.ticking import take_boxes
 from bot.errors import GitHubError, NotFound, Retryable
-from bot.feedback import Kind as Said
 from bot.feedback import Signals
 from bot.github.repo import RepoClient
 from bot.model import Issue
@@ -19,7 +19,7 @@ from bot.own_issues import Kind, OwnIssues, is_kind, keep_issue
 from bot.render import Place
 from bot.render.digest import render_digest
 from bot.services import Services
-from bot.store import Store, StoredRepository
+from bot.store import StoredRepository
 from bot.words import speak
 
 logger = logging.getLogger(__name__)
@@ -94,19 +94,6 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     login = services.github.app().get_app().bot_login
     title = say.digest_title()[:TITLE_MAX]
     keep_issue(github, issues, known.id, known.ref, login, title, body, now, reopen=False)
-
-
-def take_boxes(store: Store, repo_id: int, issue: Issue, login: str, now: float) -> int:
-    """Keep what the boxes of the digest's issue say as signals of that person; how many have changed."""
-    signals = Signals(store.engine)
-    known = boxes.known_boxes(signals.since(repo_id, 0.0))
-    new, gone = boxes.changed(issue.body, known, login, now)
-    for number, other in (*gone, *((one.number, one.other) for one in new)):
-        # Whose box it was does not matter: it is one box for all.
-        signals.drop(repo_id, number, Said.BOX, other)
-    for signal in new:
-        signals.put(repo_id, signal)
-    return len(new) + len(gone)
 
 
 def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues) -> Issue | None:

@@ -1,0 +1,21 @@
+"""What people ticked in the digest's issue, kept as what they said."""
+
+from __future__ import annotations
+
+from bot.digest import boxes
+from bot.feedback import Kind, Signals
+from bot.model import Issue
+from bot.store import Store
+
+
+def take_boxes(store: Store, repo_id: int, issue: Issue, login: str, now: float) -> int:
+    """Keep what the boxes of the digest's issue say as signals of that person; how many have changed."""
+    signals = Signals(store.engine)
+    known = boxes.known_boxes(signals.since(repo_id, 0.0))
+    new, gone = boxes.changed(issue.body, known, login, now)
+    for number, other in (*gone, *((one.number, one.other) for one in new)):
+        # Whose box it was does not matter: it is one box for all.
+        signals.drop(repo_id, number, Kind.BOX, other)
+    for signal in new:
+        signals.put(repo_id, signal)
+    return len(new) + len(gone)

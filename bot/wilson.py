@@ -1,0 +1,24 @@
+"""How far a share may be off because it was counted in only so many cases (Wilson 1927)."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+LEVEL = 0.95
+"""How probable it is that an interval holds what it is about."""
+
+Interval = tuple[float, float]
+
+
+def wilson(share: float, count: float, z: float = 1.96) -> Interval:
+    """The interval of a share of `count` (Wilson 1927), at LEVEL; sound also for few, none and all of them.
+
+    `count` may be a sum of weights. One more that is right moves neither bound down, one more that is not neither up.
+    """
+    if not count:
+        return 0.0, 1.0
+    middle = share + z * z / (2 * count)
+    spread = z * sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    # The share lies between them, which the last digits of none and of all need not say.
+    return min(share, max(0.0, (middle - spread) / scale)), max(share, min(1.0, (middle + spread) / scale))
