@@ -134,15 +134,27 @@ class Index:
         """
         for start in range(0, len(issues), BATCH):
             part = {issue.number: issue for issue in issues[start : start + BATCH]}
-            with self._engine.connect() as connection:
-                known = issue_rows.texts(connection, repo_id, part)
-            texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
-            changed = {number: text for number, text in texts.items() if known.get(number) != text}
-            analyses = self._read(repo_id, changed)
-            embedded = self._embed(list(analyses.values())) if embed and analyses and self._embeds(repo_id) else None
-            with write(self._engine) as connection:
-                state = self._write(connection, repo_id, part, changed, analyses, embedded)
+            while (state := self._put(repo_id, part, embed)) is None:
+                # Somebody changed one of them meanwhile, so that what is to be written is another.
+                continue
             self._follow(repo_id, state, part)
+
+    def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> State | None:
+        """Write issues; None, and nothing is written, where the text of one was changed while they were read."""
+        with self._engine.connect() as connection:
+            # Before the texts: what changes while these are read, analysed or embedded has another number by then.
+            seen = _changes(connection, repo_id, part)
+            known = issue_rows.texts(connection, repo_id, part)
+        texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
+        changed = {number: text for number, text in texts.items() if known.get(number) != text}
+        analyses = self._read(repo_id, changed)
+        embedded = self._embed(list(analyses.values())) if embed and analyses and self._embeds(repo_id) else None
+        with write(self._engine) as connection:
+            state = states.lock(connection, repo_id)
+            if _changes(connection, repo_id, part) != seen:
+                return None
+            self._write(connection, repo_id, state, part, changed, analyses, embedded)
+        return state
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
         """Take issues out, with all that was counted of them."""
@@ -188,7 +200,7 @@ class Index:
         if not numbers:
             return []
         with self._engine.connect() as connection:
-            # Before the texts: what changes while they are read or embedded has another number by then.
+            # As in `_put`.
             seen = _changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
         analyses = self._read(repo_id, texts)
@@ -258,12 +270,12 @@ class Index:
         self,
         connection: sa.Connection,
         repo_id: int,
+        state: State,
         part: dict[int, IndexedIssue],
         changed: dict[int, tuple[str, str]],
         analyses: dict[int, Analysis],
         embedded: Vectors | None,
-    ) -> State:
-        state = states.lock(connection, repo_id)
+    ) -> None:
         stored = issue_rows.updated(connection, repo_id, part)
         # Two deliveries can overtake each other; GitHub's own time says which of them is the later state.
         late = {number for number, at in stored.items() if at > part[number].updated_at}
@@ -279,7 +291,6 @@ class Index:
             else:
                 self._drop_vectors(connection, repo_id, state, analyses)
         self._save(connection, repo_id, state)
-        return state
 
     def _save(self, connection: sa.Connection, repo_id: int, state: State) -> None:
         """Write the state back, and have the vectors taken over by what compares them in the database."""

@@ -136,6 +136,20 @@ def test_an_edit_while_an_issue_is_embedded_is_not_overwritten(
     assert slow.missing_vectors(1) == []
 
 
+def test_an_edit_that_was_taken_back_before_it_arrived_is_not_half_there(
+    engine: sa.Engine, index: Index, model: Embedder
+) -> None:
+    before = IndexedIssue(3, "blue sky", "green grass", updated_at=1.0)
+    edited = IndexedIssue(3, "red clouds", "yellow sand", updated_at=2.0)
+    index.put(1, [before])
+    # By what was there first nothing about the third is new, and so it must be looked at again.
+    slow = Index(engine, TextAnalyser(), Slow(model, lambda: index.put(1, [edited])))
+    slow.put(1, [IndexedIssue(4, "another"), before._replace(updated_at=3.0)])
+    with index.view(1) as view:
+        assert view.texts([3])[3] == ("blue sky", "green grass")
+    assert nearest(index, "blue sky", Kind.TITLE)[0] == 3
+
+
 @pytest.mark.parametrize("erased", [False, True])
 def test_nothing_is_left_behind_of_what_goes_while_it_is_embedded(
     engine: sa.Engine, index: Index, model: Embedder, erased: bool
