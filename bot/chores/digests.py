@@ -17,7 +17,7 @@ from bot.github.repo import RepoClient
 from bot.model import Issue
 from bot.own_issues import Kind, OwnIssues, is_kind, keep_issue
 from bot.render import Place
-from bot.render.digest import render_digest
+from bot.render.digest import DigestView, render_digest
 from bot.services import Services
 from bot.store import StoredRepository
 from bot.words import speak
@@ -82,15 +82,15 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
         return
     # It is about issues in any language, so that `auto` is English here.
     say = speak("en" if config.language == "auto" else config.language, config.templates)
-    body = render_digest(
+    view = DigestView(
         found,
         titles_of(services.index, known.id, found),
-        boxes.known_boxes(Signals(store.engine).since(known.id, now - WINDOW)),
         bar_in_force(config, Calibrations(store.engine).get(known.id)),
         Place(str(known.ref), services.settings.enterprise),
         services.clock(),
         say,
     )
+    body = render_digest(view, boxes.known_boxes(Signals(store.engine).since(known.id, now - WINDOW)))
     login = services.github.app().get_app().bot_login
     title = say.digest_title()[:TITLE_MAX]
     keep_issue(github, issues, known.id, known.ref, login, title, body, now, reopen=False)

@@ -73,7 +73,8 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
         values = {"repository": meant.name, "bar": bar.value, "bar_from": bar.origin.value, **found.to_json()}
         click.echo(json.dumps(values, indent=2))
     elif as_markdown:
-        click.echo(words.markdown(found, titles, bar, Place(meant.name, settings.enterprise), moment, say), nl=False)
+        place = Place(meant.name, settings.enterprise)
+        click.echo(words.markdown(words.DigestView(found, titles, bar, place, moment, say)), nl=False)
     else:
         click.echo(f"{words.sentences(found, moment, say)}\n{words.bar_words(bar, say)}")
         if found.lines:

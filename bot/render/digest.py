@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from bot.calibration.bar import Bar, Origin
@@ -64,65 +65,72 @@ def standing_words(line: Line, say: Words) -> str:
     return say.standing_by(standing, how) if how else standing
 
 
-def render_digest(
-    found: Digest,
-    titles: Mapping[int, str],
-    ticked: Mapping[Pair, bool],
-    bar: Bar,
-    place: Place,
-    checked: datetime,
-    say: Words,
-) -> str:
+@dataclass(frozen=True, slots=True)
+class DigestView:
+    """A digest and what it is shown with: the `titles` of its issues, the `bar` in force, whose it is, when, and how.
+
+    `checked` is in the zone in which days are shown.
+    """
+
+    found: Digest
+    titles: Mapping[int, str]
+    bar: Bar
+    place: Place
+    checked: datetime
+    say: Words
+
+    def named(self, number: int) -> str:
+        """An issue by its number, with its title where that is known."""
+        title = escape(self.titles.get(number, ""))
+        return f"{self.place.issue(number)} {title}" if title else self.place.issue(number)
+
+    def said(self) -> list[str]:
+        """What stands above the list of issues."""
+        return [sentences(self.found, self.checked, self.say), bar_words(self.bar, self.say)]
+
+
+def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     """The body of the one issue, with its marker as the first line, in at most 65,536 characters.
 
     `ticked` are the boxes that are ticked already. Links and titles are such that nobody is pinged and no issue gets a
     back-link.
     """
-    lines = found.lines[:LINES_MOST]
-    while len(body := _body(found, lines, titles, ticked, bar, place, checked, say)) > COMMENT_MAX and lines:
+    lines = view.found.lines[:LINES_MOST]
+    while len(body := _body(view, lines, ticked)) > COMMENT_MAX and lines:
         lines = lines[:-1]
     return body
 
 
-def markdown(found: Digest, titles: Mapping[int, str], bar: Bar, place: Place, zone: datetime, say: Words) -> str:
+def markdown(view: DigestView) -> str:
     """The digest as a document: sentences and a table."""
     rows = ["| issue | reported before as | how likely | so far |", "|---|---|---|---|"]
-    for line in found.lines:
-        named = (_named(line.number, titles, place), _named(line.other, titles, place))
-        rows.append(f"| {' | '.join(named)} | {say.manner.percent(line.probability)} | {standing_words(line, say)} |")
-    table = "\n".join(rows) if found.lines else ""
-    parts = (sentences(found, zone, say), bar_words(bar, say), table)
-    return break_phrase("\n\n".join(part for part in parts if part)) + "\n"
+    percent = view.say.manner.percent
+    for line in view.found.lines:
+        said = (percent(line.probability), standing_words(line, view.say))
+        rows.append(f"| {' | '.join((view.named(line.number), view.named(line.other), *said))} |")
+    table = "\n".join(rows) if view.found.lines else ""
+    return break_phrase("\n\n".join(part for part in (*view.said(), table) if part)) + "\n"
 
 
-def _body(
-    found: Digest,
-    lines: tuple[Line, ...],
-    titles: Mapping[int, str],
-    ticked: Mapping[Pair, bool],
-    bar: Bar,
-    place: Place,
-    checked: datetime,
-    say: Words,
-) -> str:
-    blocks = [sentences(found, checked, say), bar_words(bar, say)]
+def _body(view: DigestView, lines: tuple[Line, ...], ticked: Mapping[Pair, bool]) -> str:
+    say, blocks = view.say, view.said()
     if lines:
         blocks.append(say.digest_how())
-    blocks += [_item(line, titles, ticked, place, say) for line in lines]
-    if left := len(found.lines) - len(lines):
+    blocks += [_item(view, line, ticked) for line in lines]
+    if left := len(view.found.lines) - len(lines):
         blocks.append(say.digest_more(count=left))
     inside = break_phrase("\n\n".join(blocks))
     # The time does not count for the fingerprint: an issue that says the same need not be edited.
-    return f"{digest_marker(inside)}\n{inside}\n\n{say.checked(time=checked)}\n"
+    return f"{digest_marker(inside)}\n{inside}\n\n{say.checked(time=view.checked)}\n"
 
 
-def _item(line: Line, titles: Mapping[int, str], ticked: Mapping[Pair, bool], place: Place, say: Words) -> str:
-    pair = (line.number, line.other)
+def _item(view: DigestView, line: Line, ticked: Mapping[Pair, bool]) -> str:
+    pair, say = (line.number, line.other), view.say
     did = say.digest_named if line.posted else say.digest_would_name
     return "\n".join(
         [
-            f"- {_named(line.number, titles, place)}",
-            f"  {did(_named(line.other, titles, place), line.probability, standing_words(line, say))}",
+            f"- {view.named(line.number)}",
+            f"  {did(view.named(line.other), line.probability, standing_words(line, say))}",
             f"  {box(pair, True, ticked.get(pair) is True)} {say.box_same()}",
             f"  {box(pair, False, ticked.get(pair) is False)} {say.box_other()}",
         ]
@@ -141,8 +149,3 @@ def _said(kind: Kind, say: Words) -> str:
         Kind.RETITLED: say.said_retitled,
     }
     return ways[kind]()
-
-
-def _named(number: int, titles: Mapping[int, str], place: Place) -> str:
-    title = escape(titles.get(number, ""))
-    return f"{place.issue(number)} {title}" if title else place.issue(number)

@@ -15,7 +15,7 @@ from bot.config import ConfigError, parse_config
 from bot.digest.week import Digest, Line, Standing
 from bot.feedback import Kind
 from bot.render import Place, Replies, explain, render_comment, render_reply
-from bot.render.digest import LINES_MOST, render_digest
+from bot.render.digest import LINES_MOST, DigestView, render_digest
 from bot.render.scan import render_scan
 from bot.report import Outcome, QueryRun
 from bot.scanning.model import Entry, Group, Member, Result
@@ -197,9 +197,9 @@ def digests(say: Words) -> list[str]:
     titles, ticked = {100: "Crash on *start*", 7: "Crash @everybody"}, {(100, 7): True}
     return [
         say.digest_title(),
-        render_digest(found, titles, ticked, moved, PLACE, CHECKED_AT, say),
-        render_digest(quiet, {}, {}, settings, PLACE, CHECKED_AT, say),
-        render_digest(busy, {}, {}, usual, PLACE, CHECKED_AT, say)[-200:],
+        render_digest(DigestView(found, titles, moved, PLACE, CHECKED_AT, say), ticked),
+        render_digest(DigestView(quiet, {}, settings, PLACE, CHECKED_AT, say), {}),
+        render_digest(DigestView(busy, {}, usual, PLACE, CHECKED_AT, say), {})[-200:],
         say.bar_moved(0.3, 0.2),
     ]
 
