@@ -50,6 +50,10 @@ class IssueRef:
         return cls(RepoRef.parse(repo), int(number))
 
 
+NOBODY = "ghost"
+"""GitHub's login of everybody whose account is deleted, and ours of an author whom nobody names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """Who did something. GitHub marks Apps and bots with type `Bot` and a login that ends in `[bot]`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.demo.scenario import Expect, Scene
+from bot.model import NOBODY
 from bot.simulator.operations.loading import read_jsonl
 from bot.simulator.state.issues import BODY_MAX, TITLE_MAX
 
@@ -35,7 +36,7 @@ def _scene(heading: str, row: dict[str, Any], when: datetime) -> Scene:
     """The row arrives at its own time: reports of one thing come close together, and the bot counts on that."""
     title = (row.get("title") or "").strip()[:TITLE_MAX] or "(no title)"
     body = (row.get("body") or "")[:BODY_MAX]
-    return Scene(heading, row.get("author") or "ghost", title, body, Expect.ANYTHING, created_at=when)
+    return Scene(heading, row.get("author") or NOBODY, title, body, Expect.ANYTHING, created_at=when)
 
 
 def _is_telling(row: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.evaluation.statements import Kind, Statement, read_comment
-from bot.model import RepoRef
+from bot.model import NOBODY, RepoRef
 
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
@@ -135,7 +135,7 @@ def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
 
 def _login(author: Mapping[str, Any]) -> str:
     """As REST writes it: GraphQL leaves out what makes an App's login known as one."""
-    login = author.get("login") or "ghost"
+    login = author.get("login") or NOBODY
     return f"{login.removesuffix('[bot]')}[bot]" if author.get("__typename") == "Bot" else login
 
 

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from bot.evaluation.former import at_home
 from bot.evaluation.history import PastRecord, Said, statements_of
+from bot.model import NOBODY
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.evaluation_tables import duplicate_marks as table
@@ -77,7 +78,7 @@ class Marks(Part):
                     number=row.number,
                     title=row.title,
                     body=row.body or "",
-                    author=row.author or "ghost",
+                    author=row.author or NOBODY,
                     created_at=_time(row.created_at),
                     updated_at=_time(row.updated_at),
                     closed_at=None if row.closed_at is None else _time(row.closed_at),

@@ -20,7 +20,7 @@ from bot.events.types import (
     RepositoryEvent,
     RepositorySummary,
 )
-from bot.model import Actor, IssueRef, RepoRef
+from bot.model import NOBODY, Actor, IssueRef, RepoRef
 
 ISSUE_ACTIONS = frozenset({"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled"})
 COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
@@ -107,7 +107,7 @@ _WORDS = {str: "a string", int: "an integer", bool: "true or false", dict: "an o
 def _actor(parent: _Fields, key: str) -> Actor:
     """A user; GitHub sends null for accounts that no longer exist and shows them as `ghost`."""
     if not parent.has(key):
-        return Actor("ghost")
+        return Actor(NOBODY)
     fields = parent.child(key)
     login = fields.text("login")
     return Actor(login, is_bot=fields.text("type", "User") == "Bot" or login.endswith("[bot]"))

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from bot.model import Actor, Comment, Issue, Permission, RepoRef, Repository
+from bot.model import NOBODY, Actor, Comment, Issue, Permission, RepoRef, Repository
 
 Json = Mapping[str, Any]
 
-# Somebody whose account is gone; GitHub shows this name for it.
-GHOST = Actor("ghost")
+GHOST = Actor(NOBODY)
 
 
 def issue(data: Json) -> Issue:

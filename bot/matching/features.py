@@ -43,7 +43,8 @@ from rapidfuzz import fuzz, process
 from bot.index import Bags, IndexedIssue, Terms, View, idf
 from bot.index.packing import Floats, Integers
 from bot.index.vectors import Kind, Vectors, products
-from bot.matching.question import NOBODY, Question
+from bot.matching.question import Question
+from bot.model import NOBODY
 from bot.ranking.words import split_words
 
 NAMES = (

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 
 from bot.index import Analysis, Terms, View
 from bot.index.vectors import Vectors
-from bot.model import Actor, Issue
-
-#: GitHub's login of everybody whose account is deleted, and a replay's of an author that its file does not name.
-NOBODY = "ghost"
+from bot.model import NOBODY, Actor, Issue
 
 # Machine users, which an import of another tracker's issues may have written, are named so by custom; an App by rule.
 _MACHINE = ("bot", "[bot]")

@@ -20,7 +20,7 @@ from bot.knowledge.deduplication import deduplicate
 from bot.knowledge.playbook import Malformed, apply
 from bot.matching import Matcher
 from bot.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
-from bot.model import Actor, Issue, RepoRef
+from bot.model import NOBODY, Actor, Issue, RepoRef
 from bot.ranking.playbook import SECTION_SLUGS
 from bot.ranking.rarity import CountedWords
 from bot.report import Outcome
@@ -36,8 +36,8 @@ AskAll = Callable[[Sequence[int]], Iterable[list[scanning.Answer]]]
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
 WRITING = ("close_as_duplicate",)
 
-# GitHub's login of everybody whose account is deleted; a draft's author is not known.
-_NOBODY = Actor("ghost")
+# The author of a draft is not known.
+_UNKNOWN = Actor(NOBODY)
 _ANSWERED = (Outcome.FOUND, Outcome.NONE)
 
 
@@ -324,7 +324,7 @@ def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: dat
         body=body,
         state="open",
         state_reason=None,
-        author=_NOBODY,
+        author=_UNKNOWN,
         labels=(),
         created_at=now,
         updated_at=now,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from bot.model import Issue
+from bot.model import NOBODY, Issue
 from bot.ranking.another import is_another
 from bot.ranking.confidence import LEADERS, CloseComparison, Leader, bounds, standings
 from bot.ranking.features import NAMES, Comparison, Subject
@@ -21,8 +21,6 @@ from bot.ranking.text import read
 
 COVERAGES = slice(NAMES.index("title_coverage"), NAMES.index("reverse_coverage") + 1)
 _SECONDS_A_DAY = 86_400
-# GitHub's login of everybody whose account is deleted, and a replay's of an author that its file does not name.
-_NOBODY = "ghost"
 # The most that an issue can have whose title differs from the question's by its number alone, set by hand.
 _ANOTHER_CONFIDENCE = 0.1
 
@@ -98,7 +96,7 @@ def _subject(issue: Issue) -> Subject:
 
 def _leader(issue: Issue) -> Leader:
     messages = frozenset(error_messages(f"{issue.title}\n{issue.body}"))
-    author = "" if issue.author.login == _NOBODY else issue.author.login
+    author = "" if issue.author.login == NOBODY else issue.author.login
     return Leader(read(issue.title, issue.body), messages, author)
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import UserError
+from bot.model import NOBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def _issue(row: Any, place: str) -> PastIssue:
             body=str(row.get("body") or ""),
             created_at=_time(row["created_at"]),
             closed_at=_time(closed) if closed else None,
-            author=str(row.get("author") or "ghost"),
+            author=str(row.get("author") or NOBODY),
             labels=tuple(_label(label) for label in row.get("labels") or ()),
         )
     except KeyError as missing:
