@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import statistics
 import subprocess
 import sys
@@ -122,6 +123,22 @@ def test_no_module_leads_back_to_itself() -> None:
 
 def test_circles_are_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
+
+
+def test_what_is_imported_of_ours_is_there() -> None:
+    """Benchmarks and tests import some of it late, in a function or another process, where nothing else would tell."""
+    missing = []
+    for path in sorted(path for folder in ("bench", "docs", "tests") for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and within(node.module, "bot", "handlers"):
+                there = set(dir(importlib.import_module(node.module))) if node.module in MODULES else set()
+                names = [name.name for name in node.names]
+                missing += [
+                    f"{path.relative_to(ROOT)}: {node.module}.{name}"
+                    for name in names
+                    if name not in there and f"{node.module}.{name}" not in MODULES
+                ]
+    assert missing == []
 
 
 IMPORT_ALL = """

@@ -55,7 +55,8 @@ def main() -> None:
             def now(cls, tz: datetime.tzinfo | None = None) -> Any:
                 return datetime.datetime.fromtimestamp(clock(), tz)
 
-    from bot import cli, comments, redelivery
+    from bot import cli, comments
+    from bot.chores import redelivery
     from bot.jobs import executors, retry
     from bot.wiring import clients, worker
 
