@@ -22,8 +22,6 @@ from bot.report import Candidate, Outcome, Report
 from bot.settings import Settings
 
 _SAYS = {
-    Outcome.FOUND: "Earlier reports of the same thing, perhaps:",
-    Outcome.NONE: "Nothing alike was found.",
     Outcome.INCONCLUSIVE: "Nothing can be said: it could not be asked properly.",
     Outcome.DEGRADED: "Not everything could be asked; this is what was found all the same:",
 }
@@ -75,11 +73,10 @@ def find(
 ) -> None:
     """Look for earlier reports of ISSUE, given as OWNER/REPO#N (or #N with DOPPEL_REPOSITORY set).
 
-    Shows what the options ask for, likely or not, and marks with * what the bot would name of its own accord. What it
-    would name besides, since it looks at all titles and at closed issues too, is added below. Finds in this host's own
-    index of the repository where that is complete, else by GitHub's searches alone. Asks as the App where it is set
-    up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0: answered, whether something was found
-    or not. 3: GitHub could not be asked, or not properly.
+    Shows what the bot would name of its own accord, which looks at all titles and at closed issues too, and then what
+    else the options ask for, likely or not. Finds in this host's own index of the repository where that is complete,
+    else by GitHub's searches alone. Asks as the App where it is set up, else with GITHUB_TOKEN; writes nothing on
+    GitHub. Exit code 0: answered, whether something was found or not. 3: GitHub could not be asked, or not properly.
     """
     # These take a second to import, which `doppel --help` need not pay.
     from bot.finder import Finder, FinderSettings
@@ -147,28 +144,30 @@ def _issue(text: str, settings: Settings) -> IssueRef:
 
 
 def show(report: Report, bots: Sequence[Candidate], *, indexed: bool, include_closed: bool) -> None:
-    """Print a report for a person: candidates, why, what the bot would name (`bots`), and what was asked."""
+    """Print a report for a person: what the bot would name (`bots`), what else was asked for, and the queries.
+
+    The bot's come first, however few of their titles' words agree: they are the answer.
+    """
     click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
-    click.secho(_SAYS[report.outcome], bold=True)
-    own = {(one.repo, one.kind, one.number) for one in bots}
-    listed = {(one.repo, one.kind, one.number) for one in report.candidates}
-    for candidate in report.candidates:
-        marked = (candidate.repo, candidate.kind, candidate.number) in own
-        _show_candidate(candidate, "*" if marked else " ")
-    further = [one for one in bots if (one.repo, one.kind, one.number) not in listed]
-    if further:
-        click.secho("\nNot asked for, but the bot, which looks at all titles and at closed issues, finds:", bold=True)
-        for candidate in further:
-            _show_candidate(candidate, "*")
+    if says := _SAYS.get(report.outcome):
+        click.secho(says, bold=True)
     # Where GitHub was asked for open issues alone, nobody knows which closed ones there are.
     blind = not indexed and not include_closed
+    alone = f"of its own accord (min_confidence {BAR})"
     if bots:
-        click.echo(f"  * likely enough for the bot to name it of its own accord (min_confidence {BAR}).")
-    elif report.candidates or (blind and report.outcome is Outcome.NONE):
-        of = "Of the open issues none" if blind else "None"
-        click.echo(f"  {of} is likely enough for the bot to name it of its own accord (min_confidence {BAR}).")
+        click.secho(f"The bot would name {alone}:", bold=True)
+        for candidate in bots:
+            _show_candidate(candidate)
+    elif report.outcome is not Outcome.INCONCLUSIVE:
+        click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
+    own = {(one.repo, one.kind, one.number) for one in bots}
+    others = [one for one in report.candidates if (one.repo, one.kind, one.number) not in own]
+    if others:
+        click.secho(f"\n{_asked_for(report, include_closed)}:", bold=True)
+        for candidate in others:
+            _show_candidate(candidate)
     if blind:
-        click.echo(f"  The bot looks at closed issues too: doppel find {report.repo}#{report.number} --include-closed")
+        click.echo(f"\nThe bot looks at closed issues too: doppel find {report.repo}#{report.number} --include-closed")
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
@@ -181,9 +180,15 @@ def show(report: Report, bots: Sequence[Candidate], *, indexed: bool, include_cl
         click.secho(f"  {_clean(problem)}", fg="yellow")
 
 
-def _show_candidate(candidate: Candidate, mark: str) -> None:
+def _asked_for(report: Report, include_closed: bool) -> str:
+    """What the options ask for besides, in words."""
+    which = "issues" if include_closed else "open issues"
+    return f"Other {which}, with titles at least {report.threshold:.0%} alike" if report.threshold else f"Other {which}"
+
+
+def _show_candidate(candidate: Candidate) -> None:
     chance = "" if candidate.confidence is None else f"{candidate.confidence:4.0%}  "
-    click.secho(f"{mark} {chance}#{candidate.number:<6} ", bold=True, nl=False)
+    click.secho(f"  {chance}#{candidate.number:<6} ", bold=True, nl=False)
     state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
     click.echo(f"{_clean(candidate.title)}  ({state}; titles {candidate.similarity:.0%} alike)")
     if candidate.also:

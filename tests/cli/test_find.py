@@ -85,34 +85,39 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["find", *arguments], catch_exceptions=False)
 
 
-def test_what_the_bot_would_name_is_marked() -> None:
-    shown = run("acme/app#40").stdout
-    (line,) = [line for line in shown.splitlines() if "#3 " in line]
-    assert line.startswith("* ") and "Crash while exporting" in line
+NAMED = f"of its own accord (min_confidence {BAR})"
+
+
+def parts(shown: str) -> tuple[str, str]:
+    """What the bot would name, and what else was asked for, which comes after it."""
+    answer = shown.partition("\nAsked (")[0]
+    named, _, others = answer.partition("\nOther ")
+    return named, others
+
+
+def test_what_the_bot_would_name_comes_first() -> None:
+    named, others = parts(run("acme/app#40").stdout)
+    assert f"The bot would name {NAMED}:" in named
+    assert "#3 " in named and "Crash while exporting" in named
     # 41 is later than 40, which the bot would not name as the earlier report.
-    assert not any(line.startswith("*") for line in shown.splitlines() if "#41 " in line)
-    assert f"* likely enough for the bot to name it of its own accord (min_confidence {BAR})." in shown
+    assert others.startswith("open issues, with titles at least 30% alike:")
+    assert "#41 " in others and "#41 " not in named and "#3 " not in others
     # Titles that are alike make candidates by F2's defaults, which the bot alone would say nothing about.
-    weak = run("acme/app#5", "--threshold", "0.1", "--include-closed").stdout
-    assert "None is likely enough for the bot" in weak and "\n* " not in weak
+    weak, others = parts(run("acme/app#5", "--threshold", "0.1", "--include-closed").stdout)
+    assert f"The bot would name none {NAMED}." in weak and " #" not in weak
+    assert others.startswith("issues, with titles at least 10% alike:")
 
 
 def test_of_issues_that_were_not_asked_for_nothing_is_claimed() -> None:
     blind = run("acme/app#43").stdout
     assert "#42 " not in blind
-    assert (
-        f"Of the open issues none is likely enough for the bot to name it of its own accord (min_confidence {BAR})."
-        in blind
-    )
+    assert f"Of the open issues the bot would name none {NAMED}." in blind
     assert "The bot looks at closed issues too: doppel find acme/app#43 --include-closed" in blind
     assert "Asked (GitHub's search; this host has no complete index of acme/app):" in blind
     # Other titles than --threshold wants are judged all the same: GitHub was asked for them.
-    added = run("acme/app#43", "--include-closed").stdout
-    listed, _, besides = added.partition("Not asked for, but the bot")
-    assert "#42 " not in listed
-    (line,) = [line for line in besides.splitlines() if "#42 " in line]
-    assert line.startswith("* ")
-    assert "None is likely" not in added and "none is likely" not in added
+    named, others = parts(run("acme/app#43", "--include-closed").stdout)
+    assert f"The bot would name {NAMED}:" in named and "#42 " in named
+    assert "#42 " not in others
     assert "#42 " not in run("acme/app#43", "--json").stdout
 
 
@@ -165,8 +170,7 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(
     assert "different ones and" in shown
     assert "Asked (this host's index of acme/app):" in shown
     # The index holds what is closed, too.
-    _, _, besides = run("acme/app#43").stdout.partition("Not asked for, but the bot")
-    assert "\n* " in besides and "#42 " in besides
+    assert "#42 " in parts(run("acme/app#43").stdout)[0]
     data = json.loads(run("acme/app#40", "--json", "--source", "full-text").stdout)
     assert [run["source"] for run in data["queries"]] == ["full-text"]
     assert all("full-text" in one["sources"] for one in data["candidates"])
