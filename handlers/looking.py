@@ -32,14 +32,27 @@ def recheck(ask: Ask, command: Command) -> Answer:
 
 
 def explain(ask: Ask, command: Command) -> Answer:
-    """`explain #N`: how that issue compares with this one, whether it was shown or not."""
+    """`explain #N`: how that issue compares with this one, whether it was shown or not.
+
+    How far one stands out depends on the others. So those that came later are left out, as they are when the comment
+    is written; else everybody who reports the same thing afterwards would make it unlikelier in the answer. Of a later
+    issue nothing was said before.
+    """
     other = other_issue(ask, command)
     if isinstance(other, Answer):
         return other
-    finder = finder_for(ask.visit, ask.issue)
-    report = finder.find(ask.issue, threshold=0.0, max_candidates=_LOOKED_THROUGH, state="all")
+    visit, earlier = ask.visit, other.number < ask.issue.number
+    finder = finder_for(visit, ask.issue)
+    report = finder.find(
+        ask.issue,
+        threshold=0.0,
+        max_candidates=_LOOKED_THROUGH,
+        state="all",
+        earlier_only=earlier,
+        duplicates=visit.services.store.verdicts.originals(visit.repository.id),
+    )
     found = next((one for one in report.candidates if one.own and one.number == other.number), None)
-    compared = found or finder.compare(ask.issue, other)
+    compared = found or finder.compare(ask.issue, other, earlier_only=earlier)
     return Answer(True, render_explanation(report, compared, ask.visit.place, ask.replies.say))
 
 

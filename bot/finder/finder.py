@@ -160,9 +160,9 @@ class Finder:
         indexed = self._matcher is not None
         return gather(self._github, self._further, self._words, self._settings, target, state, words, indexed=indexed)
 
-    def compare(self, target: Issue, other: Issue) -> Candidate:
+    def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
         """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""
-        with self._looking(target, Wish()) as look:
+        with self._looking(target, Wish(earlier_only=earlier_only)) as look:
             matches = [] if look is None else look.judge((), also=[other.number])
             if matches:
                 confidence, reasons = matches[0].confidence, said(matches[0])

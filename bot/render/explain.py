@@ -30,7 +30,7 @@ def explain(report: Report, candidate: Candidate, place: Place, say: Words) -> s
     ]
     asked = [query_line(query, say) for query in report.queries if query.source in candidate.sources]
     if asked:
-        blocks += [say.explain_queries(), bullets(asked)]
+        blocks += [sentence(say.explain_queries()), bullets(asked)]
     # Where a source failed, that no search found the issue says little (F9).
     blocks.append(problems_block(report.problems, say))
     return "\n\n".join(filter(None, blocks))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.e2e.harness import Doppel
+from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
@@ -83,6 +85,24 @@ def test_c4_explain_an_issue_that_was_shown_and_one_that_was_not(pair: Doppel) -
     text = pair.said(2)[2]
     assert "None of the searches found it" in text
     assert pair.reactions(comment) == ["eyes", "+1"]
+
+
+def test_c4_explain_says_what_the_comment_said_however_many_report_it_afterwards(pair: Doppel) -> None:
+    (said,) = percentages(pair)
+    for number in range(3):
+        assert pair.said(pair.open(*AGAIN, author=f"later-{number}").number)
+    pair.write(2, "/duplicates explain #1")
+    assert abs(percentages(pair)[1] - said) <= 10
+    # Of what came later nothing was said before, and it is compared with everything.
+    pair.write(2, "/duplicates explain #3")
+    assert percentages(pair)[2] > 20
+    assert len(pair.said(2)) == 3
+
+
+def percentages(doppel: Doppel) -> list[int]:
+    """The probabilities that the bot's comments on #2 name."""
+    bodies = [said.body for said in doppel.sim.issue(doppel.repo, 2).comments if said.author.login == BOT]
+    return [int(told) for body in bodies for told in re.findall(r"the same \((\d+)%\)", body)]
 
 
 def test_c4_not_rejects_a_pair_for_good_in_both_directions(pair: Doppel) -> None:

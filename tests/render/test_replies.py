@@ -131,7 +131,7 @@ EXPLAINED = f"""\
 - Same error text: RangeError
 - Found by: GitHub's search, the index of meanings
 
-what was asked there:
+What was asked there:
 
 - `repo:acme/app is:issue crash paste` – 12 results (GitHub's search)"""
 
