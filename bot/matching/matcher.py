@@ -19,7 +19,7 @@ from bot.index.vectors import Vectors
 from bot.matching import features
 from bot.matching.evidence import Evidence, Witness, as_written
 from bot.matching.features import Pool
-from bot.matching.model import Model, shipped_model
+from bot.matching.model import Model, copies, shipped_model
 from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
@@ -139,8 +139,7 @@ class Look:
         values = features.features(self._question, candidates, rarity)
         others = features.by_others(self._question, candidates)
         own = features.by_author(self._question, candidates)
-        copies = others & (values[:, features.NAMES.index("words_shared")] >= features.COPY)
-        another = self._another(candidates, copies)
+        another = self._another(candidates, others & copies(values))
         witness = Witness(self._question, *self._text, rarity)
         model = self._model or shipped_model()
         judged = model.judge(values, there, others, own, another, self._question.total, witness.vague)

@@ -30,8 +30,10 @@ _DIGITS = 5
 # a few copies of one text come from a form that nobody filled in.
 _COPY_CONFIDENCE, _FEW_COPIES = 0.25, 2
 # Word for word the same by the same person, and more than a line: sent twice. Of twelve such in golang-go and Rust
-# eight are marked as duplicates. `length` is of a title and a sentence.
-_TWICE, _TWICE_LENGTH, _TWICE_CONFIDENCE = 0.999, np.log1p(20.0), 0.5
+# eight are marked as duplicates.
+_WORD_FOR_WORD, _TWICE_CONFIDENCE = 0.999, 0.5
+# In `length`: a title and a sentence.
+_A_LINE = np.log1p(20.0)
 # A title that differs by its number alone, or by a word in one place, is meant to be another one.
 _ANOTHER_CONFIDENCE = 0.1
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
@@ -126,24 +128,36 @@ def bounds(
 ) -> tuple[Floats, Floats]:
     """The least and the most that each probability can be, whatever the model says; both set by hand.
 
-    A copy by another author has at least .25. One author's copy is no such case: people file series of issues from one
-    text, and empty forms. Only what the same person has sent twice, word for word, has at least .5. At most .1 has what
-    the titles call another one, and where one of the two says next to nothing: what they share is next to nothing then.
-    The same holds for all candidates of a `vague` question, which has words but says nothing by them, and for a common
-    word that two issues of a small repository share.
+    A copy by another author (`copies`) has at least .25. One author's copy is no such case: people file series of
+    issues from one text, and empty forms. Only what the same person has sent twice, word for word, has at least .5. At
+    most .1 has what the titles call another one, and where one of the two says next to nothing: what they share is next
+    to nothing then. The same holds for all candidates of a `vague` question, which has words but says nothing by them,
+    and for a common word that two issues of a small repository share.
     """
     column = {name: values[:, place] for place, name in enumerate(features.NAMES)}
-    copy = column["words_shared"] >= features.COPY
+    few = (column["words_shared"] >= features.COPY).sum() <= _FEW_COPIES
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
     little |= vague
     if total < features.SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= shares < _NO_MORE_THAN_A_WORD
     most = np.minimum(np.where(little, _LITTLE_CONFIDENCE, 1.0), np.where(another, _ANOTHER_CONFIDENCE, 1.0))
-    raised = ~little & (copy.sum() <= _FEW_COPIES)
-    twice = own & (np.minimum(column["words_shared"], column["titles"]) >= _TWICE) & (column["length"] >= _TWICE_LENGTH)
-    least = np.where(twice, _TWICE_CONFIDENCE, np.where(copy & others, _COPY_CONFIDENCE, 0.0))
+    raised = ~little & few
+    twice = own & (np.minimum(column["words_shared"], column["titles"]) >= _WORD_FOR_WORD)
+    twice &= column["length"] >= _A_LINE
+    least = np.where(twice, _TWICE_CONFIDENCE, np.where(copies(values) & others, _COPY_CONFIDENCE, 0.0))
     return np.minimum(np.where(raised, least, 0.0), most), most
+
+
+def copies(values: Floats) -> Booleans:
+    """Which candidates have the question's text, as far as that tells anything.
+
+    A line is soon the same, "please add this" or "see the log", and a task of a series has one for all: it is a copy
+    only under the same title.
+    """
+    shared, titles, length = (values[:, features.NAMES.index(name)] for name in ("words_shared", "titles", "length"))
+    told = (length >= _A_LINE) | (titles >= _WORD_FOR_WORD)
+    return np.asarray((shared >= features.COPY) & told, dtype=np.bool_)
 
 
 @cache

@@ -70,6 +70,26 @@ def least_of(values: np.ndarray, *, others: bool = False, own: bool = False) -> 
     return list(bounds(values, *given, 1_000)[0].tolist())
 
 
+def test_a_line_is_copied_only_under_the_same_title() -> None:
+    """"Please add this" and "see the log" are soon the same."""
+    values = copies(1)
+    values[:, NAMES.index("length")] = 2.5
+    assert least_of(values, others=True) == [0.25]
+    values[:, NAMES.index("titles")] = 0.5
+    assert least_of(values, others=True) == [0]
+    values[:, NAMES.index("length")] = 4
+    assert least_of(values, others=True) == [0.25]
+
+
+TASK = "Please replace the old logger, as agreed"
+
+
+def test_a_series_with_one_line_for_all_is_told_by_its_titles_whoever_files_it(index: Index) -> None:
+    fill(index, an_issue(20, "Move the scanner to the new logger", TASK, author="boje", days=100))
+    next_one = an_issue(30, "Move the uploader to the new logger", TASK, author="tonje", days=101)
+    assert judged(index, next_one)[20].confidence <= 0.1
+
+
 @pytest.mark.parametrize(("name", "value"), [("words_shared", 0.99), ("titles", 0.9), ("length", 2.9)])
 def test_what_one_author_has_sent_twice_is_word_for_word_the_same_and_more_than_a_line(name: str, value: float) -> None:
     values = copies(1)
