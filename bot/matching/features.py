@@ -124,8 +124,14 @@ class Rarity:
     average_length: float
 
     @classmethod
-    def of(cls, view: View) -> Rarity:
-        return cls(view.count, {name: view.frequencies(name) for name in FIELDS}, view.average_length("words"))
+    def of(cls, view: View, without: int = 0) -> Rarity:
+        """`without` is an issue that is left out, if it is there: its own words are no evidence about it."""
+        counts = {name: view.frequencies(name) for name in FIELDS}
+        there = bool(view.issues([without]))
+        if there:
+            own = view.terms(np.array([without]), *FIELDS)
+            counts = {name: _less(counts[name], bag.terms) for name, bag in zip(FIELDS, own, strict=True)}
+        return cls(view.count - there, counts, view.average_length("words"))
 
     def __call__(self, field: str, terms: NDArray[Any]) -> Floats:
         """The rarity of each term, by its number; 1 for one that is new."""
@@ -143,6 +149,13 @@ class Rarity:
             often = np.flatnonzero(seen >= len(usual))
             rarity[often] = idf(total, seen[often]) / idf(total, np.zeros(1))
         return rarity
+
+
+def _less(counts: NDArray[np.int32], terms: NDArray[np.uint32]) -> NDArray[np.int32]:
+    """The counts without one issue that has these terms."""
+    left = counts.copy()
+    left[terms[terms < len(left)]] -= 1
+    return np.maximum(left, 0)
 
 
 @lru_cache(maxsize=16)

@@ -135,14 +135,14 @@ class Look:
         there, candidates = features.load(self._view, pool, self._question.vectors is not None)
         if not len(there):
             return []
-        rarity = features.Rarity.of(self._view)
+        rarity = features.Rarity.of(self._view, without=self._question.number)
         values = features.features(self._question, candidates, rarity)
         others = features.by_others(self._question, candidates)
         own = features.by_author(self._question, candidates)
         another = self._another(candidates, others & copies(values))
         witness = Witness(self._question, *self._text, rarity)
         model = self._model or shipped_model()
-        judged = model.judge(values, there, others, own, another, self._question.total, witness.vague)
+        judged = model.judge(values, there, others, own, another, rarity.total, witness.vague)
         order = judged.order
         told = zip(
             there[order].tolist(),
@@ -157,7 +157,8 @@ class Look:
     def compared(self) -> tuple[Integers, Floats]:
         """Its own candidates and their features, (candidates, features.NAMES): what models are learned from."""
         there, candidates = features.load(self._view, self._pool, self._question.vectors is not None)
-        return there, features.features(self._question, candidates, features.Rarity.of(self._view))
+        rarity = features.Rarity.of(self._view, without=self._question.number)
+        return there, features.features(self._question, candidates, rarity)
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; those that are not in the index are left out."""

@@ -18,7 +18,7 @@ class Question:
     """`known` are the text's terms by field, `vectors` those of its title, its text and both, (3, dimensions), or None.
 
     `created_at` is in seconds since 1970; `author` is empty where it is no person that is known; `reported` is how many
-    earlier issues the author has written; `total` is how many issues there are.
+    earlier issues the author has written.
     """
 
     number: int
@@ -28,7 +28,6 @@ class Question:
     created_at: float
     known: Mapping[str, Terms]
     vectors: Vectors | None
-    total: int
 
 
 def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> Question:
@@ -42,7 +41,6 @@ def pose(view: View, target: Issue, title: str, analysis: Analysis, pair: Vector
         created_at=target.created_at.timestamp(),
         known=view.look_up(analysis),
         vectors=None if pair is None or not view.vector_count else view.centred(pair),
-        total=view.count,
     )
 
 

@@ -87,10 +87,18 @@ def test_c4_explain_an_issue_that_was_shown_and_one_that_was_not(pair: Doppel) -
     assert pair.reactions(comment) == ["eyes", "+1"]
 
 
+def test_c4_explain_says_what_the_comment_said(pair: Doppel) -> None:
+    """By now the issue is in the index itself."""
+    pair.write(2, "/duplicates explain #1")
+    comment, explained = percentages(pair)
+    assert explained == comment
+    assert len(pair.said(2)) == 2
+
+
 def test_c4_explain_says_what_the_comment_said_however_many_report_it_afterwards(pair: Doppel) -> None:
     (said,) = percentages(pair)
     for number in range(3):
-        assert pair.said(pair.open(*AGAIN, author=f"later-{number}").number)
+        pair.said(pair.open(*AGAIN, author=f"later-{number}").number)
     pair.write(2, "/duplicates explain #1")
     assert abs(percentages(pair)[1] - said) <= 10
     # Of what came later nothing was said before, and it is compared with everything.

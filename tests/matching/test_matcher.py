@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
-from bot.index import Index, TextAnalyser
+from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Matcher, Model
 from bot.matching.evidence import as_written
 from bot.ranking.text import terms
@@ -32,6 +32,20 @@ def test_the_same_thing_in_similar_words_comes_first(index: Index) -> None:
     assert matches[0].confidence > 3 * matches[1].confidence
     confidences = [match.confidence for match in matches]
     assert confidences == sorted(confidences, reverse=True)
+
+
+def test_an_issues_own_words_are_no_evidence_about_it(index: Index) -> None:
+    """Who looks again at an issue that is in the index by now is told the same."""
+    fill(index)
+    target = an_issue(9, "Grey map", "I see the markers only; requests of tiles get 403 as the answer")
+
+    def told() -> list[float]:
+        with Matcher(index).looking(1, target) as look:
+            return [match.confidence for match in look.judge() if match.number <= 3]
+
+    before = told()
+    index.put(1, [IndexedIssue.of(target)])
+    assert told() == pytest.approx(before, abs=0.01)
 
 
 def test_what_weights_are_learned_from_needs_none(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
