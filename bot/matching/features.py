@@ -18,7 +18,7 @@ A term's rarity is its inverse document frequency divided by the largest that th
 | `ratio` | likeness of the titles' letters, words sorted (rapidfuzz) |
 | `same_topic` | 1 where both titles begin with the same `topic:`, -1 where with different ones |
 | `days` | log of the days between the two |
-| `within_a_day`, `within_a_week` | whether they are that close |
+| `within_a_day`, `within_a_week` | whether they are that close, unless they are known to be by two people |
 | `open` | whether the candidate is open |
 | `closed_days`, `lived_days` | log of the days since it was closed, and of those that it was open until then; else 0 |
 | `length`, `shorter` | log of the candidate's words, and by how much it is shorter than the question |
@@ -338,11 +338,13 @@ def _by_times(question: Question, pool: Pool, words_shared: Floats) -> dict[str,
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
     author = np.array([author == question.author for author in told["author"]]) & bool(question.author)
     author &= words_shared < COPY
+    # Who files related issues in a row is one person; others who come so soon may well have met the same thing.
+    in_a_row = ~by_others(question, pool)
     reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
         "days": np.log1p(days),
-        "within_a_day": (days < 1).astype(np.float64),
-        "within_a_week": (days < 7).astype(np.float64),
+        "within_a_day": (in_a_row & (days < 1)).astype(np.float64),
+        "within_a_week": (in_a_row & (days < 7)).astype(np.float64),
         "open": opened,
         "closed_days": since * (1 - opened),
         "lived_days": lived * (1 - opened),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import numpy as np
 import pytest
 import sqlalchemy as sa
@@ -12,7 +15,7 @@ from bot.matching import Match, Matcher
 from bot.matching.features import NAMES
 from bot.matching.model import bounds
 from bot.model import Issue
-from tests.matching.made import an_issue, fill
+from tests.matching.made import START, an_issue, fill
 
 
 def judged(index: Index, target: Issue) -> dict[int, Match]:
@@ -48,6 +51,23 @@ def test_what_one_author_files_in_a_row_is_a_series(index: Index, days: float) -
     assert same.score < other.score
 
 
+OUTAGE = "Since this morning nobody here can sign in: the page answers 502 after the password was typed"
+
+
+def test_who_meets_the_same_in_the_same_hour_is_no_series(index: Index) -> None:
+    """A series is one person's. Of somebody who is not known it may be."""
+    fill(index, an_issue(20, "Signing in fails with 502", OUTAGE, author="boje", days=100))
+
+    def first(author: str, days: float) -> float:
+        again = an_issue(30, "Cannot log in", "Bad gateway, 502, when I sign in with my password", author=author)
+        return judged(index, replace(again, created_at=START + timedelta(days=days)))[20].confidence
+
+    other = first("tonje", 100.02)
+    assert other > first("ghost", 100.02)
+    assert other > first("boje", 100.02)
+    assert other >= first("tonje", 110)
+
+
 def copies(count: int) -> np.ndarray:
     """Candidates that share every word with the question."""
     values = np.zeros((count, len(NAMES)))
@@ -71,7 +91,7 @@ def least_of(values: np.ndarray, *, others: bool = False, own: bool = False) -> 
 
 
 def test_a_line_is_copied_only_under_the_same_title() -> None:
-    """"Please add this" and "see the log" are soon the same."""
+    """ "Please add this" and "see the log" are soon the same."""
     values = copies(1)
     values[:, NAMES.index("length")] = 2.5
     assert least_of(values, others=True) == [0.25]
