@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.errors import Forbidden, NotFound
-from bot.events import Event
+from bot.events import Event, full_name
 from bot.services import Services
 
 logger = logging.getLogger(__name__)
@@ -56,11 +56,11 @@ class Router:
         handler = self._handlers.get((event.name, event.action))
         if handler is None:
             # A web process of another version queued it; the next release of this worker may know more.
-            logger.warning("%s.%s has no handler here", event.name, event.action)
+            logger.warning("%s has no handler here", full_name(event))
             return
         try:
             handler(event, services)
         except (NotFound, Forbidden) as refusal:
-            logger.warning("%s.%s on %s dropped: %s", event.name, event.action, event.partition, refusal)
+            logger.warning("%s on %s dropped: %s", full_name(event), event.partition, refusal)
         else:
-            logger.info("%s on %s handled", f"{event.name}.{event.action}".rstrip("."), event.partition)
+            logger.info("%s on %s handled", full_name(event), event.partition)

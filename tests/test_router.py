@@ -36,8 +36,11 @@ def test_c1_an_event_reaches_its_handler_and_the_log_has_a_line_of_it(caplog: py
 
 
 @pytest.mark.parametrize("error", [NotFound("read acme/app", 404, "Not Found"), Forbidden("read acme/app", 403, "No")])
-def test_what_is_out_of_reach_needs_no_work(error: Exception) -> None:
-    router(error, []).dispatch(PUSH, SERVICES)
+def test_what_is_out_of_reach_needs_no_work(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    seen: list[tuple[Event, Any]] = []
+    router(error, seen).dispatch(PUSH, SERVICES)
+    assert seen == [(PUSH, SERVICES)]
+    assert caplog.messages == [f"push on repository:5 dropped: {error}"]
 
 
 @pytest.mark.parametrize("error", [RateLimited("later", 5), Invalid("search", 422, "no"), KeyError("a fault of ours")])
@@ -46,8 +49,9 @@ def test_everything_else_is_for_the_queue(error: Exception) -> None:
         router(error, []).dispatch(PUSH, SERVICES)
 
 
-def test_an_event_of_another_version_is_left_aside() -> None:
+def test_an_event_of_another_version_is_left_aside(caplog: pytest.LogCaptureFixture) -> None:
     Router([]).dispatch(PUSH, SERVICES)
+    assert caplog.messages == ["push has no handler here"]
 
 
 def test_two_handlers_for_one_action_are_refused() -> None:

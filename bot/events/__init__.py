@@ -15,6 +15,7 @@ from bot.events.types import (
     RepositoryEvent,
     RepositorySummary,
     ScanEvent,
+    full_name,
 )
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "RepositorySummary",
     "ScanEvent",
     "from_json",
+    "full_name",
     "parse",
     "to_json",
 ]

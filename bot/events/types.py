@@ -211,6 +211,11 @@ Event = (
 )
 
 
+def full_name(event: Event) -> str:
+    """As GitHub's manual writes it: `issues.opened`, and `push`, which has no actions."""
+    return f"{event.name}.{event.action}".rstrip(".")
+
+
 @dataclass(frozen=True, slots=True)
 class Ignored:
     """A delivery that needs no work, with the reason. `unknown` marks events that nobody here ever heard of."""

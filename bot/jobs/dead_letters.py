@@ -8,7 +8,7 @@ from typing import Any
 
 from dbos import WorkflowStatus
 
-from bot.events import Event, InstallationEvent, from_json
+from bot.events import Event, InstallationEvent, from_json, full_name
 from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import Message
@@ -83,7 +83,7 @@ def _letter(row: WorkflowStatus, message: Message) -> DeadLetter:
     ended = row.status == GIVEN_UP[0] and str(row.error) != DIED
     return DeadLetter(
         delivery_id=message.delivery_id,
-        event=f"{event.name}.{event.action}".rstrip(".") if event else "unknown",
+        event=full_name(event) if event else "unknown",
         repository=None if event is None or isinstance(event, InstallationEvent) else event.repository.ref,
         attempts=message.failures + 1 if ended else 0,
         failed_at=(row.completed_at or 0) / 1000,

@@ -14,6 +14,7 @@ from bot.chores.reconciliation import RECONCILE_EVERY, reconcile
 from bot.chores.redelivery import RECOVER_EVERY, recover
 from bot.comments import CommentKeeper
 from bot.doctor import Wanted
+from bot.events import full_name
 from bot.indexing import LOOK_EVERY, Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job
@@ -61,7 +62,7 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     counts = CallCounts(services.github.tracker, lambda who, times: CALLS.labels(who).inc(times))
 
     def handle(job: Job) -> None:
-        name = f"{job.event.name}.{job.event.action}".rstrip(".")
+        name = full_name(job.event)
         with working_on(replace(current(), job=name)), span(name):
             try:
                 router.dispatch(job.event, replace(services, arrived=job.arrived))
