@@ -56,6 +56,8 @@ def test_c7_wrong_comments_raise_the_bar_above_them_and_no_further_than_is_said(
     further = [*wrong, Point(0.47, right=False, weight=1.0)]
     assert calibrate(further, USUAL).bar == 0.3, "one alone says too little of what is that probable"
     assert calibrate([*further, further[-1]], USUAL) == Calibration(0.5, Move.RISES, 0, 8)
+    disputed = [Point(0.32, right=right, weight=1.0) for right in (True, True, False, False)]
+    assert calibrate([*wrong * 5, *disputed], USUAL).bar == 0.3, "as many for it as against it there"
     right = [Point(0.42, right=True, weight=1.0)] * 6
     assert calibrate([*further, further[-1], *right], USUAL) == Calibration(0.3, Move.RISES, 0, 6)
 

@@ -102,6 +102,7 @@ def test_databases_are_looked_into(examine: Callable[..., Found], tmp_path: Path
     assert "hush" not in str(away)
 
 
+@pytest.mark.postgres
 def test_whether_postgresql_compares_vectors_is_told(
     examine: Callable[..., Found], new_database: Callable[[str], str], new_store: Callable[[str], str]
 ) -> None:

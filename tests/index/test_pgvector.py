@@ -19,6 +19,8 @@ from bot.store.engine import make_engine
 from bot.store.migrate import migrate
 from tests.index.conftest import HashingModel
 
+pytestmark = pytest.mark.postgres
+
 WANTED = {Kind.BOTH: 5, Kind.TITLE: 4, Kind.TEXT: 3}
 WORDS = [
     "window",

@@ -110,6 +110,14 @@ def test_r4_h2_labels_survive_the_merge_and_every_source_is_kept() -> None:
     assert fused[0].metadata == {"n": 1}
 
 
+def test_r4_what_only_one_of_the_sources_knows_is_kept() -> None:
+    bare = UnifiedRetrievalChunk("a", "", SourceType.WIKI, "[wiki: A]")
+    told = UnifiedRetrievalChunk("a", "text", SourceType.CODE, "[code: a]", "https://here", 0.25, created_at=NOW)
+    for pair in ((bare, told), (told, bare)):
+        (one,) = cross_corpus_rrf([RankedSourceList(chunk.source, [chunk]) for chunk in pair], now=NOW)
+        assert (one.text, one.source_url, one.vector_distance, one.created_at) == ("text", "https://here", 0.25, NOW)
+
+
 def test_r5_a_repetition_within_one_source_is_dropped_and_noted() -> None:
     words = " ".join(f"w{n}" for n in range(9))
     first, again = chunk("1", words), chunk("2", words.upper() + " tenth")

@@ -55,6 +55,11 @@ def test_f3_headings_in_code_and_of_the_template_do_not_count() -> None:
     assert extract_search_keywords("Crash", body, ["Steps to Reproduce"]) == "Crash Proxy"
 
 
+def test_f3_code_ends_at_a_fence_of_its_own_kind() -> None:
+    assert extract_search_keywords("Crash", "```\n## quoted\n```\n## Proxy\n") == "Crash Proxy"
+    assert extract_search_keywords("Crash", "```\n~~~\n## quoted\n```\n## Proxy\n") == "Crash Proxy"
+
+
 def test_f3_whole_words_up_to_200_characters() -> None:
     words = ["w" * 60 + str(n) for n in range(4)]
     assert extract_search_keywords(" ".join(words)) == " ".join(words[:3])

@@ -57,6 +57,20 @@ def test_f8_fallback_is_pairs_of_the_rarest_words() -> None:
     )
 
 
+def test_f8_fallback_is_made_of_the_title_and_of_the_body_only_where_that_says_nothing() -> None:
+    assert plan_queries(REPO, "crash login", "the dialog hangs", NOTHING).fallback == (
+        "repo:acme/app is:issue in:title,body crash login",
+    )
+    assert plan_queries(REPO, "the", "dialog hangs", NOTHING).fallback == (
+        "repo:acme/app is:issue in:title,body dialog hangs",
+    )
+
+
+def test_f8_no_query_has_more_operators_than_github_allows() -> None:
+    plan = plan_queries(REPO, " ".join(f"word{n}" for n in range(9)), "", NOTHING)
+    assert max(query.count(" OR ") for query in plan.queries) == 5
+
+
 def test_f8_no_query_twice_and_none_without_words() -> None:
     assert plan_queries(REPO, "login", "", NOTHING).queries == (
         "repo:acme/app is:issue in:title login",
