@@ -18,7 +18,7 @@ from bot.settings import Settings
 from bot.telemetry import tracing
 from bot.telemetry.tracing import configure_tracing, delivery_span, job_span, span, trace_to
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
