@@ -28,6 +28,10 @@ def make_file(path: Path) -> None:
 
 
 def close_to_others(path: Path) -> None:
-    """Give a file mode 0600 if it is there; one of another user, who has let this one in, keeps its mode."""
+    """Give a file mode 0600 if it is there; one of another user, who has let this one in, keeps its mode.
+
+    So does what is no file: a folder that was named in place of one is somebody's, and would be shut to all.
+    """
     with suppress(FileNotFoundError, PermissionError):
-        path.chmod(0o600)
+        if path.is_file():
+            path.chmod(0o600)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from bot.evaluation.keeping import KeptHistory
 from bot.model import RepoRef
@@ -55,6 +56,13 @@ def test_files_of_an_open_database_are_private_although_they_were_not(tmp_path: 
     assert second.counters.all() == {"one": 2}
     first.close()
     second.close()
+
+
+def test_a_folder_that_is_named_in_place_of_a_file_stays_open(tmp_path: Path) -> None:
+    (home := tmp_path / "home").mkdir(mode=0o755)
+    with pytest.raises(OperationalError):
+        prepare_databases(Settings(home=home, database_url=f"sqlite:///{home}"))
+    assert mode(home) == "0o755"
 
 
 def test_a_data_folder_that_doppel_makes_is_private(tmp_path: Path) -> None:
