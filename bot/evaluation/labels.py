@@ -45,7 +45,8 @@ def labels_of(rows: Sequence[Mapping[str, Any]]) -> Labels:
     naming the issue whose `duplicate_of` cannot be an id.
     """
     for row in rows:
-        if not isinstance(row.get("duplicate_of"), int | str | None):
+        of = row.get("duplicate_of")
+        if isinstance(of, bool) or not isinstance(of, int | str | None):
             raise UserError(f"duplicate_of of the issue {row['id']!r} is neither a number nor a string")
     parent: dict[Id, Id] = {row["id"]: row["id"] for row in rows}
 

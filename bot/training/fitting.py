@@ -73,8 +73,10 @@ def fit_probability(
 ) -> Fitted:
     """How probable each row is: logistic regression, each row counting as many as it stands for.
 
-    The intercept is not penalised: it carries how rare duplicates are.
+    The intercept is not penalised: it carries how rare duplicates are. Raises ValueError where all are, or none is.
     """
+    if same.min() == same.max():
+        raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")
     mean = np.average(rows, axis=0, weights=weight)
     scale = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weight)) + 1e-9
     inputs = np.hstack([np.clip((rows - mean) / scale, -_FAR, _FAR), np.ones((len(rows), 1))])

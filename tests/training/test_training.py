@@ -35,6 +35,7 @@ def labelled(tmp_path: Path) -> Path:
         ("index", {"duplicate_of": None}, "too few of their issues are known as duplicates"),
         ("search", {"duplicate_of": 99}, "too few of their issues are known as duplicates"),
         ("index", {"duplicate_of": [3]}, "duplicate_of of the issue 4 is neither a number nor a string"),
+        ("index", {"duplicate_of": True}, "duplicate_of of the issue 4 is neither a number nor a string"),
     ],
 )
 def test_what_keeps_files_from_teaching_is_said(
@@ -49,6 +50,15 @@ def test_what_keeps_files_from_teaching_is_said(
     assert says in str(result.exception)
     assert "issues.jsonl" in str(result.exception)
     assert not out.exists()
+
+
+@pytest.mark.processes
+def test_where_every_issue_is_a_duplicate_no_probability_can_be_learned(labelled: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) | {"duplicate_of": 0} for line in labelled.read_text(encoding="utf-8").splitlines()]
+    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    result = CliRunner().invoke(train, [str(labelled), "--out", str(tmp_path / "weights.json")])
+    assert isinstance(result.exception, UserError)
+    assert "all of the candidates that are looked at are the same issue" in str(result.exception)
 
 
 @pytest.mark.processes
