@@ -286,15 +286,17 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
 
 
 def _database_url(value: str, home: Path) -> str:
-    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver."""
-    if not value:
-        return f"sqlite:///{home / 'doppel.db'}"
+    return database_url(value) if value else f"sqlite:///{home / 'doppel.db'}"
+
+
+def database_url(value: str, name: str = "DATABASE_URL") -> str:
+    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver. `name` is what sets it."""
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
         return f"postgresql+psycopg://{rest}"
     if sep and scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
         return value
     raise SettingsError(
-        "DATABASE_URL: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH; leave it out for SQLite in "
-        "DOPPEL_HOME."
+        f"{name}: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH; leave it out for SQLite in "
+        f"{'DOPPEL_HOME' if name == 'DATABASE_URL' else 'a file that is deleted again'}."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 import traceback
 from difflib import get_close_matches
@@ -10,6 +11,7 @@ from typing import Any
 
 import click
 
+from bot.cli.ending import Ended
 from bot.errors import GitHubError, Retryable, UserError
 
 # Command name → module in this package and the one line that the overview shows; the module is not imported for it.
@@ -47,7 +49,7 @@ EXIT_CODES = {
     USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
     UNREACHABLE: "GitHub or the database could not be reached, or refused; trying again later may help.",
     FAULT: "A fault of Doppel's own.",
-    INTERRUPTED: "Interrupted by Ctrl-C.",
+    INTERRUPTED: "Interrupted by Ctrl-C; 143 where it was SIGTERM, and 129 where the terminal was closed.",
 }
 
 
@@ -78,6 +80,8 @@ class LazyGroup(click.Group):
         """Run the command; Ctrl-C ends it with the exit code that shells give for it."""
         try:
             return super().invoke(ctx)
+        except Ended as end:
+            _complain(f"ended by {signal.Signals(end.number).name}", 128 + end.number)
         except KeyboardInterrupt:
             _complain("interrupted", INTERRUPTED)
 

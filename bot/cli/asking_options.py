@@ -14,6 +14,7 @@ from bot.matching.model import Model as IndexModel
 from bot.ranking.model import Model as SearchModel
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.replay.asking import INDEX, SEARCH
+from bot.settings import database_url
 
 _INDEX = "index"
 SOURCES = (_INDEX, *INDEX, *SEARCH)
@@ -30,6 +31,11 @@ def read_sources(_context: click.Context, _option: click.Parameter, value: str) 
     if SEARCH[1] in names and SEARCH[0] not in names:
         raise click.BadParameter(f"{SEARCH[1]} needs {SEARCH[0]}")
     return names
+
+
+def read_store(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """The option `--store`, in the ways of writing it that DATABASE_URL knows."""
+    return database_url(value, "--store") if value else ""
 
 
 _OPTIONS = (
@@ -53,7 +59,11 @@ _OPTIONS = (
         help="Weights to rank with, made by `doppel train` [default: those that Doppel comes with].",
     ),
     click.option(
-        "--store", default="", metavar="URL", help="The database of the index [default: a file, deleted again]."
+        "--store",
+        default="",
+        metavar="URL",
+        callback=read_store,
+        help="The database of the index [default: a file, deleted again].",
     ),
     click.option("--jobs", type=click.IntRange(1), help="Processes that share the work [default: one a processor]."),
 )

@@ -18,8 +18,10 @@ from rich.text import Text
 
 from bot import settings as host
 from bot.cli.asking_options import asking_options, read_weights
+from bot.cli.ending import ended_in_order
 from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
+from bot.cli.shares import Share
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
@@ -41,7 +43,7 @@ _HOW_IT_IS_KNOWN = (
 @click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), help="Draw them into FILE.svg.")
 @click.option(
     "--min-confidence",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     default=None,
     show_default=f"{MIN_CONFIDENCE}; of a repository that this host knows, the one in force there",
     help="The threshold that is looked at first, as in .github/doppel.yml.",
@@ -51,7 +53,7 @@ _HOW_IT_IS_KNOWN = (
 @click.option(
     "--from",
     "warm",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     default=0.2,
     show_default=True,
     help="The share of issues that only arrive, before the first is judged.",
@@ -113,7 +115,7 @@ def evaluate(
         _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
         trial = trial.only(found) if answered_only else trial
     else:
-        with progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
+        with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
     result = trial.judge(found, _bar(source) if min_confidence is None else min_confidence)
     as_the_bot = answers is None and replace(asking, store="") == as_the_bot_asks()

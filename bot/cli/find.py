@@ -12,6 +12,7 @@ import click
 
 from bot import settings as host
 from bot.cli import UNREACHABLE
+from bot.cli.shares import Share
 from bot.config.keys import SOURCES
 from bot.config.model import MIN_CONFIDENCE, RepoConfig
 from bot.errors import NotFound, SettingsError, UserError
@@ -34,14 +35,14 @@ BAR = MIN_CONFIDENCE
 @click.argument("issue")
 @click.option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     default=0.3,
     show_default=True,
     help="The least similarity of titles; the bot has none.",
 )
 @click.option(
     "--min-confidence",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     help=f"The least probability that it is the same issue [default: none; the bot's own is {BAR}].",
 )
 @click.option("--limit", type=click.IntRange(1), default=10, show_default=True, help="The most candidates.")

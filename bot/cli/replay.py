@@ -10,7 +10,9 @@ import click
 from rich.console import Console
 
 from bot.cli.asking_options import asking_options, read_weights
+from bot.cli.ending import ended_in_order
 from bot.cli.progress import progress_bar
+from bot.cli.shares import Share
 from bot.errors import UserError
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.replay import Asking, choose, read_archive, replay_index, replay_search
@@ -22,7 +24,7 @@ from bot.replay import Asking, choose, read_archive, replay_index, replay_search
 @click.option(
     "--from",
     "warm",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     default=0.2,
     show_default=True,
     help="The share of issues that only arrive, before the first is asked about.",
@@ -37,7 +39,7 @@ from bot.replay import Asking, choose, read_archive, replay_index, replay_search
 @click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
 @click.option(
     "--threshold",
-    type=click.FloatRange(0, 1),
+    type=Share(0, 1),
     default=0.0,
     show_default=True,
     help="The least similarity of titles.",
@@ -73,6 +75,8 @@ def replay(
 
     The sources are those of an index (full-text, vectors; `index` stands for both), or GitHub's searches, simulated.
     """
+    if out.exists() and out.samefile(issues):
+        raise UserError(f"--out: {out} is the file of issues itself, which the answers would overwrite")
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
     asking = Asking(sources, top, threshold, relevance, read_weights(weights, sources), store, budget)
@@ -80,6 +84,7 @@ def replay(
     answered = 0
     try:
         with (
+            ended_in_order(),
             out.open("w", encoding="utf-8") as lines,
             progress_bar("Issues arriving", len(past), console) as (progress, task),
         ):
@@ -87,7 +92,8 @@ def replay(
             for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
                 if answer is not None:
                     candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]
-                    lines.write(json.dumps({"id": answer.id, "candidates": candidates}, ensure_ascii=False) + "\n")
+                    # In ASCII, since an id can hold what UTF-8 has no bytes for.
+                    lines.write(json.dumps({"id": answer.id, "candidates": candidates}) + "\n")
                     answered += 1
     except KeyboardInterrupt:
         console.print(f"{out} is unfinished: it holds {answered} of {len(asked)} answers", highlight=False)

@@ -20,6 +20,7 @@ from rich.text import Text
 from bot import settings as host
 from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
+from bot.cli.shares import Share
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
 from bot.scanning.groups import THRESHOLD
@@ -39,7 +40,7 @@ _FILE = 1
 @click.option("--include-closed", is_flag=True, help="Look through closed issues too, but for closed duplicates.")
 @click.option(
     "--confidence",
-    type=click.FloatRange(0.05, 1),
+    type=Share(0.05, 1),
     default=THRESHOLD,
     show_default=True,
     help="How likely every two of a group must be the same.",

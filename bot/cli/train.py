@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from bot.cli.ending import ended_in_order
 from bot.cli.progress import progress_bar
 from bot.errors import UserError
 
@@ -38,7 +39,7 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
 
     learn = over_index.learn if purpose == "index" else over_search.learn
     try:
-        with progress_bar("Issues looked at", None) as (progress, task):
+        with ended_in_order(), progress_bar("Issues looked at", None) as (progress, task):
             to_do = 0
 
             def advance(more: int, done: int) -> None:

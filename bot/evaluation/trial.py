@@ -5,7 +5,6 @@ The command line and the dashboard's background work both go this way.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,8 +37,6 @@ class Trial:
     def of(cls, rows: Sequence[tuple[Any, str]], *, warm: float, sample: int | None, seed: int) -> Trial:
         """The trial of `rows`, each with its place for error messages. Raises UserError where nothing can be judged."""
         issues = archive_of(rows)
-        if twice := [id for id, count in Counter(issue.id for issue in issues).items() if count > 1]:
-            raise UserError(f"{twice[0]!r} is the id of more than one issue")
         marked = labels.labels_of([row for row, _ in rows])
         if not marked.marked:
             raise NothingKnown("no issue is known to be a duplicate")

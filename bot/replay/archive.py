@@ -6,6 +6,7 @@ Only what was known when an issue arrived is read. `duplicate_of` and all other 
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +34,8 @@ class PastIssue:
 
 Archive = list[PastIssue]
 
+_GZIPPED = b"\x1f\x8b"
+
 
 def read_archive(path: Path) -> Archive:
     """All issues in order of arrival. Raises UserError naming the line that cannot be read."""
@@ -40,8 +43,17 @@ def read_archive(path: Path) -> Archive:
 
 
 def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
-    """The same from rows with the place where each stands. Raises UserError naming the place of a wrong one."""
-    issues = [_issue(row, place) for row, place in rows]
+    """The same from rows with the place where each stands. Raises UserError naming the place of a wrong one.
+
+    An id belongs to one issue: of two that share it no answer could say which is meant.
+    """
+    issues, places = [], dict[int | str, str]()
+    for row, place in rows:
+        issue = _issue(row, place)
+        if issue.id in places:
+            raise UserError(f"{place}: {issue.id!r} is the id of more than one issue, see {places[issue.id]}")
+        places[issue.id] = place
+        issues.append(issue)
     # Issues of one second keep the order of their ids; numbers are compared as numbers, which padding does.
     return sorted(issues, key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
 
@@ -49,16 +61,19 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
     """The lines of a file as they stand, with their places.
 
-    Raises UserError for a file that cannot be read, naming the line where it is one that is not JSON.
+    Whether it is compressed is seen by how it begins, since a pipe has no name that could say so. Raises UserError for
+    a file that cannot be read, naming the line where it is one that is not JSON.
     """
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-            for count, line in enumerate(lines, 1):
+        with path.open("rb") as raw:
+            plain = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIPPED else raw
+            # What editors on Windows put before a text is no part of it.
+            for count, line in enumerate(io.TextIOWrapper(plain, encoding="utf-8-sig"), 1):
                 if line.strip():
                     place = f"{path}, line {count}"
                     try:
                         row = json.loads(line)
-                    except ValueError as problem:
+                    except (ValueError, RecursionError) as problem:
                         raise UserError(f"{place}: not JSON: {problem}") from None
                     yield row, place
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as problem:
@@ -76,8 +91,8 @@ def _issue(row: Any, place: str) -> PastIssue:
             id=row["id"],
             title=str(row.get("title") or ""),
             body=str(row.get("body") or ""),
-            created_at=_time(row["created_at"]),
-            closed_at=_time(closed) if closed else None,
+            created_at=_time("created_at", row["created_at"]),
+            closed_at=_time("closed_at", closed) if closed else None,
             author=str(row.get("author") or NOBODY),
             labels=tuple(_label(label) for label in row.get("labels") or ()),
         )
@@ -91,6 +106,12 @@ def _label(label: Any) -> str:
     return str(label["name"] if isinstance(label, Mapping) else label)
 
 
-def _time(text: Any) -> datetime:
-    moment = datetime.fromisoformat(str(text))
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _time(field: str, text: Any) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        # At both ends of the calendar there are moments that cannot be kept as seconds since 1970.
+        datetime.fromtimestamp(moment.timestamp(), UTC)
+        return moment
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{field} is {text!r}, which is no time like 2024-01-31T12:00:00Z") from None

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 
 from bot.blas import one_thread_each
 from bot.embedding import choose_embedder
-from bot.errors import DoppelError
+from bot.errors import DoppelError, Unavailable
 from bot.finder import Finder, FinderSettings
 from bot.index import Index, TextAnalyser
 from bot.index.ephemeral import ephemeral_index
@@ -29,9 +29,11 @@ from bot.matching import Matcher
 from bot.matching.model import Model
 from bot.replay.archive import PastIssue
 from bot.replay.asking import Asking
+from bot.replay.failing import telling
 from bot.replay.github import ReplayGitHub
 from bot.replay.mirror import Mirror
 from bot.replay.remembering import Remembering
+from bot.replay.rooms import new_room, put_away
 from bot.replay.running import Answered, FutureLeak, replay
 from bot.sources.choosing import only
 from bot.store.engine import make_engine
@@ -39,9 +41,6 @@ from bot.store.migrate import migrate
 
 #: Fewer arrivals are not worth a process, which takes a second to start and must read all that came before.
 LEAST_SEGMENT = 500
-
-# Ids of repositories that GitHub never gives out, so that a database that is named may hold others.
-_FIRST_REPO = -1_000
 
 
 def replay_index(
@@ -57,11 +56,12 @@ def replay_index(
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
+    room = new_room()
     for _ in range(first):
         advance()
         yield None
     if count == 1:
-        for answer in _segment(issues, first, frozenset(asked), asking, _FIRST_REPO, None):
+        for answer in _segment(issues, first, frozenset(asked), asking, room, None):
             advance()
             yield answer
         return
@@ -76,7 +76,7 @@ def replay_index(
         with one_thread_each():
             for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
                 places = frozenset(place for place in positions if start <= place < end)
-                segments.append(_Process(end - start, start, places, asking, part, home))
+                segments.append(_Process(end - start, start, places, asking, room - part, home))
         for segment, end in zip(segments, ends, strict=True):
             segment.give(issues[:end])
         for segment in segments:
@@ -102,7 +102,7 @@ def _end(segments: Sequence[_Process], store: str) -> None:
 def _segment(
     issues: Sequence[PastIssue], start: int, asked: Collection[int], asking: Asking, repo_id: int, within: Path | None
 ) -> Iterator[Answered | None]:
-    with _index(asking.store, repo_id, within) as index:
+    with telling(asking.store), _index(asking.store, repo_id, within) as index:
         github = ReplayGitHub(searchable=False)
         model = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
@@ -123,7 +123,7 @@ def _index(store: str, repo_id: int, within: Path | None) -> Iterator[Index]:
         migrate(engine)
         # Figures must not depend on how many processes there are, or on the database.
         index = Index(engine, TextAnalyser(), embedder, pgvector=False)
-        index.forget(repo_id)
+        put_away(index, engine)
         try:
             yield index
         finally:
@@ -142,11 +142,13 @@ def _engine(store: str) -> Iterator[sa.Engine]:
 class _Process:
     """A segment in a process of its own. What it answers comes through a pipe; `arrived` is what is not taken yet."""
 
-    def __init__(self, count: int, start: int, asked: frozenset[int], asking: Asking, part: int, within: Path) -> None:
+    def __init__(
+        self, count: int, start: int, asked: frozenset[int], asking: Asking, repo_id: int, within: Path
+    ) -> None:
         # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
         context = multiprocessing.get_context("spawn")
         self.count = count
-        self.repo_id = _FIRST_REPO - part
+        self.repo_id = repo_id
         self.arrived: deque[Answered | Exception | None] = deque()
         self.pipe, there = context.Pipe()
         self._process = context.Process(
@@ -209,8 +211,8 @@ def _run(there: Connection, start: int, asked: frozenset[int], asking: Asking, r
     try:
         for answer in _segment(there.recv(), start, asked, asking, repo_id, within):
             there.send(answer)
-    except FutureLeak as leak:
-        there.send(leak)
+    except (FutureLeak, Unavailable) as known:
+        there.send(known)
     except Exception as failure:
         # In words: not every error can be sent.
         there.send(DoppelError(f"{type(failure).__name__}: {failure}"))

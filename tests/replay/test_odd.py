@@ -1,0 +1,213 @@
+"""`doppel replay` with files, databases and ends that nobody wishes for: nothing is lost, mixed up or left behind."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+
+from bot.cli.evaluate import evaluate
+from bot.cli.replay import replay as command
+from bot.errors import SettingsError, Unavailable, UserError
+from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.replay import Asking, PastIssue, indexed, read_archive, replay_index
+from bot.replay.rooms import ABANDONED
+from bot.store.engine import make_engine
+from bot.store.index_tables import indexed_issues
+from bot.store.migrate import migrate
+
+WORDS = ["login", "proxy", "export", "font", "menu", "panic", "socket", "linker", "cache", "token", "upload", "image"]
+
+
+def row(number: int, **more: Any) -> dict[str, Any]:
+    title = f"{WORDS[number % 12]} {WORDS[number * 5 % 11]} fails"
+    moment = f"2024-01-{1 + number // 24:02}T{number % 24:02}:00:00Z"
+    return {"id": number, "title": title, "body": f"See {WORDS[number % 7]}", "created_at": moment} | more
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["issues", "issues.jsonl.gz"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_a_file_is_read_by_what_is_in_it_not_by_its_name(name: str, packed: bool, mark: bytes, tmp_path: Path) -> None:
+    path = tmp_path / name
+    text = mark + "".join(json.dumps(row(n)) + "\n" for n in range(3)).encode()
+    path.write_bytes(gzip.compress(text) if packed else text)
+    assert [one.id for one in read_archive(path)] == [0, 1, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have names")
+def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
+    os.mkfifo(path := tmp_path / "pipe")
+    data = gzip.compress(json.dumps(row(7)).encode())
+    writing = threading.Thread(target=path.write_bytes, args=(data,))
+    writing.start()
+    assert [one.id for one in read_archive(path)] == [7]
+    writing.join()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("[" * 100_000, "line 2: not JSON"),
+        ('{"id": 1, "created_at": null}', "line 2: created_at is None, which is no time like 2024-"),
+        ('{"id": 1, "created_at": 1700000000}', "line 2: created_at is 1700000000, which is no time"),
+        ('{"id": 1, "created_at": "2024-01-01", "closed_at": "soon"}', "line 2: closed_at is 'soon'"),
+        ('{"id": 1, "created_at": "0001-01-01T00:00:00+14:00"}', "line 2: created_at is '0001-"),
+        ('{"id": 1, "created_at": "9999-12-31T23:59:59-12:00"}', "line 2: created_at is '9999-"),
+        ('{"id": 1, "created_at": "9999-12-31T23:59:59.999999Z"}', "line 2: created_at is '9999-"),
+        ('{"id": 0, "created_at": "2024-01-01"}', "line 2: 0 is the id of more than one issue, see .*line 1"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(line: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl"
+    path.write_text(f"{json.dumps(row(0))}\n{line}\n", encoding="utf-8")
+    with pytest.raises(UserError, match=says):
+        read_archive(path)
+
+
+def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
+    issues = write(tmp_path / "issues.jsonl", [row(n) for n in range(9)])
+    (other := tmp_path / "other.jsonl").symlink_to(issues)
+    before = issues.read_bytes()
+    for out in (issues, other):
+        result = CliRunner().invoke(command, [str(issues), "--out", str(out)])
+        assert isinstance(result.exception, UserError) and "is the file of issues itself" in str(result.exception)
+    assert issues.read_bytes() == before
+
+
+def test_an_id_that_utf_8_cannot_hold_comes_back_as_it_was(tmp_path: Path) -> None:
+    issues = write(tmp_path / "issues.jsonl", [row(n, id=f"\ud83d{n}") for n in range(9)])
+    out = tmp_path / "out.jsonl"
+    CliRunner().invoke(command, [str(issues), "--out", str(out), "--from", "0.5"], catch_exceptions=False)
+    assert [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()] == [
+        f"\ud83d{n}" for n in range(4, 9)
+    ]
+
+
+@pytest.mark.parametrize("option", ["--from", "--threshold"])
+def test_nan_is_no_share(option: str, tmp_path: Path) -> None:
+    issues = write(tmp_path / "issues.jsonl", [row(0)])
+    result = CliRunner().invoke(command, [str(issues), "--out", str(tmp_path / "out"), option, "nan"])
+    assert result.exit_code == 2 and "nan is no number" in result.output
+    assert CliRunner().invoke(evaluate, [str(issues), "--min-confidence", "nan"]).exit_code == 2
+
+
+@pytest.mark.parametrize("url", ["nonsense", "mysql://u:hush@h/x", "sqlite://"])
+def test_a_database_of_no_kind_that_there_is_is_refused_without_its_password(url: str, tmp_path: Path) -> None:
+    issues = write(tmp_path / "issues.jsonl", [row(0)])
+    result = CliRunner().invoke(command, [str(issues), "--out", str(tmp_path / "out"), "--store", url])
+    assert isinstance(result.exception, SettingsError)
+    assert str(result.exception).startswith("--store: must be postgresql://") and "hush" not in str(result.exception)
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_database_that_fails_is_named_without_its_address(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexed, "LEAST_SEGMENT", 4)
+    issues = read_archive(write(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
+    for store, says in (
+        ("postgresql+psycopg://u:hush@127.0.0.1:1/x", r"^the database of --store failed \(OperationalError\)$"),
+        (f"sqlite:///{tmp_path}", r"^the database of --store failed \(OperationalError: unable to open .*\)$"),
+    ):
+        with pytest.raises(Unavailable, match=says):
+            list(replay_index(issues, range(9), Asking(store=store), jobs))
+
+
+def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_arguments: object) -> None:
+        raise sa.exc.OperationalError("INSERT", {}, Exception("secret"))
+
+    monkeypatch.setattr(Index, "put", full)
+    issues = read_archive(write(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
+    with pytest.raises(
+        Unavailable, match=r"the replay's index in .* failed \(OperationalError\); TMPDIR names another"
+    ):
+        list(replay_index(issues, range(5, 9), Asking()))
+
+
+def test_two_replays_in_one_database_do_not_take_each_other_s_issues_for_theirs(store_url: str, tmp_path: Path) -> None:
+    rows = [row(n) for n in range(40)]
+    one = read_archive(write(tmp_path / "one.jsonl", rows[:20]))
+    other = read_archive(write(tmp_path / "other.jsonl", rows[20:]))
+
+    def ids(issues: list[PastIssue]) -> list[Any]:
+        return list(replay_index(issues, range(20), Asking()))
+
+    asking = Asking(store=store_url)
+    taking_turns = zip(replay_index(one, range(20), asking), replay_index(other, range(20), asking), strict=True)
+    first, second = map(list, zip(*taking_turns, strict=True))
+    assert (first, second) == (ids(one), ids(other))
+
+
+def test_what_a_replay_that_was_killed_has_left_goes_with_the_next_one_a_day_later(
+    store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = make_engine(store_url)
+    migrate(engine)
+    # A host's own repository, and one of how replays were kept before.
+    for repo in (5, -1_000):
+        Index(engine, TextAnalyser()).put(repo, [IndexedIssue(1, "It is there")])
+
+    def repositories() -> set[int]:
+        with engine.connect() as connection:
+            return set(connection.execute(sa.select(indexed_issues.c.repo_id)).scalars())
+
+    issues = read_archive(write(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
+    killed = replay_index(issues, range(9), Asking(store=store_url))
+    for _ in range(4):
+        next(killed)
+    (left,) = repositories() - {5}
+    list(replay_index(issues, range(9), Asking(store=store_url)))
+    assert repositories() == {5, left}, "it may be under way"
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + ABANDONED + 1)
+    list(replay_index(issues, range(9), Asking(store=store_url)))
+    assert repositories() == {5}
+    killed.close()
+    engine.dispose()
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGHUP, 1)])
+def test_who_is_told_to_end_puts_everything_away(number: signal.Signals, jobs: int, tmp_path: Path) -> None:
+    (temporary := tmp_path / "tmp").mkdir()
+    issues = write(tmp_path / "issues.jsonl", [row(n % 600, id=n, body="It happens " * 50) for n in range(4_000)])
+    options = ["--out", str(tmp_path / "out.jsonl"), "--jobs", str(jobs)]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bot", "replay", str(issues), *options],
+        env=os.environ | {"TMPDIR": str(temporary), "DOPPEL_EMBEDDING_MODEL": "none"},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
+    try:
+        end = time.monotonic() + 300
+        while len(list(temporary.glob("**/index.db"))) < jobs:
+            assert running.poll() is None and time.monotonic() < end
+            time.sleep(0.02)
+        running.send_signal(number)
+        _, said = running.communicate(timeout=120)
+    finally:
+        running.kill()
+    assert running.returncode == 128 + number
+    assert "is unfinished: it holds" in " ".join(said.split())
+    assert said.endswith(f"doppel: ended by {number.name}\n")
+    assert list(temporary.iterdir()) == []
