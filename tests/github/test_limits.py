@@ -51,6 +51,14 @@ def test_g_else_a_minute_at_least_and_longer_each_time() -> None:
     assert waits == [60, 120, 240, 480, 960, 960, 960, 960]
 
 
+def test_clients_that_wait_for_the_same_thing_come_back_one_after_the_other() -> None:
+    limit = find_limit(Answer(403, {}, SECONDARY), now=NOW, resource="core", jitter=0.8)
+    assert limit is not None and limit.after == 72
+    early, late = (judge(Answer(502), jitter=jitter) for jitter in (0.0, 0.8))
+    assert isinstance(early, Retry) and isinstance(late, Retry)
+    assert late.after == pytest.approx(1.8 * early.after)
+
+
 def test_a_429_is_a_limit_whatever_it_says_and_a_403_only_if_it_says_so() -> None:
     assert find_limit(Answer(429), now=NOW, resource="core") is not None
     assert judge(Answer(403, {}, NO_PERMISSION)) == Ok()

@@ -44,3 +44,10 @@ def test_who_asks_much_buys_more_at_once_and_who_asks_seldom_little() -> None:
         idle.fill(turn * GOOD_FOR, FIRST)
         idle.spend(1)
     assert busy.wanting(now + GOOD_FOR, 1) == FIRST
+
+
+def test_what_is_left_is_spent_to_the_last_unit() -> None:
+    purse = Purse()
+    purse.fill(0.0, 3)
+    purse.spend(1)
+    assert (purse.wanting(0.0, 2), purse.wanting(0.0, 3)) == (0, 2 * FIRST)

@@ -68,6 +68,18 @@ def test_its_issues_are_as_far_apart_as_if_they_had_taken_as_long() -> None:
     assert kept.values[0].tolist() == pytest.approx(values[0].tolist())
 
 
+def test_a_whole_day_and_a_whole_week_are_not_within_it() -> None:
+    """As for issues that really are so far apart, whatever the last digits say."""
+    at = features.NAMES.index
+    days = np.array([0.1, 1 / 3, 0.5, 7 / 3, 2.3, 2.5])
+    one = arrival(10_000, [5] * len(days), [1] * len(days))
+    one.values[:, at("days")] = np.log1p(days)
+    one.values[:, at("within_a_day")], one.values[:, at("within_a_week")] = days < 1, days < 7
+    values = stretched(one.values, 3)
+    assert values[:, at("within_a_day")].tolist() == [1, 0, 0, 0, 0, 0]
+    assert values[:, at("within_a_week")].tolist() == [1, 1, 1, 0, 1, 0]
+
+
 @given(st.lists(st.integers(0, 999), min_size=1, max_size=30, unique=True), st.floats(0.01, 1.0), st.integers(0, 99))
 def test_a_smaller_repository_has_no_more_than_the_larger(back: list[int], share: float, seed: int) -> None:
     one = arrival(1_000, back, [int(place == 0) for place in range(len(back))])
