@@ -17,9 +17,10 @@ from bot.index.packing import Floats, Integers
 from bot.index.scoring import distinct
 from bot.index.vectors import Vectors
 from bot.matching import features
+from bot.matching.bounds import Compared, copies
 from bot.matching.evidence import Evidence, Witness, as_written
 from bot.matching.features import Pool
-from bot.matching.model import Model, copies, shipped_model
+from bot.matching.model import Model, shipped_model
 from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
@@ -142,7 +143,7 @@ class Look:
         another = self._another(candidates, others & copies(values))
         witness = Witness(self._question, *self._text, rarity)
         model = self._model or shipped_model()
-        judged = model.judge(values, there, others, own, another, rarity.total, witness.vague)
+        judged = model.judge(Compared(values, there, others, own, another, rarity.total, witness.vague))
         order = judged.order
         told = zip(
             there[order].tolist(),

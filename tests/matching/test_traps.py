@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from bot.embedding import WordLlama
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Match, Matcher
+from bot.matching.bounds import Compared, bounds
 from bot.matching.features import NAMES
-from bot.matching.model import bounds
 from bot.model import Issue
 from tests.matching.made import START, an_issue, fill
 
@@ -87,7 +87,7 @@ def least_of(values: np.ndarray, *, others: bool = False, own: bool = False) -> 
     """The least that each candidate has, all of which are by somebody else or by the same person."""
     count = len(values)
     given = np.full(count, others), np.full(count, own), np.zeros(count, bool)
-    return list(bounds(values, *given, 1_000)[0].tolist())
+    return list(bounds(Compared(values, np.arange(count), *given, 1_000))[0].tolist())
 
 
 def test_a_line_is_copied_only_under_the_same_title() -> None:

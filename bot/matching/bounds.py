@@ -1,0 +1,96 @@
+"""What is set by hand: between which bounds a probability stays, whatever the model has learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.index.packing import Floats, Integers
+from bot.matching import features
+
+Booleans = NDArray[np.bool_]
+
+# Set by hand, because labelled files hold next to none: copies by somebody else. Most of those few are not marked as
+# duplicates either (4 of golang-go's 43 are), so they are said to be likely enough to be shown, and not more. More than
+# a few copies of one text come from a form that nobody filled in.
+_COPY_CONFIDENCE, _FEW_COPIES = 0.25, 2
+# Word for word the same by the same person, and more than a line: sent twice. Of twelve such in golang-go and Rust
+# eight are marked as duplicates.
+_WORD_FOR_WORD, _TWICE_CONFIDENCE = 0.999, 0.5
+# In `length`: a title and a sentence.
+_A_LINE = np.log1p(20.0)
+# A title that differs by its number alone, or by a word in one place, is meant to be another one.
+_ANOTHER_CONFIDENCE = 0.1
+# Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
+# title, or six of a body.
+_LITTLE, _LITTLE_CONFIDENCE = np.log1p(6.5), 0.1
+# With fewer issues than `features.SMALL` a repository has no background to stand out from: whoever shares less than
+# this part of their words there shares a common one.
+_NO_MORE_THAN_A_WORD = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A pool of candidates as they are judged, a row each.
+
+    `values` are (candidates, features.NAMES), `numbers` the candidates' own. `others` are known to be by somebody else
+    than the question, `own` by the same person, and of `another` the titles say that it is another one. `total` is how
+    many issues there are; a question is `vague` that has words and says nothing by them.
+    """
+
+    values: Floats
+    numbers: Integers
+    others: Booleans
+    own: Booleans
+    another: Booleans
+    total: int
+    vague: bool = False
+
+    def of(self, rows: Integers) -> Compared:
+        """Some of its rows, in the order that is given."""
+        return replace(
+            self,
+            values=self.values[rows],
+            numbers=self.numbers[rows],
+            others=self.others[rows],
+            own=self.own[rows],
+            another=self.another[rows],
+        )
+
+
+def bounds(pool: Compared) -> tuple[Floats, Floats]:
+    """The least and the most that each probability can be.
+
+    A copy by another author (`copies`) has at least .25. One author's copy is no such case: people file series of
+    issues from one text, and empty forms. Only what the same person has sent twice, word for word, has at least .5. At
+    most .1 has what the titles call another one, and where one of the two says next to nothing: what they share is next
+    to nothing then. The same holds for all candidates of a vague question, and for a common word that two issues of a
+    small repository share.
+    """
+    column = {name: pool.values[:, place] for place, name in enumerate(features.NAMES)}
+    few = (column["words_shared"] >= features.COPY).sum() <= _FEW_COPIES
+    little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
+    little |= pool.vague
+    if pool.total < features.SMALL:
+        shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
+        little |= shares < _NO_MORE_THAN_A_WORD
+    most = np.minimum(np.where(little, _LITTLE_CONFIDENCE, 1.0), np.where(pool.another, _ANOTHER_CONFIDENCE, 1.0))
+    raised = ~little & few
+    twice = pool.own & (np.minimum(column["words_shared"], column["titles"]) >= _WORD_FOR_WORD)
+    twice &= column["length"] >= _A_LINE
+    copied = copies(pool.values) & pool.others
+    least = np.where(twice, _TWICE_CONFIDENCE, np.where(copied, _COPY_CONFIDENCE, 0.0))
+    return np.minimum(np.where(raised, least, 0.0), most), most
+
+
+def copies(values: Floats) -> Booleans:
+    """Which candidates have the question's text, as far as that tells anything.
+
+    A line is soon the same, "please add this" or "see the log", and a task of a series has one for all: it is a copy
+    only under the same title.
+    """
+    shared, titles, length = (values[:, features.NAMES.index(name)] for name in ("words_shared", "titles", "length"))
+    told = (length >= _A_LINE) | (titles >= _WORD_FOR_WORD)
+    return np.asarray((shared >= features.COPY) & told, dtype=np.bool_)
