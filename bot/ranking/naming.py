@@ -19,9 +19,11 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _INDENTED = re.compile(r"^(?: {4}|\t)[^\n]*$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
+# GitHub links what is emphasised, `_#12_`, and `gh-12` as well as `GH-12`.
 _REFERENCE = re.compile(
-    r"(?<![\w/#&.-])(?:(?P<repo>[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100})#|(?<!\w)(?:#|GH-))"
-    r"(?P<number>[1-9][0-9]{0,9})(?!\w)"
+    r"(?:(?<![\w/#&.-])|(?<=(?<!\w)_)|(?<=(?<!\w)__))"
+    r"(?:(?P<repo>[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100})#|#|[Gg][Hh]-)"
+    r"(?P<number>[1-9][0-9]{0,9})(?!_*[^\W_])"
 )
 
 
@@ -30,7 +32,7 @@ def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozense
 
     `host` is that of the pages of an Enterprise Server, whose addresses count as those of github.com do.
     """
-    if "#" not in text and "://" not in text and "GH-" not in text:
+    if "#" not in text and "://" not in text and "gh-" not in text.lower():
         return frozenset()
     seen = without_code(without_comments(text[:LONGEST].replace("\r\n", "\n")))
     here = str(repo).lower()

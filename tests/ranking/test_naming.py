@@ -19,6 +19,8 @@ HERE = RepoRef("Acme", "App")
     [
         ("Same as #12?", {"acme/app#12"}),
         ("(#12), #13. GH-14", {"acme/app#12", "acme/app#13", "acme/app#14"}),
+        ("gh-12: Gh-13 sigh-14 gh-15a", {"acme/app#12", "acme/app#13"}),
+        ("_#12_ and __#13__, *_#14_*; a_#15 #16_a", {"acme/app#12", "acme/app#13", "acme/app#14"}),
         ("see other/lib#7 and Acme/app#8", {"other/lib#7", "acme/app#8"}),
         ("https://github.com/acme/app/issues/12#issuecomment-1.", {"acme/app#12"}),
         ("[this](https://redirect.github.com/acme/app/pull/3)", {"acme/app#3"}),
@@ -61,6 +63,8 @@ def test_code_hides_names_and_never_makes_any(text: str) -> None:
         "https://" * 8_000,
         "a/" * 30_000,
         "A-" * 32_000,
+        "gh-1_" * 13_000,
+        "#1" + "_" * 65_000,
     ],
 )
 def test_a_hostile_text_is_read_in_linear_time(body: str) -> None:
