@@ -31,9 +31,15 @@ def collect_all(
     with one_thread_each(), context.Manager() as manager, ProcessPoolExecutor(mp_context=context) as pool:
         told: queue.Queue[tuple[int, int]] = manager.Queue()
         parts = [pool.submit(collect, path, _Telling(told)) for path in files]
-        while not (told.empty() and all(part.done() for part in parts)):
-            with suppress(queue.Empty):
-                progress(*told.get(timeout=_PATIENCE_SECONDS))
+        try:
+            while not (told.empty() and all(part.done() for part in parts)):
+                with suppress(queue.Empty):
+                    progress(*told.get(timeout=_PATIENCE_SECONDS))
+        except KeyboardInterrupt:
+            # Whoever finds nobody to tell stops, and puts away what it has made.
+            manager.shutdown()
+            pool.shutdown(cancel_futures=True)
+            raise
         return [arrival for part in parts for arrival in part.result()]
 
 

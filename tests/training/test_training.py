@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -90,3 +95,35 @@ def test_weights_are_learned_that_the_model_reads(
     assert made["made_from"] == ["issues.jsonl"]
     assert f"--for {purpose}" in made["made_by"]
     model.parse(out.read_text(encoding="utf-8"))
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(number: signal.Signals, tmp_path: Path) -> None:
+    (temporary := tmp_path / "tmp").mkdir()
+    rows = [
+        {"id": n, "title": f"It fails {n}", "body": f"part{n} " * 200, "created_at": f"{2000 + n // 300}-01-01"}
+        for n in range(6_000)
+    ]
+    rows[5_999]["duplicate_of"] = 1
+    issues = tmp_path / "issues.jsonl"
+    issues.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bot", "train", str(issues), "--out", str(tmp_path / "weights.json")],
+        env=os.environ | {"TMPDIR": str(temporary), "DOPPEL_EMBEDDING_MODEL": "none"},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
+    try:
+        end = time.monotonic() + 300
+        while not list(temporary.glob("**/index.db")):
+            assert running.poll() is None and time.monotonic() < end
+            time.sleep(0.02)
+        running.send_signal(number)
+        # The pipe is at its end when nobody who was started has it open any more.
+        _, said = running.communicate(timeout=30)
+    finally:
+        running.kill()
+    assert running.returncode == 128 + number, said
+    assert list(temporary.glob("doppel-*")) == []
