@@ -11,13 +11,13 @@ from bot.errors import Unavailable
 from bot.finder import Finder, FinderSettings
 from bot.github.repo import ThreadClient
 from bot.model import Issue, RepoRef
-from bot.ranking.naming import named_issues
-from bot.ranking.text import read
 from bot.report import Report
 from bot.sources import FULL_TEXT, Discussions, Siblings, Source
 from bot.store.words import Words
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
 from bot.telemetry.tracing import span
+from bot.text.naming import named_issues
+from bot.text.terms import read
 from handlers.visit import Visit
 
 

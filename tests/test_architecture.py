@@ -75,7 +75,7 @@ def test_the_pure_core_has_no_effects_and_no_clock() -> None:
         "bot.simulator",
     )
     others = ("githubkit", "httpx", "requests", "sqlalchemy", "dbos", "flask", "socket", "subprocess")
-    pure = ("bot.ranking", "bot.render", "bot.events", "bot.commands", "bot.config", "bot.words")
+    pure = ("bot.text", "bot.ranking", "bot.render", "bot.events", "bot.commands", "bot.config", "bot.words")
     assert crossings(pure, (*ours, *others, "logging", "os", "random", "time")) == {}
 
 

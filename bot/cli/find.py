@@ -17,10 +17,10 @@ from bot.config.keys import SOURCES
 from bot.config.model import MIN_CONFIDENCE, RepoConfig
 from bot.errors import NotFound, SettingsError, UserError
 from bot.model import IssueRef
-from bot.ranking.naming import named_issues
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Candidate, Outcome, Report
 from bot.settings import Settings
+from bot.text.naming import named_issues
 
 _SAYS = {
     Outcome.INCONCLUSIVE: "Nothing can be said: it could not be asked properly.",

@@ -13,7 +13,6 @@ from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words
 from bot.ranking.presenting import same_place
 from bot.ranking.query import StateFilter
 from bot.ranking.rarity import Rarity, WordStats
-from bot.ranking.text import read
 from bot.sources import (
     Answer,
     Discussions,
@@ -33,6 +32,7 @@ from bot.sources import (
 )
 from bot.sources.choosing import FURTHER_SEARCHES
 from bot.sources.vocabulary import RecentReader, make_acquaintance
+from bot.text.terms import read
 
 #: Hits whose texts are compared, best ranks first; what ranks lower is not worth the time.
 MOST_COMPARED = 200

@@ -1,4 +1,4 @@
-"""The analyser of this project: `bot.ranking.text` and `bot.ranking.codes` as fields of the index."""
+"""The analyser of this project: `bot.text.terms` and `bot.text.codes` as fields of the index."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from bot.index.analysis import Analysis, Field, counted
-from bot.ranking.codes import codes, message_terms
-from bot.ranking.text import BODY_READ, TITLE_READ, terms, without_noise
+from bot.text.codes import codes, message_terms
+from bot.text.terms import BODY_READ, TITLE_READ, terms, without_noise
 
 #: A word of the title counts like so many of the body.
 TITLE_WEIGHT = 3

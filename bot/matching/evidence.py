@@ -11,10 +11,10 @@ import numpy as np
 from bot.index import Bags, Terms
 from bot.matching.features import Pool, Rarity
 from bot.matching.question import Question
-from bot.ranking.codes import runs
-from bot.ranking.messages import error_messages
 from bot.ranking.reasons import TELLING, Spellings, Written, says_nothing, shared_message, shared_words
-from bot.ranking.text import is_unspaced, raw_words, terms_of, without_noise
+from bot.text.codes import runs
+from bot.text.messages import error_messages
+from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise
 
 
 @dataclass(frozen=True, slots=True)

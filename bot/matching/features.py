@@ -45,7 +45,7 @@ from bot.index.packing import Floats, Integers
 from bot.index.vectors import Kind, Vectors, products
 from bot.matching.question import Question
 from bot.model import NOBODY
-from bot.ranking.words import split_words
+from bot.text.words import split_words
 
 NAMES = (
     "bm25",

@@ -24,9 +24,9 @@ from bot.matching.model import Model, shipped_model
 from bot.matching.question import pose
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
-from bot.ranking.another import is_another, says_another
-from bot.ranking.swapping import siblings
 from bot.report import QueryRun
+from bot.text.another import is_another, says_another
+from bot.text.swapping import siblings
 
 # Words of the question that its report names, the rarest.
 _MOST_NAMED = 12

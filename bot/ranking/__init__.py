@@ -1,1 +1,1 @@
-"""The pure half of the finder: text in, numbers and orders out. No I/O, no clock, no logging in here."""
+"""The pure half of the finder: queries, likeness, orders, probabilities. No I/O, no clock, no logging in here."""

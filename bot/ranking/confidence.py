@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.ranking.rarity import Rarity
-from bot.ranking.text import Evidence
+from bot.text.terms import Evidence
 
 NAMES = (
     "lead",

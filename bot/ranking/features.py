@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.ranking.rarity import Rarity
-from bot.ranking.text import Evidence
+from bot.text.terms import Evidence
 
 NAMES = (
     "title_coverage",

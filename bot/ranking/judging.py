@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from bot.model import NOBODY, Issue
-from bot.ranking.another import is_another
 from bot.ranking.confidence import LEADERS, CloseComparison, Leader, bounds, standings
 from bot.ranking.features import NAMES, Comparison, Subject
-from bot.ranking.messages import error_messages
 from bot.ranking.model import Model
 from bot.ranking.rarity import Rarity, WordStats
 from bot.ranking.scoring import ScoredTitle, score_candidates
-from bot.ranking.text import read
+from bot.text.another import is_another
+from bot.text.messages import error_messages
+from bot.text.terms import read
 
 COVERAGES = slice(NAMES.index("title_coverage"), NAMES.index("reverse_coverage") + 1)
 _SECONDS_A_DAY = 86_400

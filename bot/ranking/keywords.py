@@ -9,15 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bot.ranking.words import split_words
+from bot.text.words import STOP_WORDS, split_words
 
-_COMMON = """
-the a an is are to for in on of and or with from by as at this that it be not do have will can should would add new use
-t s d m ll re ve don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn
-"""
-#: Words too common to search by, compared without case. The second line is what remains of contractions once
-#: the apostrophe has separated them (`doesn't` → `doesn`, `t`).
-STOP_WORDS = frozenset(_COMMON.split())
+__all__ = ["STOP_WORDS", "extract_search_keywords", "join_within"]
 
 MAX_TITLE_WORDS = 5
 MAX_HEADING_WORDS = 3

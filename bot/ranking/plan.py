@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 from bot.model import RepoRef
 from bot.ranking.keywords import MAX_LENGTH, extract_search_keywords, join_within
-from bot.ranking.messages import error_messages, searchable_phrase
 from bot.ranking.query import (
     MAX_OPERATORS,
     Scope,
@@ -32,7 +31,8 @@ from bot.ranking.query import (
     qualifiers,
 )
 from bot.ranking.rarity import Rarity
-from bot.ranking.text import TITLE_READ, is_unspaced, raw_words, terms_of, without_noise
+from bot.text.messages import error_messages, searchable_phrase
+from bot.text.terms import TITLE_READ, is_unspaced, raw_words, terms_of, without_noise
 
 DEFAULT_BUDGET = 4
 ALTERNATIVES = MAX_OPERATORS + 1

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from bot.model import RepoRef
-from bot.ranking.words import MARKS, split_words
+from bot.text.words import MARKS, split_words
 
 #: GitHub docs, "Limitations on query length".
 MAX_OPERATORS = 5

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from bot.ranking.codes import runs
-from bot.ranking.messages import error_messages, in_common
 from bot.ranking.rarity import Rarity
-from bot.ranking.text import is_unspaced, raw_words, terms_of, without_noise
+from bot.text.codes import runs
+from bot.text.messages import error_messages, in_common
+from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise
 
 MOST_NAMED = 5
 #: Below this rarity a shared word says nothing: of a thousand issues every twelfth or so has it.

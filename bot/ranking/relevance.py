@@ -10,7 +10,7 @@ from bot.model import Issue
 from bot.ranking.bm25 import Text, bm25, bm25f, bm25plus, inverse_document_frequency
 from bot.ranking.rarity import Rarity, WordStats
 from bot.ranking.similarity import dice_sorensen
-from bot.ranking.text import TITLE_READ, read, terms, without_noise
+from bot.text.terms import TITLE_READ, read, terms, without_noise
 
 
 class Relevance(StrEnum):

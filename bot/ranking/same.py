@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz
 
-from bot.ranking.github_urls import normalize_url, thing_at
+from bot.text.github_urls import normalize_url, thing_at
 
 ALIKE = 0.95
 

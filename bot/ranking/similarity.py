@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from rapidfuzz import fuzz
 
-from bot.ranking.words import split_words
+from bot.text.words import split_words
 
 
 @lru_cache(maxsize=256)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from bot.model import RepoRef
-from bot.ranking.naming import LONGEST, named_issues, without_code
 from bot.replay.archive import PastIssue
+from bot.text.naming import LONGEST, named_issues, without_code
 
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
 

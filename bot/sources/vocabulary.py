@@ -9,7 +9,7 @@ from typing import Protocol
 from bot.errors import GitHubError, Retryable
 from bot.model import Issue, RepoRef
 from bot.ranking.rarity import WordStats
-from bot.ranking.text import read
+from bot.text.terms import read
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from bot.ranking.text import without_noise
+from bot.text.terms import without_noise
 
 FALLBACK = "en"
 

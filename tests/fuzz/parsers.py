@@ -22,12 +22,12 @@ from bot.events import Ignored, from_json, to_json
 from bot.issue_forms import headings_in, lines_in
 from bot.marker import MARKER, fingerprint, has_marker, is_digest, is_reply_to, is_scan
 from bot.model import RepoRef
-from bot.ranking.github_urls import normalize_url, thing_at
-from bot.ranking.naming import named_issues
 from bot.ranking.plan import natural_query, plan_own_words, plan_queries
 from bot.ranking.query import MAX_OPERATORS
 from bot.ranking.rarity import Rarity
 from bot.render.escape import code, escape
+from bot.text.github_urls import normalize_url, thing_at
+from bot.text.naming import named_issues
 from bot.webhook import Accepted, Ping, Refused, read, sign
 from tests.render.reading import read as render
 

@@ -15,7 +15,7 @@ from bot.embedding import EmbeddingError
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Matcher, Model
 from bot.matching.evidence import as_written
-from bot.ranking.text import terms
+from bot.text.terms import terms
 from tests.matching.made import an_issue, fill
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.ranking.confidence import LEADERS, NAMES, CloseComparison, Leader, bounds, standings
 from bot.ranking.model import shipped_model
 from bot.ranking.rarity import Rarity
-from bot.ranking.text import read
+from bot.text.terms import read
 
 RARITY = Rarity(1_000, {"crash": 400, "the": 900, "version": 950})
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bot.ranking.features import NAMES, Comparison, Subject
 from bot.ranking.model import Logistic, shipped_model
 from bot.ranking.rarity import Rarity
-from bot.ranking.text import read
+from bot.text.terms import read
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 RARITY = Rarity(1_000, {"crash": 300, "login": 20, "proxi": 2})

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from bot.ranking.messages import error_messages, searchable_phrase
 from bot.ranking.rarity import Rarity
 from bot.ranking.reasons import Reasoner, is_identifier
+from bot.text.messages import error_messages, searchable_phrase
 
 RARITY = Rarity(1_000, {"crash": 700, "app": 900})
 

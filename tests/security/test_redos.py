@@ -11,16 +11,16 @@ from bot.evaluation.statements import read_comment
 from bot.index import TextAnalyser
 from bot.issue_forms import headings_in, lines_in
 from bot.model import RepoRef
-from bot.ranking.codes import codes
-from bot.ranking.github_urls import normalize_url, thing_at
 from bot.ranking.keywords import extract_search_keywords
-from bot.ranking.messages import error_messages
-from bot.ranking.naming import named_issues
 from bot.ranking.plan import plan_queries
 from bot.ranking.query import neutralise, neutralise_term
 from bot.ranking.rarity import Rarity
-from bot.ranking.text import read
 from bot.render.escape import code, escape
+from bot.text.codes import codes
+from bot.text.github_urls import normalize_url, thing_at
+from bot.text.messages import error_messages
+from bot.text.naming import named_issues
+from bot.text.terms import read
 
 REPO = RepoRef("acme", "app")
 LARGEST = 65_536

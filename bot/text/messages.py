@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 
-from bot.ranking.text import without_noise
-from bot.ranking.words import apart, split_words
+from bot.text.terms import without_noise
+from bot.text.words import apart, split_words
 
 MOST_MESSAGES = 12
 _LINES_READ = 400

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.github_urls import is_github_url_match, normalize_url, thing_at
+from bot.text.github_urls import is_github_url_match, normalize_url, thing_at
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from itertools import chain, islice
 
-from bot.ranking.messages import error_messages
-from bot.ranking.remembered import Remembered
-from bot.ranking.words import apart, separating
+from bot.text.messages import error_messages
+from bot.text.remembered import Remembered
+from bot.text.words import apart, separating
 
 #: Different codes of one text that are kept, the first ones.
 MOST_CODES = 200

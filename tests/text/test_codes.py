@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.codes import MOST_CODES, codes, message_terms, runs
-from bot.ranking.messages import error_messages
-from bot.ranking.words import split_words
+from bot.text.codes import MOST_CODES, codes, message_terms, runs
+from bot.text.messages import error_messages
+from bot.text.words import split_words
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.text import MOST_COUNTED, raw_words, read, terms, terms_of, without_comments, without_noise
-from bot.ranking.words import split_words
+from bot.text.terms import MOST_COUNTED, raw_words, read, terms, terms_of, without_comments, without_noise
+from bot.text.words import split_words
 
 
 @pytest.mark.parametrize(

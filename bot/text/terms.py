@@ -16,9 +16,8 @@ from itertools import chain, pairwise
 
 import snowballstemmer
 
-from bot.ranking.keywords import STOP_WORDS
-from bot.ranking.remembered import Remembered
-from bot.ranking.words import MARKS, UNSPACED, apart, separating
+from bot.text.remembered import Remembered
+from bot.text.words import MARKS, STOP_WORDS, UNSPACED, apart, separating
 
 #: Characters of a text that are read. What an issue is about is said early; what follows is mostly logs.
 TITLE_READ = 400

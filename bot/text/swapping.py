@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from rapidfuzz import fuzz
 
-from bot.ranking.words import split_words
+from bot.text.words import split_words
 
 #: At least so many words are the same, and at most so many stand in the place of others.
 LEAST_SAME, MOST_SWAPPED = 3, 2

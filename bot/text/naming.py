@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 
 from bot.model import RepoRef
-from bot.ranking.github_urls import thing_at
-from bot.ranking.text import without_comments
+from bot.text.github_urls import thing_at
+from bot.text.terms import without_comments
 
 #: Characters of a text that are read, GitHub's own limit.
 LONGEST = 65_536

@@ -1,4 +1,4 @@
-"""What a word is, in any script.
+"""What a word is, in any script, and which words say nothing.
 
 The word class of Python's `re` leaves out combining marks, which would cut Hindi or Thai words into pieces; the
 ranges below give them back. One compiled expression without nesting serves every caller, so the time spent is
@@ -10,6 +10,14 @@ Most texts are ASCII, and those are cut faster by a table of what separates than
 from __future__ import annotations
 
 import re
+
+_COMMON = """
+the a an is are to for in on of and or with from by as at this that it be not do have will can should would add new use
+t s d m ll re ve don doesn didn isn aren wasn weren hasn haven hadn couldn wouldn shouldn
+"""
+#: Words too common to search by, compared without case. The second line is what remains of contractions once
+#: the apostrophe has separated them (`doesn't` → `doesn`, `t`).
+STOP_WORDS = frozenset(_COMMON.split())
 
 #: Combining marks of the scripts in wide use, and the joiners that Persian and Indic spelling needs inside a word.
 MARKS = (

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import RepoRef
-from bot.ranking.naming import named_issues, without_code
+from bot.text.naming import named_issues, without_code
 
 HERE = RepoRef("Acme", "App")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.remembered import LONGEST, Remembered
+from bot.text.remembered import LONGEST, Remembered
 
 
 @given(st.lists(st.text("abc", max_size=3)), st.integers(1, 5))
