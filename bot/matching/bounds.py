@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bot.index.packing import Floats, Integers
 from bot.matching import features
+from bot.matching.rarity import SMALL
 
 Booleans = NDArray[np.bool_]
 
@@ -26,7 +27,7 @@ _ANOTHER_CONFIDENCE = 0.1
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
 # title, or six of a body.
 _LITTLE, _LITTLE_CONFIDENCE = np.log1p(6.5), 0.1
-# With fewer issues than `features.SMALL` a repository has no background to stand out from: whoever shares less than
+# With fewer issues than `rarity.SMALL` a repository has no background to stand out from: whoever shares less than
 # this part of their words there shares a common one.
 _NO_MORE_THAN_A_WORD = 0.25
 
@@ -73,7 +74,7 @@ def bounds(pool: Compared) -> tuple[Floats, Floats]:
     few = (column["words_shared"] >= features.COPY).sum() <= _FEW_COPIES
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
     little |= pool.vague
-    if pool.total < features.SMALL:
+    if pool.total < SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= shares < _NO_MORE_THAN_A_WORD
     most = np.minimum(np.where(little, _LITTLE_CONFIDENCE, 1.0), np.where(pool.another, _ANOTHER_CONFIDENCE, 1.0))

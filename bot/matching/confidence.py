@@ -28,6 +28,7 @@ import numpy as np
 
 from bot.index.packing import Floats
 from bot.matching import features
+from bot.matching.rarity import SMALL
 from bot.matching.standing import COMPARED
 
 #: How many of a list are given a probability by the model; what comes after is at most as likely as the last.
@@ -112,4 +113,4 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
 def _size(total: int) -> float:
     # The weights were learned from repositories of fifty issues and more. Of smaller ones they would say that next to
     # anything is the same.
-    return float(np.log(max(total, features.SMALL)))
+    return float(np.log(max(total, SMALL)))

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from bot.index import Bags, Terms
-from bot.matching.features import Pool, Rarity
+from bot.matching.pool import Pool
 from bot.matching.question import Question
+from bot.matching.rarity import Rarity
 from bot.ranking.reasons import TELLING, Spellings, Written, says_nothing, shared_message, shared_words
 from bot.text.codes import runs
 from bot.text.messages import error_messages

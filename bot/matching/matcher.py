@@ -19,9 +19,10 @@ from bot.index.vectors import Vectors
 from bot.matching import features
 from bot.matching.bounds import Compared, copies
 from bot.matching.evidence import Evidence, Witness, as_written
-from bot.matching.features import Pool
 from bot.matching.model import Model, shipped_model
+from bot.matching.pool import Pool, by_author, by_others, load
 from bot.matching.question import pose
+from bot.matching.rarity import Rarity
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
 from bot.report import QueryRun
@@ -133,13 +134,13 @@ class Look:
         """
         wanted = [number for number in also if number != self._question.number and not self._late(number)]
         pool = distinct(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
-        there, candidates = features.load(self._view, pool, self._question.vectors is not None)
+        there, candidates = load(self._view, pool, self._question.vectors is not None)
         if not len(there):
             return []
-        rarity = features.Rarity.of(self._view, without=self._question.number)
+        rarity = Rarity.of(self._view, without=self._question.number)
         values = features.features(self._question, candidates, rarity)
-        others = features.by_others(self._question, candidates)
-        own = features.by_author(self._question, candidates)
+        others = by_others(self._question, candidates)
+        own = by_author(self._question, candidates)
         another = self._another(candidates, others & copies(values))
         witness = Witness(self._question, *self._text, rarity)
         model = self._model or shipped_model()
@@ -157,8 +158,8 @@ class Look:
 
     def compared(self) -> tuple[Integers, Floats]:
         """Its own candidates and their features, (candidates, features.NAMES): what models are learned from."""
-        there, candidates = features.load(self._view, self._pool, self._question.vectors is not None)
-        rarity = features.Rarity.of(self._view, without=self._question.number)
+        there, candidates = load(self._view, self._pool, self._question.vectors is not None)
+        rarity = Rarity.of(self._view, without=self._question.number)
         return there, features.features(self._question, candidates, rarity)
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from bot.index import Index, IndexedIssue
 from bot.matching import features, standing
-from bot.matching.features import NAMES, Rarity
+from bot.matching.features import NAMES
+from bot.matching.pool import FIELDS, load
 from bot.matching.question import pose
+from bot.matching.rarity import Rarity
 from bot.model import Actor, Issue, RepoRef
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -49,7 +51,7 @@ def values(index: Index, repo: int, target: Issue, numbers: list[int]) -> np.nda
     pair = index.embed(repo, analysis)
     with index.view(repo) as view:
         question = pose(view, target, target.title, analysis, pair)
-        there, pool = features.load(view, np.array(numbers, dtype=np.int64), question.vectors is not None)
+        there, pool = load(view, np.array(numbers, dtype=np.int64), question.vectors is not None)
         assert there.tolist() == numbers
         return features.features(question, pool, Rarity.of(view))
 
@@ -141,7 +143,7 @@ def test_features_of_terms_are_those_that_a_plain_count_gives(index: Index, them
         return sum(rarity(field, term) for term in terms)
 
     for row, theirs in zip(found, read, strict=True):
-        shared = {field: set(mine[field]) & set(theirs[field]) for field in features.FIELDS}
+        shared = {field: set(mine[field]) & set(theirs[field]) for field in FIELDS}
         title_in_words = set(mine["title"]) & set(theirs["words"])
         words_in_title = set(mine["words"]) & set(theirs["title"])
         rarest = sorted((rarity("words", term) for term in shared["words"]), reverse=True)
