@@ -64,20 +64,27 @@ def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("[" * 100_000, "line 2: not JSON"),
-        ('{"id": 1, "created_at": null}', "line 2: created_at is None, which is no time like 2024-"),
-        ('{"id": 1, "created_at": 1700000000}', "line 2: created_at is 1700000000, which is no time"),
-        ('{"id": 1, "created_at": "2024-01-01", "closed_at": "soon"}', "line 2: closed_at is 'soon'"),
-        ('{"id": 1, "created_at": "0001-01-01T00:00:00+14:00"}', "line 2: created_at is '0001-"),
-        ('{"id": 1, "created_at": "9999-12-31T23:59:59-12:00"}', "line 2: created_at is '9999-"),
-        ('{"id": 1, "created_at": "9999-12-31T23:59:59.999999Z"}', "line 2: created_at is '9999-"),
-        ('{"id": 0, "created_at": "2024-01-01"}', "line 2: 0 is the id of more than one issue, see .*line 1"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("[]", "an issue is an object"),
+        ('{"created_at": "2024-01-01"}', "id is missing"),
+        ('{"id": 1}', "created_at is missing"),
+        ('{"id": 1, "created_at": "x"}', "created_at is 'x'"),
+        ('{"id": 1, "created_at": null}', "created_at is None, which is no time like 2024-"),
+        ('{"id": 1, "created_at": 1700000000}', "created_at is 1700000000, which is no time"),
+        ('{"id": 1, "created_at": "2024-01-01", "closed_at": "soon"}', "closed_at is 'soon'"),
+        ('{"id": 1, "created_at": "0001-01-01T00:00:00+14:00"}', "created_at is '0001-"),
+        ('{"id": 1, "created_at": "9999-12-31T23:59:59-12:00"}', "created_at is '9999-"),
+        ('{"id": 1, "created_at": "9999-12-31T23:59:59.999999Z"}', "created_at is '9999-"),
+        ('{"id": 1, "created_at": "2024-01-01", "labels": 5}', "labels is not a list"),
+        ('{"id": 0, "created_at": "2024-01-01"}', "0 is the id of more than one issue, see .*line 1"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(line: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "issues.jsonl"
-    path.write_text(f"{json.dumps(row(0))}\n{line}\n", encoding="utf-8")
-    with pytest.raises(UserError, match=says):
+    # Empty lines are counted, too.
+    path.write_text(f"{json.dumps(row(0))}\n\n{line}\n", encoding="utf-8")
+    with pytest.raises(UserError, match=f"line 3: .*{says}"):
         read_archive(path)
 
 
