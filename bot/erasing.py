@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from bot.evaluation.keeping import erase_history
 from bot.services import Services
+from bot.store import Store
 
 logger = logging.getLogger(__name__)
 
@@ -14,7 +17,7 @@ def erase_repository(repo_id: int, services: Services, before: float | None = No
     """Erase a repository from the store, its history that `doppel evaluate` has read, and from the queue what arrived
     `before` (see `Inbox.erase`).
 
-    A job that is at work on it cleans up by itself (`handlers.visit.visiting`).
+    Whatever is at work on it cleans up by itself (`erased_if_ended`).
     """
     known = services.store.repositories.get(repo_id)
     if known is not None:
@@ -25,3 +28,17 @@ def erase_repository(repo_id: int, services: Services, before: float | None = No
     services.store.forget(repo_id)
     erase_history(services.settings.home, repo_id)
     logger.info("everything about repository %d was erased", repo_id)
+
+
+@contextmanager
+def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
+    """Work on a repository that stores something of it: what stays if access ends meanwhile goes at the end.
+
+    Erasing waits for nobody, so that whoever is at work writes on and has to look afterwards. It is entered before the
+    repository is looked up: a job that is done again finds it gone, but not what was stored by the try that was killed.
+    """
+    try:
+        yield
+    finally:
+        if store.repositories.get(repo_id) is None:
+            store.forget(repo_id)

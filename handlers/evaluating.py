@@ -49,10 +49,6 @@ def go_on(event: EvaluationEvent, services: Services) -> None:
     except Exception:
         _end(services, event, "a fault of Doppel's, of which the worker's log tells")
         raise
-    finally:
-        if services.store.repositories.get(repo_id) is None:
-            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
-            services.store.forget(repo_id)
 
 
 def _read(event: EvaluationEvent, known: StoredRepository, services: Services) -> None:

@@ -32,7 +32,3 @@ def read_on(event: IndexEvent, services: Services) -> None:
     except (NotFound, Forbidden) as refusal:
         logger.warning("%s cannot be read: %s", repository.ref, refusal)
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
-    finally:
-        if services.store.repositories.get(repository.id) is None:
-            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
-            services.store.forget(repository.id)

@@ -65,10 +65,6 @@ def go_on(event: ScanEvent, services: Services) -> None:
         _step(event, known, services)
     except (NotFound, Forbidden) as refusal:
         logger.warning("the scan of %s has ended: %s", known.ref, refusal)
-    finally:
-        if services.store.repositories.get(known.id) is None:
-            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
-            services.store.forget(known.id)
 
 
 def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None:

@@ -85,10 +85,6 @@ def visiting(event: IssueEvent | CommentEvent, services: Services) -> Iterator[V
             raise
         # Trying again would keep what the delivery says in the queue, perhaps for hours.
         logger.info("access to %s ended in the middle of this: %s", event.repository.ref, type(problem).__name__)
-    finally:
-        if services.store.repositories.get(repo_id) is None:
-            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
-            services.store.forget(repo_id)
 
 
 def _enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:

@@ -11,6 +11,7 @@ from bot.decisions import KEPT_DAYS, Decisions
 from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, titles_of
 from bot.digest.ticking import take_boxes
+from bot.erasing import erased_if_ended
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.feedback import Signals
 from bot.github.repo import RepoClient
@@ -49,14 +50,11 @@ def keep_digests(services: Services) -> None:
 
 def _keep(services: Services, known: StoredRepository, installation: int) -> None:
     try:
-        keep_digest(services, known, installation)
+        with erased_if_ended(known.id, services.store):
+            keep_digest(services, known, installation)
     except (GitHubError, Retryable) as refusal:
         # The next day brings another.
         logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
-    finally:
-        if services.store.repositories.get(known.id) is None:
-            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
-            services.store.forget(known.id)
 
 
 def keep_digest(services: Services, known: StoredRepository, installation: int) -> None:

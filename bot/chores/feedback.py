@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from bot.calibration.recalibrating import recalibrate
+from bot.erasing import erased_if_ended
 from bot.errors import GitHubError, Retryable
 from bot.feedback.polling import Allowance, Round
 from bot.services import Services
@@ -31,15 +32,13 @@ def look_at_feedback(services: Services) -> None:
             continue
         allowance = allowances.setdefault(known.installation, Allowance())
         github = services.github.installation(known.installation, repository_ids=(known.id,))
-        try:
-            Round(github, services.store, known.id, known.ref, now, allowance).look()
-        except Retryable as limit:
-            logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
-            allowance.requests = 0
-        except GitHubError as refusal:
-            logger.warning("%s: its reactions cannot be read: %s", known.ref, refusal)
-        if recalibrate(services.store, known.id, now):
-            logger.info("%s: what people said has moved the bar", known.ref)
-        if services.store.repositories.get(known.id) is None:
-            # Access ended in the middle of this work, and what it has stored since must not stay (C6a).
-            services.store.forget(known.id)
+        with erased_if_ended(known.id, services.store):
+            try:
+                Round(github, services.store, known.id, known.ref, now, allowance).look()
+            except Retryable as limit:
+                logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
+                allowance.requests = 0
+            except GitHubError as refusal:
+                logger.warning("%s: its reactions cannot be read: %s", known.ref, refusal)
+            if recalibrate(services.store, known.id, now):
+                logger.info("%s: what people said has moved the bar", known.ref)

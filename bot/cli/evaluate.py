@@ -173,18 +173,20 @@ def _history(repo: RepoRef, *, fresh: bool) -> list[dict[str, Any]]:
     """A repository's own history, read through GitHub as far as it is not known yet."""
     from bot.evaluation.reading import read_history
     from bot.wiring.clients import build_github, reader
+    from bot.wiring.evaluating import history_erased_if_ended
 
     settings = host.load()
     github = build_github(settings)
     with told_if_out_of_sight(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
         try:
-            return read_history(
-                reader(settings, github, repo),
-                repo,
-                settings.home,
-                lambda done, total: progress.update(task, completed=done, total=total),
-                fresh=fresh,
-            )
+            with history_erased_if_ended(settings, repo):
+                return read_history(
+                    reader(settings, github, repo),
+                    repo,
+                    settings.home,
+                    lambda done, total: progress.update(task, completed=done, total=total),
+                    fresh=fresh,
+                )
         except (RateLimited, Unavailable) as problem:
             wait = f" in {problem.after / 60:.0f} minutes" if problem.after and problem.after > 60 else ""
             raise type(problem)(

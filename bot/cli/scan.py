@@ -113,6 +113,7 @@ def _settings(store: str | None) -> Settings:
 
 @contextmanager
 def _opened(source: str, settings: Settings) -> Iterator[_There]:
+    from bot.erasing import erased_if_ended
     from bot.store import open_store
 
     if Path(source).is_file():
@@ -131,7 +132,9 @@ def _opened(source: str, settings: Settings) -> Iterator[_There]:
     if source.endswith((".jsonl", ".gz", ".json")):
         raise UserError(f"{source}: there is no such file")
     with closing(open_store(settings)) as opened:
-        yield _There(opened, settings, *_index_repository(repo, opened, settings))
+        repo_id, name = _index_repository(repo, opened, settings)
+        with erased_if_ended(repo_id, opened):
+            yield _There(opened, settings, repo_id, name)
 
 
 def _index_file(path: Path, store: Store, settings: Settings) -> dict[int, str]:

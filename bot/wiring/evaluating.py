@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 
 from bot.evaluation.apart import Wanted, evaluate_apart
 from bot.evaluation.history import PastRecord
+from bot.evaluation.keeping import erase_history
 from bot.evaluation.marks import Marks
 from bot.evaluation.report import Evaluation
 from bot.evaluation.runs import Runs
@@ -24,6 +25,22 @@ def keep_evaluation(settings: Settings, repo: RepoRef, result: Evaluation) -> No
         known = store.repositories.by_name(repo) if store else None
         if store is not None and known is not None:
             Runs(store.engine).keep(known.id, result, now().timestamp())
+
+
+@contextmanager
+def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]:
+    """The reading of a repository's history into this machine's files, which takes hours for a large one: what stays
+    if this host's access ends meanwhile goes at the end (C6a).
+
+    The history of a repository that this host never had is read in the name of whoever asks, and stays theirs.
+    """
+    with store_there(settings) as store:
+        known = store.repositories.by_name(repo) if store else None
+        try:
+            yield
+        finally:
+            if store is not None and known is not None and store.repositories.get(known.id) is None:
+                erase_history(settings.home, known.id)
 
 
 def evaluate_stored(

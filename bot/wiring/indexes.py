@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
+from bot.erasing import erased_if_ended
 from bot.events import RepositorySummary
 from bot.index import Index, TextAnalyser
 from bot.index.backfill import Backfills, Progress
@@ -76,7 +77,8 @@ def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[
         else:
             make = partial(build_asker, settings)
             ask = partial(ask_in_processes, make, repo_id, processes=os.cpu_count() or 1)
-            yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask
+            with erased_if_ended(repo_id, store):
+                yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask
 
 
 def known_bar(settings: Settings, repo: RepoRef) -> Bar | None:
@@ -106,7 +108,8 @@ def fill_index(
         steps = OwnSteps()
         indexing = Indexing(build_index(settings, store), store, steps, now)
         forms, progress = IssueForms(store, now), Backfills(store.engine)
-        reached = fill(indexing, steps, forms, progress, client, summary, chain="by hand", sleep=sleep, tell=tell)
+        with erased_if_ended(summary.id, store):
+            reached = fill(indexing, steps, forms, progress, client, summary, chain="by hand", sleep=sleep, tell=tell)
         return summary, reached
     finally:
         github.close()

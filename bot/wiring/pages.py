@@ -12,6 +12,7 @@ from bot.dashboard.data import Data
 from bot.dashboard.pages import Dashboard
 from bot.dashboard.session import Sessions
 from bot.dashboard.sign_in import SignIn
+from bot.erasing import erased_if_ended
 from bot.github.client import GitHub
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.arrivals import has_arrived
@@ -73,10 +74,11 @@ def build_dashboard(settings: Settings) -> Dashboard:
         read = RepositorySettings(store, now)
 
         def settings_of(repository: StoredRepository) -> Loaded:
-            return read.read(
-                lambda repo_id: github.installation(repository.installation or 0, repository_ids=(repo_id,)),
-                repository.summary,
-            )
+            with erased_if_ended(repository.id, store):
+                return read.read(
+                    lambda repo_id: github.installation(repository.installation or 0, repository_ids=(repo_id,)),
+                    repository.summary,
+                )
 
         def groups_of(repository: StoredRepository) -> Result | None:
             if not is_complete(store, repository.id):

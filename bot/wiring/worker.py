@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -14,7 +15,8 @@ from bot.chores.reconciliation import RECONCILE_EVERY, reconcile
 from bot.chores.redelivery import RECOVER_EVERY, recover
 from bot.comments import CommentKeeper
 from bot.doctor import Wanted
-from bot.events import full_name
+from bot.erasing import erased_if_ended
+from bot.events import Event, InstallationEvent, full_name
 from bot.indexing import LOOK_EVERY, Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job
@@ -57,13 +59,22 @@ def build_services(settings: Settings) -> Services:
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:
-    """What the worker does with a job: route its event to the feature that handles it."""
+    """What the worker does with a job: route its event to the feature that handles it.
+
+    What a feature stores of a repository whose access ends meanwhile does not stay (C6a), whichever feature it is.
+    """
     router = Router(ROUTES)
     counts = CallCounts(services.github.tracker, lambda who, times: CALLS.labels(who).inc(times))
 
+    def clean(event: Event) -> AbstractContextManager[None]:
+        if isinstance(event, InstallationEvent):
+            # It is of many repositories, and erases by itself.
+            return nullcontext()
+        return erased_if_ended(event.repository.id, services.store)
+
     def handle(job: Job) -> None:
         name = full_name(job.event)
-        with working_on(replace(current(), job=name)), span(name):
+        with working_on(replace(current(), job=name)), span(name), clean(job.event):
             try:
                 router.dispatch(job.event, replace(services, arrived=job.arrived))
             finally:

@@ -6,12 +6,17 @@ import html
 import time
 from collections.abc import Callable
 
+import pytest
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Decisions, Evidence, Outcome
 from bot.feedback import Kind, Signals, Who
+from bot.github.repo import RepoClient
 from bot.index import IndexedIssue
+from bot.model import RepoRef
+from bot.store.schema import texts
 from bot.wiring.indexes import build_index
 from tests.dashboard.conftest import HOSTILE, Host, words
 
@@ -152,3 +157,23 @@ def test_health_says_how_bot_and_index_are_and_that_nothing_was_given_up(signed_
 
 def test_the_backlog_waits_for_the_index(signed_in: SignedIn) -> None:
     assert "not complete yet" in signed_in("tara").get("/dashboard/acme/app/backlog").text
+
+
+def test_c6a_settings_that_a_page_reads_while_access_ends_do_not_stay(
+    host: Host, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page may wait for GitHub for seconds, and the worker erases meanwhile."""
+    host.simulator.sim.write_file("acme/secret", CONFIG_PATH, "mode: shadow\n")
+    browser, store = signed_in("mona"), host.store
+    read = RepoClient.file
+
+    def overtaken(self: RepoClient, repo: RepoRef, path: str) -> str | None:
+        text = read(self, repo, path)
+        store.forget(host.private)
+        return text
+
+    monkeypatch.setattr(RepoClient, "file", overtaken)
+    browser.get("/dashboard/acme/secret/settings")
+    with store.engine.connect() as connection:
+        kept = sa.select(texts.c.name).where(texts.c.repo_id == host.private)
+        assert connection.execute(kept).all() == []

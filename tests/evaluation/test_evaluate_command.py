@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterable
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import main
+from bot.evaluation.history import PastRecord
+from bot.evaluation.keeping import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.report import others_needed
 from bot.evaluation.runs import Runs, Stage
 from bot.events import RepositorySummary
@@ -205,6 +209,27 @@ def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_reposito
     assert kept.run.stage is Stage.NONE and kept.result is not None
     assert json.loads(json.dumps(kept.result.to_json())) | {"source": "acme/history", "says": found["says"]} == found
     store.close()
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
+    online: dict[str, str], sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool
+) -> None:
+    """What this host never had is read in the name of whoever asks, and stays theirs."""
+    repo_id, add = sim.repository("acme/history").id, KeptHistory.add
+    settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
+    with closing(open_store(settings)) as store:
+        if ours:
+            store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "history"), False), 1, 1.0)
+
+        def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
+            store.forget(repo_id)
+            erase_history(settings.home, repo_id)
+            add(self, records)
+
+        monkeypatch.setattr(KeptHistory, "add", overtaken)
+        run("evaluate", "acme/history", "--from", "0", env=online)
+    assert (repo_id in kept_repositories(settings.home)) is not ours
 
 
 def test_programs_are_told_the_sentences_that_people_are(file: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,12 @@ from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 
 from bot.cli import main
+from bot.index import Index
+from bot.scanning.model import Answer
+from bot.scanning.scan import Scan
+from bot.settings import load
 from bot.simulator import Server, start_simulator
+from bot.store import open_store
 
 HOSTILE = '<script>alert(1)</script> @ann #1 [x](javascript:y) "><img src=x> \x1b[31m\u202e Duplicate of #1'
 CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
@@ -207,3 +213,34 @@ def test_d8_a_second_scan_reads_what_is_new(github: Server, tmp_path: Path) -> N
     run("acme/app", env=env)
     github.sim.open_issue("acme/app", "zoe", f"Exporting albums fails, still {HOSTILE}", CRASH)
     assert groups(run("acme/app", "--json", "--confidence", "0.15", env=env)) == [[3, 12, 13]]
+
+
+@pytest.mark.parametrize("at", ["fill", "ask"])
+def test_c6a_a_scan_during_which_access_ends_leaves_nothing_behind(
+    github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """The worker erases, and whoever has begun a scan writes on."""
+    url, repo_id = f"sqlite:///{tmp_path / 'own.db'}", github.sim.repository("acme/app").id
+
+    def erase() -> None:
+        with closing(open_store(load({"DATABASE_URL": url}, tmp_path / "no.env"))) as store:
+            store.forget(repo_id)
+
+    put, keep = Index.put, Scan.keep
+
+    def overtaken_put(self: Index, *arguments: Any, **options: Any) -> None:
+        erase()
+        put(self, *arguments, **options)
+
+    def overtaken_keep(self: Scan, answers: list[Answer]) -> None:
+        erase()
+        keep(self, answers)
+
+    if at == "fill":
+        monkeypatch.setattr(Index, "put", overtaken_put)
+    else:
+        monkeypatch.setattr(Scan, "keep", overtaken_keep)
+    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+    run("acme/app", "--store", url, env=env)
+    with closing(open_store(load({"DATABASE_URL": url}, tmp_path / "no.env"))) as store:
+        assert store.forget(repo_id) == 0

@@ -1,0 +1,103 @@
+"""C6a: access that ends in the middle of some work leaves nothing behind of what that work stores meanwhile."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+import sqlalchemy as sa
+
+from bot.chores import digests
+from bot.chores import feedback as feedback_chore
+from bot.chores.digests import keep_digests
+from bot.chores.feedback import look_at_feedback
+from bot.erasing import erased_if_ended
+from bot.events import EvaluationEvent, IndexEvent, IssueEvent, RepositorySummary, ScanEvent
+from bot.index import IndexedIssue
+from bot.index.backfill import Progress
+from bot.model import Actor, RepoRef
+from bot.store import Store
+from bot.store.schema import metadata
+from tests.indexing.conftest import REPO, Host, host, on_one_database
+
+__all__ = ["host"]
+
+ANN = Actor("ann")
+
+
+def stored(store: Store, repo_id: int) -> int:
+    """How many rows there are about a repository, in all tables."""
+    with store.engine.connect() as connection:
+        return sum(
+            connection.execute(
+                sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id)
+            ).scalar_one()
+            for table in metadata.sorted_tables
+            if "repo_id" in table.c
+        )
+
+
+def left_behind(host: Host) -> None:
+    """What somebody at work stores who has not heard yet that access has ended."""
+    host.services.index.put(host.repo_id, [IndexedIssue(1, "A plan that nobody may know", "", author="ann")])
+    host.note(Progress(seen=1))
+    assert stored(host.services.store, host.repo_id) > 3
+
+
+def test_what_is_stored_stays_as_long_as_the_repository_is_ours(host: Host) -> None:
+    summary = RepositorySummary(host.repo_id, RepoRef.parse(REPO), private=True)
+    host.services.store.repositories.upsert(summary, 1, 1.0)
+    with erased_if_ended(host.repo_id, host.services.store):
+        left_behind(host)
+    assert stored(host.services.store, host.repo_id) > 3
+
+
+def test_what_is_stored_goes_also_where_the_work_fails(host: Host) -> None:
+    with suppress(ZeroDivisionError), erased_if_ended(host.repo_id, host.services.store):
+        left_behind(host)
+        raise ZeroDivisionError
+    assert stored(host.services.store, host.repo_id) == 0
+
+
+@on_one_database
+@pytest.mark.parametrize("kind", [IndexEvent, ScanEvent, EvaluationEvent])
+def test_a_job_that_is_done_again_takes_away_what_the_try_left_that_was_killed(
+    host: Host, kind: type[IndexEvent | ScanEvent | EvaluationEvent]
+) -> None:
+    """The second try sees at once that the repository is not ours, and has nothing to do but this."""
+    left_behind(host)
+    summary = RepositorySummary(host.repo_id, RepoRef.parse(REPO), private=True)
+    host.queue.put("again", kind(1, summary, "chain"))
+    host.work()
+    assert stored(host.services.store, host.repo_id) == 0
+
+
+@on_one_database
+def test_an_issue_that_is_deleted_after_access_has_ended_leaves_nothing(host: Host) -> None:
+    """The index counts what it takes out, and would keep a row for that."""
+    summary = RepositorySummary(host.repo_id, RepoRef.parse(REPO), private=True)
+    host.queue.put("late", IssueEvent("deleted", 1, summary, 1, ANN, ANN))
+    host.work()
+    assert stored(host.services.store, host.repo_id) == 0
+
+
+@on_one_database
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("chore", ["digests", "feedback"])
+def test_a_chore_that_is_overtaken_leaves_nothing(
+    host: Host, chore: str, fails: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.load(3)
+    host.install()
+
+    def overtaken(*_: object) -> None:
+        host.services.store.forget(host.repo_id)
+        left_behind(host)
+        if fails:
+            raise ZeroDivisionError
+
+    monkeypatch.setattr(digests, "keep_digest", overtaken)
+    monkeypatch.setattr(feedback_chore.Round, "look", overtaken)
+    with suppress(ZeroDivisionError):
+        (keep_digests if chore == "digests" else look_at_feedback)(host.services)
+    assert stored(host.services.store, host.repo_id) == 0
