@@ -19,11 +19,14 @@ def worker() -> None:
     from bot import worker as process
     from bot.monitoring.tally import Tally
     from bot.telemetry.tracing import configure_tracing
+    from bot.wiring.clients import prepare_databases
     from bot.wiring.worker import build_services, chores, job_handler
 
     settings = host.load()
     configure_logging(settings.log_level, settings.log_format)
     configure_tracing(settings, "worker")
+    # Here alone a worker waits for others, where SIGTERM still ends it at once.
+    prepare_databases(settings)
     services = build_services(settings)
     tally = Tally(settings)
     tally.start()

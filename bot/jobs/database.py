@@ -21,6 +21,7 @@ from bot.events import BACKGROUND
 from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.engine import PATIENCE, make_engine, write
+from bot.store.waiting import alone, is_locked, waiting
 
 APPLICATION = "doppel"
 # DBOS lets a worker take only workflows of its own version. Queued work must outlive an upgrade, so there is one
@@ -34,8 +35,8 @@ BACKGROUND_QUEUE = "background"
 PARTITION = "partition"
 
 SCHEMA = "dbos"
-# Any constant will do, as long as nothing else in the database locks the same number.
-_LOCK = 7_205_759_404
+# Any two constants will do, as long as nothing else in the database locks the same numbers.
+_LOCK, _TURN = 7_205_759_404, 7_205_759_405
 
 _own = sa.MetaData()
 
@@ -165,19 +166,31 @@ def give_back(engine: sa.Engine, workflow_id: str, executor_id: str, owner: str 
 
 
 def ensure_schema(settings: Settings) -> None:
-    """Create or upgrade the queue's tables. Safe to call from several processes at once, and quick when all is there.
+    """Create or upgrade the queue's tables, quick when all is there; waits for others that do, however long they take.
 
-    DBOS's client never does this, so the web process calls it as well as the worker.
+    DBOS itself waits for thirty seconds, and on PostgreSQL then upgrades beside the other.
     """
-    engine = queue_engine(settings, pool_size=3)
+    engine = queue_engine(settings, pool_size=4)
+    tell_and_wait = waiting("the queue")
     try:
-        prepare(engine)
+        while True:
+            try:
+                with alone(engine, _TURN, "the queue"):
+                    prepare(engine)
+                return
+            except sa.exc.OperationalError as refused:
+                if not is_locked(refused):
+                    raise
+            tell_and_wait()
     finally:
         engine.dispose()
 
 
 def prepare(engine: sa.Engine) -> None:
-    """`ensure_schema` on an engine that there already is."""
+    """The same on an engine that there already is, waiting no longer than that is patient.
+
+    DBOS's client never does this, so the web process calls it as well as the worker.
+    """
     client = queue_client(engine)
     # DBOS serialises concurrent migrations itself: by SQLite's write lock, by an advisory lock on PostgreSQL.
     client._sys_db.run_migrations()

@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from bot.store import pgvector
 from bot.store.engine import write
 from bot.store.schema import metadata
+from bot.store.waiting import is_locked, waiting
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -35,33 +36,45 @@ _NOT_AVAILABLE = "55P03"
 _FIRST = "index_states"
 
 
-def migrate(engine: sa.Engine) -> None:
+def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
     """Apply what is missing in one transaction: all or nothing, and one process at a time.
 
     SQLite's write lock and an advisory lock on PostgreSQL make the others wait; they then find nothing to do. So does
-    a process of an earlier release, which is started again while its host upgrades.
+    a process of an earlier release, which is started again while its host upgrades. With `wait` they wait for as long
+    as that takes; else for as long as the engine is patient, and what the database raises then goes through.
     """
-    _upgrade(engine)
+    tell_and_wait = waiting("the store")
+    while _reached(engine) < newest():
+        try:
+            done = _upgrade(engine, wait)
+        except sa.exc.OperationalError as refused:
+            if not (wait and is_locked(refused)):
+                raise
+            done = False
+        if done:
+            break
+        tell_and_wait()
     pgvector.prepare(engine, _LOCK)
 
 
-def _upgrade(engine: sa.Engine) -> None:
-    with engine.connect() as connection:
-        if _revision(connection) >= newest():
-            return
+def _upgrade(engine: sa.Engine, wait: bool) -> bool:
+    """Apply what is missing; False, and nothing is done, where it is to be waited for another process."""
     # Most processes find nothing to do, and begin a tenth of a second sooner without it.
     from alembic import command
 
     config = _config()
     with write(engine) as connection:
         if connection.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            take = sa.func.pg_try_advisory_xact_lock if wait else sa.func.pg_advisory_xact_lock
+            if connection.execute(sa.select(take(_LOCK))).scalar() is False:
+                return False
         # Alembic objects to a revision that it does not know.
         if _revision(connection) < newest():
             if connection.dialect.name == "postgresql":
                 _keep_others_out(connection)
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+    return True
 
 
 def _keep_others_out(connection: sa.Connection) -> None:
@@ -91,13 +104,17 @@ def _keep_others_out(connection: sa.Connection) -> None:
 
 def is_current(engine: sa.Engine) -> bool:
     """Whether the schema is that of this version of the program."""
-    with engine.connect() as connection:
-        return _revision(connection) == newest()
+    return _reached(engine) == newest()
 
 
 def newest() -> str:
     """The latest revision there is: a migration's file name begins with its own."""
     return max(file.name.partition("_")[0] for file in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def _reached(engine: sa.Engine) -> str:
+    with engine.connect() as connection:
+        return _revision(connection)
 
 
 def _revision(connection: sa.Connection) -> str:

@@ -68,13 +68,16 @@ class Store:
         self.engine.dispose()
 
 
-def open_store(settings: Settings, *, patience: float = PATIENCE) -> Store:
-    """The store of `DATABASE_URL`, with its schema brought up to date. `patience` is as in `make_engine`."""
+def open_store(settings: Settings, *, patience: float = PATIENCE, wait: bool = False) -> Store:
+    """The store of `DATABASE_URL`, with its schema brought up to date.
+
+    `patience` is as in `make_engine`, `wait` as in `migrate`.
+    """
     engine = make_engine(
         settings.database_url,
         patience=patience,
         synchronous=settings.sqlite_synchronous,
         pool_size=settings.worker_threads + _SPARE,
     )
-    migrate(engine)
+    migrate(engine, wait=wait)
     return Store(engine)

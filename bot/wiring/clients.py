@@ -25,8 +25,8 @@ def now() -> datetime:
 
 
 def prepare_databases(settings: Settings) -> None:
-    """Bring the schemas of store and queue up to date; safe while others do the same."""
-    open_store(settings).close()
+    """Bring the schemas of store and queue up to date; waits for others that do the same, however long they take."""
+    open_store(settings, wait=True).close()
     ensure_schema(settings)
 
 
