@@ -37,6 +37,8 @@ PARTITION = "partition"
 SCHEMA = "dbos"
 # Any two constants will do, as long as nothing else in the database locks the same numbers.
 _LOCK, _TURN = 7_205_759_404, 7_205_759_405
+# Seconds for which others that start may be looking at the schema; a delivery must be answered soon after.
+_PATIENCE = 3.0
 
 _own = sa.MetaData()
 
@@ -166,17 +168,13 @@ def give_back(engine: sa.Engine, workflow_id: str, executor_id: str, owner: str 
 
 
 def ensure_schema(settings: Settings) -> None:
-    """Create or upgrade the queue's tables, quick when all is there; waits for others that do, however long they take.
-
-    DBOS itself waits for thirty seconds, and on PostgreSQL then upgrades beside the other.
-    """
+    """Create or upgrade the queue's tables; quick when all is there. Waits for others as long as they take."""
     engine = queue_engine(settings, pool_size=4)
     tell_and_wait = waiting("the queue")
     try:
         while True:
             try:
-                with alone(engine, _TURN, "the queue"):
-                    prepare(engine)
+                prepare(engine, patience=None)
                 return
             except sa.exc.OperationalError as refused:
                 if not is_locked(refused):
@@ -186,14 +184,16 @@ def ensure_schema(settings: Settings) -> None:
         engine.dispose()
 
 
-def prepare(engine: sa.Engine) -> None:
-    """The same on an engine that there already is, waiting no longer than that is patient.
+def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
+    """The same on an engine that there already is. Raises TimeoutError or OperationalError where others take long.
 
     DBOS's client never does this, so the web process calls it as well as the worker.
     """
     client = queue_client(engine)
-    # DBOS serialises concurrent migrations itself: by SQLite's write lock, by an advisory lock on PostgreSQL.
-    client._sys_db.run_migrations()
+    # DBOS serialises concurrent migrations itself by SQLite's write lock. On PostgreSQL it waits for thirty seconds,
+    # and then upgrades beside the other.
+    with alone(engine, _TURN, "the queue", patience):
+        client._sys_db.run_migrations()
     there = sa.inspect(engine)
     if all(there.has_table(table.name) for table in _own.sorted_tables):
         return

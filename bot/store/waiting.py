@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 #: Seconds between two tries to take PostgreSQL's lock, and after which the log says for the first time, and again, that
 #: somebody waits. On SQLite each try takes as long as the engine is patient.
-PAUSE, FIRST_TOLD, TOLD_EVERY = 0.5, 5.0, 15.0
+PAUSE, FIRST_TOLD, TOLD_EVERY = 0.1, 5.0, 15.0
 
 
 def waiting(what: str) -> Callable[[], None]:
@@ -40,15 +40,20 @@ def waiting(what: str) -> Callable[[], None]:
 
 
 @contextmanager
-def alone(engine: sa.Engine, lock: int, what: str) -> Iterator[None]:
-    """A stretch of time for one process at a time, on PostgreSQL; several connections may be used in it."""
+def alone(engine: sa.Engine, lock: int, what: str, patience: float | None) -> Iterator[None]:
+    """A stretch of time for one process at a time, on PostgreSQL; several connections may be used in it.
+
+    Raises TimeoutError where others take longer than `patience` seconds; None waits for as long as they take.
+    """
     if engine.dialect.name != "postgresql":
         yield
         return
-    wait = waiting(what)
+    wait, began = waiting(what), time.monotonic()
     # Without a transaction, which the server would end for doing nothing.
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         while not connection.execute(sa.select(sa.func.pg_try_advisory_lock(lock))).scalar():
+            if patience is not None and time.monotonic() - began > patience:
+                raise TimeoutError(f"another process has locked {what}, to bring its schema up to date")
             wait()
         try:
             yield

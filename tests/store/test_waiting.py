@@ -8,18 +8,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import database
+from bot.jobs import Inbox, QueueUnavailable, database
 from bot.settings import Settings
 from bot.store import migrate as migrating
 from bot.store import waiting
 from bot.store.engine import make_engine
 from bot.store.migrate import is_current, migrate
+from bot.store.waiting import alone
 
 #: Seconds that a statement waits for a lock here, instead of thirty, and that the migration takes: several times that.
 PATIENCE, LONG = 0.3, 2.0
@@ -147,3 +148,19 @@ def test_the_queue_is_waited_for_as_well(
         tables = {table.name for table in database._own.sorted_tables}
         assert tables <= set(sa.inspect(connection).get_table_names())
     holding.dispose()
+
+
+@pytest.mark.postgres
+def test_a_delivery_does_not_wait_while_another_process_upgrades_the_queue(
+    new_database: Callable[[str], str], tmp_path: Path
+) -> None:
+    """Nor is the queue upgraded beside it, as DBOS would do after half a minute."""
+    settings = Settings(home=tmp_path, database_url=new_database("postgres"))
+    engine, began = make_engine(settings.database_url), time.monotonic()
+    with closing(Inbox(settings)) as inbox:
+        with alone(engine, database._TURN, "the queue", None):
+            with pytest.raises(QueueUnavailable):
+                inbox.check()
+            assert time.monotonic() - began < 8
+        inbox.check()
+    engine.dispose()
