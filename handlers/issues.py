@@ -65,6 +65,9 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     if is_own_issue(issue):
         feedback.ticked(visit, issue, event)
         return
+    # In the index before its own answer, which can wait for GitHub: what is reported again in the same second is judged
+    # by the index's model then, as it is ever after, and not by what GitHub's search shows of it.
+    _keep(visit, issue)
     muted = visit.services.store.muted.is_muted(visit.repository.id, event.number)
     if event.action == "reopened":
         feedback.reopened(visit)
@@ -78,7 +81,6 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     if not issue.is_pull_request:
         # What is not answered counts too, when it comes to which words are rare here.
         finder_for(visit, issue).notice(issue)
-        _keep(visit, issue)
 
 
 def _keep(visit: Visit, issue: Issue) -> None:

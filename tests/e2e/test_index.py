@@ -80,3 +80,21 @@ def test_c6a_the_index_goes_with_the_access(doppel: Doppel) -> None:
     doppel.settle()
     assert doppel.services.index.count(doppel.repository.id) == 0
     assert not doppel.services.indexing.ready(doppel.repository.id)
+
+
+def test_what_is_reported_twice_in_a_second_is_in_the_index_for_the_second_one(doppel: Doppel) -> None:
+    said = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
+    doppel.open("Crash while exporting to PDF", said, author="ann")
+    # Nothing can be written on the second one for a while, so that its answer takes its time.
+    slow = doppel.sim.faults.add("POST /repos/*/issues/2/comments", "timeout", seconds=5)
+    doppel.sim.clock.advance(7)
+    doppel.sim.open_issue(doppel.repo, "ben", "Export to PDF broken since today", said)
+    end = time.monotonic() + 20
+    while not slow.hits:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    doppel.sim.open_issue(doppel.repo, "cleo", "PDF export crashes", f"{said} Each time.")
+    doppel.settle()
+    doppel.said(2)
+    (comment,) = doppel.said(3)
+    assert "- `#2` – found by: the full-text index, the index of meanings" in comment
