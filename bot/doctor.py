@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from bot.embedding import Embedder, EmbeddingError
 from bot.errors import Forbidden, GitHubError, NotFound, Retryable
 from bot.github.app import AppClient
+from bot.index import models
 from bot.jobs.database import queue_url
 from bot.settings import Settings, WrongSettings
 from bot.store import pgvector
@@ -76,7 +77,9 @@ def examine(
         return
     yield from _credentials(settings)
     yield from _databases(settings)
-    yield _model(settings, model(settings))
+    chosen = model(settings)
+    yield _model(settings, chosen)
+    yield from _models_of_others(settings, chosen)
     if settings.app_id and settings.private_key:
         yield from _github(settings, wanted, app(settings))
 
@@ -92,6 +95,27 @@ def _model(settings: Settings, model: Embedder | None) -> Finding:
         return Finding(Health.WARNING, "model", str(failure), mend)
     goes = f"; texts of {settings.remote_text} repositories may go there" if model.remote else ""
     return Finding(Health.WELL, "model", f"{model.name} answers with {dimensions} dimensions{goes}")
+
+
+def _models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Finding]:
+    """Whether workers that are running have other models: then only those find by meaning that have the latest."""
+    try:
+        engine = _engine(settings.database_url, settings.sqlite_synchronous)
+        if engine is None:
+            return
+        try:
+            with engine.connect() as connection:
+                chosen = models.in_use(connection)
+        finally:
+            engine.dispose()
+    except (sa.exc.SQLAlchemyError, OSError):
+        # Not there yet, or away, of which another line tells.
+        return
+    if chosen.keys() - {model.name if model else ""}:
+        latest = max(chosen, key=lambda name: chosen[name])
+        says = f"workers have {' and '.join(sorted(chosen))}; those that have not {latest} find by words alone"
+        mend = "Give all the same DOPPEL_EMBEDDING_MODEL and DOPPEL_EMBEDDING_URL, here too, and start them anew."
+        yield Finding(Health.WARNING, "models of the workers", says, mend)
 
 
 def _misspelt(names: Mapping[str, str]) -> Iterator[Finding]:
@@ -139,13 +163,12 @@ def _databases(settings: Settings) -> Iterator[Finding]:
 
 def _look_into(url: str, synchronous: str) -> str:
     """How a database is, in words; makes none. Raises SQLAlchemyError or OSError where it cannot be written."""
-    path = Path(sa.make_url(url).database or "")
-    if url.startswith("sqlite") and not path.exists():
-        place = next(parent for parent in path.absolute().parents if parent.exists())
+    engine = _engine(url, synchronous)
+    if engine is None:
+        place = next(parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
         if not os.access(place, os.W_OK | os.X_OK):
             raise PermissionError(f"{place} cannot be written")
         return "is not there yet; the first start makes it"
-    engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=synchronous)
     try:
         with write(engine) as connection:
             read_only = connection.dialect.name != "sqlite" and connection.scalar(sa.text("SELECT pg_is_in_recovery()"))
@@ -155,6 +178,13 @@ def _look_into(url: str, synchronous: str) -> str:
     finally:
         engine.dispose()
     return "can be written, and compares vectors by pgvector" if extended else "can be written"
+
+
+def _engine(url: str, synchronous: str) -> sa.Engine | None:
+    """An engine that is soon out of patience; None for a file that is not there yet, and would be made."""
+    if url.startswith("sqlite") and not Path(sa.make_url(url).database or "").exists():
+        return None
+    return make_engine(url, patience=PATIENCE_SECONDS, synchronous=synchronous)
 
 
 def _github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ def worker() -> None:
     from bot.monitoring.tally import Tally
     from bot.telemetry.tracing import configure_tracing
     from bot.wiring.clients import prepare_databases
-    from bot.wiring.worker import build_services, chores, job_handler
+    from bot.wiring.worker import build_services, chores, enter_model, job_handler, says_of_model
 
     settings = host.load()
     configure_logging(settings.log_level, settings.log_format)
@@ -28,8 +28,11 @@ def worker() -> None:
     # Here alone a worker waits for others, where SIGTERM still ends it at once.
     prepare_databases(settings)
     services = build_services(settings)
-    tally = Tally(settings)
+    tally = Tally(settings, says_of_model(settings))
+    # Others must have heard that somebody has this model, before it is entered as the latest that was chosen.
+    tally.flush()
     tally.start()
+    enter_model(settings, services.store)
     try:
         process.run(settings, job_handler(services), chores(services))
     finally:

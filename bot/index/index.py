@@ -21,6 +21,7 @@ from bot.index.database import delete, fetch, upsert
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
 from bot.index.lists import Change
 from bot.index.memory import Memories
+from bot.index.models import Prevailing
 from bot.index.packing import Integers, Postings
 from bot.index.pgvector import Pgvector
 from bot.index.state import NO_VECTORS, State
@@ -70,6 +71,7 @@ class Index:
         self._position = {field.name: position for position, field in enumerate(self._fields)}
         self._memories = Memories()
         self._pgvector = Pgvector(pgvector)
+        self._prevailing = Prevailing()
 
     def close(self) -> None:
         """Let go of the connections to the database; what is asked afterwards makes new ones."""
@@ -106,6 +108,8 @@ class Index:
             return None
         with self._engine.connect() as connection:
             state = states.load(connection, repo_id)
+            if not self._may_write(connection, repo_id, state):
+                return None
         return state.vectors if state.model == self._embedder.name else 0
 
     def analyse(self, repo_id: int, title: str, body: str) -> Analysis:
@@ -123,6 +127,8 @@ class Index:
         with self._memories.using(repo_id) as memory:
             model = memory.model
         if model not in ("", self._embedder.name):
+            if self._prevailing.outdone(repo_id):
+                raise EmbeddingError("the vectors are of a model that was chosen later, which only other workers have")
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
         pair: Vectors = self._embed([analysis])[0]
         return pair
@@ -145,6 +151,8 @@ class Index:
             # Before the texts: what changes while these are read, analysed or embedded has another number by then.
             seen = _changes(connection, repo_id, part)
             known = issue_rows.texts(connection, repo_id, part)
+            if embed and self._prevailing.outdone(repo_id):
+                embed = self._may_write(connection, repo_id, states.load(connection, repo_id))
         texts = {number: _kept(issue.title, issue.body) for number, issue in part.items()}
         changed = {number: text for number, text in texts.items() if known.get(number) != text}
         analyses = self._read(repo_id, changed)
@@ -182,6 +190,8 @@ class Index:
             return []
         with self._engine.connect() as connection:
             state = states.load(connection, repo_id)
+            if not self._may_write(connection, repo_id, state):
+                return []
             if state.model == self._embedder.name:
                 if state.vectors >= state.issues:
                     return []
@@ -209,6 +219,8 @@ class Index:
             state = states.lock(connection, repo_id)
             now = _changes(connection, repo_id, analyses)
             kept = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
+            if kept and not self._may_write(connection, repo_id, state, take=True):
+                kept = []
             if kept:
                 self._put_vectors(connection, repo_id, state, [list(analyses)[row] for row in kept], embedded[kept])
                 self._save(connection, repo_id, state)
@@ -260,6 +272,11 @@ class Index:
     def _embeds(self, repo_id: int) -> bool:
         return self._embedder is not None and self._about.may_embed(repo_id)
 
+    def _may_write(self, connection: sa.Connection, repo_id: int, state: State, *, take: bool = False) -> bool:
+        """Whether vectors of this model may be written, in the place of those of another if there are any."""
+        assert self._embedder is not None
+        return self._prevailing.may_write(connection, repo_id, state, self._embedder.name, take=take)
+
     def _embed(self, analyses: Sequence[Analysis]) -> Vectors:
         assert self._embedder is not None
         texts = [analysis.title for analysis in analyses] + [analysis.text for analysis in analyses]
@@ -286,7 +303,7 @@ class Index:
         issue_rows.write(connection, repo_id, current, texts)
         if analyses:
             self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
-            if embedded is not None:
+            if embedded is not None and self._may_write(connection, repo_id, state, take=True):
                 self._put_vectors(connection, repo_id, state, list(analyses), embedded[rows])
             else:
                 self._drop_vectors(connection, repo_id, state, analyses)

@@ -39,8 +39,9 @@ _PATIENCE = 1.0
 class Tally:
     """What this process counts from now on, and the way to the database. One in a process; safe to share."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Does not connect before the first count."""
+    def __init__(self, settings: Settings, says: Mapping[str, float] | None = None) -> None:
+        """Does not connect before the first count. `says` are further gauges, which hold as long as this process."""
+        self._says = says or {}
         self.engine = make_engine(
             settings.database_url, patience=_PATIENCE, pool_size=2, connect_timeout=1, synchronous="NORMAL"
         )
@@ -71,13 +72,14 @@ class Tally:
             # What was there before began at 0.
             new = {name: value - self._told.get(name, 0) for name, value in now.items()}
             left = {f"github_left {resource}": float(value) for resource, value in LEFT.lowest().items()}
+            present = {**left, **self._says}
             try:
                 if not self._prepared:
                     migrate(self.engine)
                     self._prepared = True
                 Counters(self.engine).add({name: amount for name, amount in new.items() if amount})
                 self._told = now
-                Gauges(self.engine).say(self._process, left, time.time())
+                Gauges(self.engine).say(self._process, present, time.time())
             except (sa.exc.SQLAlchemyError, OSError) as error:
                 log.warning("the counts cannot be written now, and are added the next time: %s", type(error).__name__)
                 return False

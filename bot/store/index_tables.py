@@ -121,6 +121,14 @@ index_chunks = _table(
     "index_chunks", _key("repo_id"), _key("list"), _key("chunk"), _column("postings", sa.LargeBinary())
 )
 
+# The models that workers have had, and when each was chosen. It is of no repository, and stays.
+embedding_models = sa.Table(
+    "embedding_models",
+    metadata,
+    sa.Column("name", sa.Text(), primary_key=True, nullable=False),
+    sa.Column("chosen_at", _TIME, nullable=False),
+)
+
 # How far the first reading of a repository's issues has come.
 backfills = _table(
     "backfills",

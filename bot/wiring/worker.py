@@ -17,6 +17,7 @@ from bot.comments import CommentKeeper
 from bot.doctor import Wanted
 from bot.erasing import erased_if_ended
 from bot.events import Event, InstallationEvent, full_name
+from bot.index import models
 from bot.indexing import LOOK_EVERY, Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job
@@ -25,12 +26,12 @@ from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.services import Services
 from bot.settings import Settings
-from bot.store import open_store
+from bot.store import Store, open_store
 from bot.store.missed import MissedDeliveries
 from bot.telemetry.metrics import CALLS
 from bot.telemetry.tracing import span
 from bot.telemetry.work import current, working_on
-from bot.wiring.clients import build_github, now
+from bot.wiring.clients import build_github, embedder, now
 from bot.wiring.evaluating import evaluate_stored
 from bot.wiring.indexes import build_index
 from handlers import ROUTES
@@ -56,6 +57,19 @@ def build_services(settings: Settings) -> Services:
         clock=now,
         evaluate=partial(evaluate_stored, settings),
     )
+
+
+def says_of_model(settings: Settings) -> dict[str, float]:
+    """The gauge that says which model this worker has, while it lives."""
+    model = embedder(settings)
+    return {} if model is None else {models.gauge(model.name): 1.0}
+
+
+def enter_model(settings: Settings, store: Store) -> None:
+    """Enter this worker's model as the latest that was chosen, unless one had it before (`bot/index/models.py`)."""
+    model = embedder(settings)
+    if model is not None:
+        models.choose(store.engine, model.name)
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli
+from bot.embedding.wordllama import WordLlama
+from bot.index import models
+from bot.settings import load
 from bot.simulator import Server, start_simulator
+from bot.store import open_store
 from bot.store.engine import make_engine, write
+from bot.store.gauges import Gauges
 from bot.wiring.worker import wanted
 
 Found = dict[str, tuple[str, str, str]]
@@ -134,3 +141,22 @@ def test_a_model_that_does_not_answer_is_told_and_does_not_keep_the_bot_from_wor
     assert examine(DOPPEL_EMBEDDING_MODEL="none")["model"][0] == "ok"
     away = examine(DOPPEL_EMBEDDING_MODEL="small", DOPPEL_EMBEDDING_URL="http://127.0.0.1:9/v1")["model"]
     assert away[:2] == ("warning", "http://127.0.0.1:9/v1/embeddings: ConnectionError")
+
+
+def test_workers_with_different_models_are_told(examine: Callable[..., Found], tmp_path: Path) -> None:
+    """A change of the setting that has not reached all of them, say."""
+    settings = load({"DOPPEL_HOME": str(tmp_path / "home")}, tmp_path / "no.env")
+    with closing(open_store(settings)) as store:
+        own = WordLlama().name
+        for name in (own, "another"):
+            Gauges(store.engine).say(f"worker with {name}", {models.gauge(name): 1.0}, time.time())
+            models.choose(store.engine, name)
+        health, says, mend = examine()["models of the workers"]
+        assert (health, says) == (
+            "warning",
+            f"workers have another and {own}; those that have not another find by words alone",
+        )
+        assert "DOPPEL_EMBEDDING_MODEL" in mend
+        Gauges(store.engine).say("worker with another", {models.gauge(own): 1.0}, time.time())
+    assert "models of the workers" not in examine()
+    assert examine(DOPPEL_EMBEDDING_MODEL="none")["models of the workers"][0] == "warning"

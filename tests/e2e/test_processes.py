@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from bot.embedding.wordllama import WordLlama
+from bot.index import models
+from bot.store.engine import make_engine
+from bot.store.index_tables import embedding_models
 from tests.e2e.hosting import TOPICS, Host, hosted
 
 pytestmark = pytest.mark.processes
 
 
 @pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("host")
+
+
+@pytest.fixture(scope="module")
+def host(home: Path) -> Iterator[Host]:
     """One for all tests, which each leave it running and at rest."""
-    with hosted(tmp_path_factory.mktemp("host")) as host:
+    with hosted(home) as host:
         yield host
 
 
@@ -59,3 +70,13 @@ def test_from_delivery_to_comment_nothing_waits_for_a_turn(host: Host) -> None:
         host.wait("commenting", lambda number=number: bool(host.said(number)), every=0.005)  # type: ignore[misc]
         times.append(time.monotonic() - began)
     assert min(times) < 10
+
+
+def test_a_worker_says_which_model_it_has(host: Host, home: Path) -> None:
+    """Of two models the later one prevails (`tests/index/test_models.py`), for which both must be known."""
+    (database,) = home.rglob("doppel.db")
+    engine, name = make_engine(f"sqlite:///{database}"), WordLlama().name
+    with engine.connect() as connection:
+        assert connection.execute(sa.select(embedding_models.c.name)).scalars().all() == [name]
+        assert models.in_use(connection).keys() == {name}
+    engine.dispose()
