@@ -81,6 +81,7 @@ def post(
         had_candidates=bool(kept and kept.shown),
         words=words,
         options=options,
+        asked=cause == COMMAND,
         settings_problems=tuple(problems),
         settings_private=visit.settings.private,
         say=visit.words(issue),

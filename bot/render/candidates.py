@@ -73,7 +73,9 @@ def confidence_words(confidence: float, say: Words) -> str:
         return say.very_likely(percent=confidence)
     if confidence >= 0.6:
         return say.likely(percent=confidence)
-    return say.possibly(percent=confidence) if confidence >= 0.3 else say.perhaps(percent=confidence)
+    if confidence >= 0.3:
+        return say.possibly(percent=confidence)
+    return say.perhaps(percent=confidence) if confidence >= 0.1 else say.unlikely(percent=confidence)
 
 
 def similarity_words(candidate: Candidate, say: Words) -> str:

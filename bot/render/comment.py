@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
@@ -25,6 +26,8 @@ from bot.words import Words, english
 
 COMMENT_MAX = 65_536
 """Characters in a comment, GitHub's own limit."""
+#: From this probability on, somebody who asked and gets no list is told what comes nearest. Below it nothing does.
+NEAR = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class View:
     `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
     showed any. `words` and `options` are those of the command that asked, and `settings_problems` are given where a
     command did: on a new issue nobody is bothered with them (C6). With `settings_private` only their number is told.
-    `say` are the words in which it is written, `closing` what it says of closing the issue by itself. `moved` are the
+    `asked` is whether a command did at all. `say` are the words in which it is written, `closing` what it says of closing the issue by itself. `moved` are the
     bar and the usual one where feedback has moved it.
     """
 
@@ -57,6 +60,7 @@ class View:
     had_candidates: bool = False
     words: tuple[str, ...] = ()
     options: Options = field(default_factory=Options)
+    asked: bool = False
     settings_problems: tuple[ConfigError, ...] = ()
     settings_private: bool = False
     say: Words = field(default_factory=english)
@@ -82,6 +86,8 @@ def render_comment(report: Report, view: View) -> str:
 def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     place, say = Place(report.repo, view.enterprise), view.say
     blocks = [_heading(report, view, shown), *_asked(view)]
+    if not shown and view.asked:
+        blocks += _nearest(report, place, say)
     if shown:
         blocks += [_list(shown, place, say), *_caution(report, say), say.people_decide()]
         blocks += _closing(view.closing, place, say)
@@ -108,7 +114,23 @@ def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
         return say.degraded_nothing(causes=causes(report.problems, say))
     if report.outcome is Outcome.INCONCLUSIVE:
         return say.inconclusive()
-    return say.nothing_left() if view.had_candidates else say.nothing()
+    return say.nothing_left() if view.had_candidates and not _otherwise(view) else say.nothing()
+
+
+def _otherwise(view: View) -> bool:
+    """Whether a command asked for something else than the look before: that nothing is left does not follow then."""
+    options = view.options
+    return bool(view.words or options.state or options.confidence is not None or options.threshold is not None)
+
+
+def _nearest(report: Report, place: Place, say: Words) -> list[str]:
+    """What comes nearest without being likely enough, and how to see it: a person asked, and "nothing" is not all."""
+    best = next((one for one in report.considered if one.kind == "issue" and not one.repo), None)
+    if best is None or best.confidence < NEAR:
+        return []
+    # Never more than it has, so that it is shown.
+    option = code(f"confidence={math.floor(best.confidence * 100) / 100:g}")
+    return [say.nearest(issue=place.issue(best.number), percent=best.confidence, option=option)]
 
 
 def _asked(view: View) -> list[str]:
@@ -118,6 +140,10 @@ def _asked(view: View) -> list[str]:
         said.append(view.say.searched_for(words=" ".join(code(word) for word in view.words)))
     if view.options.state in ("open", "closed"):
         said.append(view.say.only_open() if view.options.state == "open" else view.say.only_closed())
+    if view.options.confidence is not None:
+        said.append(view.say.from_confidence(percent=view.options.confidence))
+    if view.options.threshold is not None:
+        said.append(view.say.from_threshold(percent=view.options.threshold))
     return [" ".join(said)] if said else []
 
 

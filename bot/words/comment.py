@@ -63,6 +63,18 @@ class CommentTexts(Texts):
         """A command asked for closed issues."""
 
     @text
+    def from_confidence(self, percent: float) -> None:
+        """A command said how likely what is shown must be."""
+
+    @text
+    def from_threshold(self, percent: float) -> None:
+        """A command said how alike the titles must be."""
+
+    @text
+    def nearest(self, issue: str, percent: float, option: str) -> None:
+        """A command asked and nothing is likely enough: what comes nearest, and the option that shows it."""
+
+    @text
     def people_decide(self) -> None:
         """Below the candidates: that this is a suggestion."""
 
@@ -160,6 +172,10 @@ class CandidateTexts(Texts):
 
     @text
     def perhaps(self, percent: float) -> None:
+        """A probability of 10 % or more."""
+
+    @text
+    def unlikely(self, percent: float) -> None:
         """A lower probability."""
 
     @text

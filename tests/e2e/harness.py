@@ -54,7 +54,7 @@ _STARTABLE = (
 )
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
 _REPORTED = re.compile(r"reported [0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CONFIDENCE = re.compile(r"(Very likely|Likely|Possibly|Perhaps|Probably) (the same|only related) \([0-9]+%\)")
+_CONFIDENCE = re.compile(r"(Very likely|Likely|Possibly|Perhaps|Unlikely to be) the same \([0-9]+%\)")
 _FINGERPRINT = re.compile(r"(<!-- doppel:advice v1) [0-9a-f]{16} -->")
 _owners = itertools.count(1)
 

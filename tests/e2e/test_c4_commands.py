@@ -65,6 +65,17 @@ def test_c4_a_search_edits_the_comment_that_is_there(pair: Doppel) -> None:
     assert "Searched for `while exporting`." in advice and "Crash while exporting to PDF" in advice
 
 
+def test_c4_a_search_that_finds_nothing_likely_says_so_and_what_comes_nearest(pair: Doppel) -> None:
+    pair.write(2, "/duplicates search exporting confidence=1")
+    advice = pair.advice(2)
+    assert "**No earlier issue that looks like this one was found.**" in advice
+    assert "Only what is at least 100% likely the same is shown." in advice
+    assert f"The nearest is {LINK.format(1)}, " in advice
+    (option,) = re.findall(r"`(confidence=[0-9.]+)` at the end of a command shows it", advice)
+    pair.write(2, f"/duplicates search exporting {option}")
+    assert f"1. {LINK.format(1)} Crash while exporting to PDF" in pair.advice(2)
+
+
 def test_c4_options_narrow_what_is_shown(pair: Doppel) -> None:
     pair.sim.close_issue(pair.repo, 1, "triage-person", "not_planned")
     pair.write(2, "/duplicates open fresh")

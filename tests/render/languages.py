@@ -20,7 +20,7 @@ from bot.render.scan import render_scan
 from bot.report import Outcome, QueryRun
 from bot.scanning.model import Entry, Group, Member, Result
 from bot.words import LANGUAGES, Words, speak
-from tests.render.samples import CHECKED_AT, QUERY, candidate, report, view
+from tests.render.samples import CHECKED_AT, QUERY, candidate, considered, report, view
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
@@ -63,6 +63,7 @@ QUERIES = (
     QueryRun("vectors", "crash", None, "the model could not be loaded"),
     *(QueryRun(source, "x", 1) for source in ("full-text", "pull-requests", "discussions", "siblings", "known-issues")),
 )
+NEAREST = (considered(118, 0.179),)
 COUNTS = {"total": 1_246, "unique": 1_240, "duplicates": 6, "github-search": 12, "github-hybrid": 1_234}
 PROBLEMS = ("vectors: the model could not be loaded", "siblings: 502", "discussions: no access")
 SETTINGS = """\
@@ -112,6 +113,8 @@ def comments(say: Words) -> list[str]:
         ),
         render_comment(report(*OTHERS), view(say=say)),
         render_comment(report(CANDIDATES[0]), view(say=say, options=Options(state="closed"))),
+        render_comment(report(candidate(confidence=0.06)), view(say=say, options=Options(confidence=0.05))),
+        render_comment(report(considered=NEAREST), view(say=say, asked=True, options=Options(threshold=0.4))),
         render_comment(report(), view(say=say)),
         render_comment(report(), view(say=say, had_candidates=True, settings_problems=wrong, settings_private=True)),
         render_comment(report(outcome=Outcome.INCONCLUSIVE), view(say=say)),

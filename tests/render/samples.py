@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.render import View
-from bot.report import Candidate, Outcome, QueryRun, Report
+from bot.report import Candidate, Considered, Outcome, QueryRun, Report
 
 CHECKED_AT = datetime(2026, 3, 9, 10, 23, 45, tzinfo=UTC)
 
@@ -27,6 +27,12 @@ def candidate(number: int = 118, title: str = "Crash when pasting an image", **v
         "sources": ("github-search",),
     }
     return Candidate(number=number, title=title, **(usual | values))
+
+
+def considered(number: int, confidence: float, **values: Any) -> Considered:
+    """One of the best that were compared."""
+    usual: dict[str, Any] = {"similarity": 0.64, "title_ratio": 0.81, "sources": ("full-text",), "ranks": {}}
+    return Considered(number, confidence, **(usual | values))
 
 
 def report(*candidates: Candidate, **values: Any) -> Report:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -12,7 +13,7 @@ from bot.config import parse_config
 from bot.marker import MARKER, fingerprint, has_marker
 from bot.render import render_comment
 from bot.report import Outcome, QueryRun
-from tests.render.samples import CHECKED_AT, QUERY, candidate, report, view
+from tests.render.samples import CHECKED_AT, QUERY, candidate, considered, report, view
 
 FOUND = """\
 <!-- doppel:advice v1 FINGERPRINT -->
@@ -121,6 +122,26 @@ def test_c2_nothing_found_on_a_command_is_said() -> None:
     assert "**No earlier issue that looks like this one was found.**" in body
 
 
+@pytest.mark.parametrize("asked", [{"words": ("big",)}, {"options": Options(confidence=0.9)}])
+def test_c2_nothing_is_not_said_to_be_left_where_something_else_was_asked(asked: dict[str, Any]) -> None:
+    body = render_comment(report(), view(had_candidates=True, **asked))
+    assert "**No earlier issue that looks like this one was found.**" in body
+
+
+def test_c2_who_asked_and_gets_no_list_is_told_what_comes_nearest_and_how_to_see_it() -> None:
+    best = (considered(7, 0.19, kind="pull request"), considered(8, 0.179), considered(9, 0.1))
+    said = "The nearest is [#8](https://redirect.github.com/acme/app/issues/8), 18% likely the same; `confidence=0.17` at"
+    assert said in render_comment(report(considered=best), view(asked=True))
+    assert "nearest" not in render_comment(report(considered=best), view())
+    assert "nearest" not in render_comment(report(candidate(), considered=best), view(asked=True))
+    assert "nearest" not in render_comment(report(considered=(considered(8, 0.04),)), view(asked=True))
+
+
+def test_c3_how_likely_and_how_alike_a_command_wanted_it_is_said() -> None:
+    body = render_comment(report(candidate(confidence=0.05)), view(options=Options(confidence=0.05, threshold=0.4)))
+    assert "Only what is at least 5% likely the same is shown. Only titles at least 40% alike were looked at." in body
+
+
 def test_c2_the_comment_begins_with_its_marker() -> None:
     body = render_comment(report(candidate()), view())
     assert body.startswith(MARKER)
@@ -163,8 +184,10 @@ def test_c3_the_state_is_shown(state: str, reason: str | None, expected: str) ->
         (0.6, "Likely the same (60%)"),
         (0.3, "Possibly the same (30%)"),
         (0.29, "Perhaps the same (29%)"),
-        (0.001, "Perhaps the same (1%)"),
-        (0.0, "Perhaps the same (0%)"),
+        (0.1, "Perhaps the same (10%)"),
+        (0.09, "Unlikely to be the same (9%)"),
+        (0.001, "Unlikely to be the same (1%)"),
+        (0.0, "Unlikely to be the same (0%)"),
     ],
 )
 def test_c3_confidence_is_shown_in_words_and_per_cent(confidence: float, expected: str) -> None:
