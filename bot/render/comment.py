@@ -48,10 +48,10 @@ class View:
     """What the comment must know besides the report.
 
     `checked_at` carries the zone in which the time is shown. `had_candidates` is whether the comment that is replaced
-    showed any. `words` and `options` are those of the command that asked, and `settings_problems` are given where a
-    command did: on a new issue nobody is bothered with them (C6). With `settings_private` only their number is told.
-    `asked` is whether a command did at all. `say` are the words in which it is written, `closing` what it says of closing the issue by itself. `moved` are the
-    bar and the usual one where feedback has moved it.
+    showed any. `asked` is whether a command did, `words` and `options` are those of that command, and
+    `settings_problems` are given then: on a new issue nobody is bothered with them (C6). With `settings_private` only
+    their number is told. `say` are the words in which it is written, `closing` what it says of closing the issue by
+    itself. `moved` are the bar and the usual one where feedback has moved it.
     """
 
     checked_at: datetime

@@ -130,7 +130,8 @@ def test_c2_nothing_is_not_said_to_be_left_where_something_else_was_asked(asked:
 
 def test_c2_who_asked_and_gets_no_list_is_told_what_comes_nearest_and_how_to_see_it() -> None:
     best = (considered(7, 0.19, kind="pull request"), considered(8, 0.179), considered(9, 0.1))
-    said = "The nearest is [#8](https://redirect.github.com/acme/app/issues/8), 18% likely the same; `confidence=0.17` at"
+    nearest = "[#8](https://redirect.github.com/acme/app/issues/8), 18% likely the same"
+    said = f"The nearest is {nearest}; `confidence=0.17` at the end of a command shows it."
     assert said in render_comment(report(considered=best), view(asked=True))
     assert "nearest" not in render_comment(report(considered=best), view())
     assert "nearest" not in render_comment(report(candidate(), considered=best), view(asked=True))
