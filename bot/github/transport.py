@@ -14,7 +14,7 @@ import httpx
 
 from bot.errors import NotFound, RateLimited, Unavailable
 from bot.github.clock import ServerClock
-from bot.github.costs import Cost, cost_of, is_repeatable, kind_of
+from bot.github.costs import HYBRID, SEARCH, Cost, cost_of, is_repeatable, kind_of
 from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
 from bot.held import make_sure
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 # GitHub counts more than 100 requests at once as abuse; a process of ours never needs as many.
 _CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30)
 _SAFE = ("GET", "HEAD")
+_SEARCHES = {SEARCH: "searches", HYBRID: "searches by meaning"}
 # These failures happen before anything is sent.
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
@@ -109,7 +110,7 @@ class PacedTransport(httpx.BaseTransport):
                     self._sleep(verdict.after)
                 attempt += 1
             elif isinstance(verdict, Raise) and limit is not None:
-                raise RateLimited(f"{operation}: GitHub's rate limit is reached", after=limit.after)
+                raise RateLimited(_used_up(cost, operation), after=limit.after)
             elif isinstance(verdict, Raise) or response is None:
                 raise Unavailable(f"{operation}: {_what(response, failure)}")
             elif response.has_redirect_location and (request.method not in _SAFE or _leads_away(request.url, response)):
@@ -120,7 +121,7 @@ class PacedTransport(httpx.BaseTransport):
     def _wait_for_turn(self, cost: Cost, operation: str, deadline: float) -> None:
         while delay := self._pacer.take(cost):
             if self._monotonic() + delay > deadline:
-                raise RateLimited(f"{operation}: the budget of {cost.resource} is used up for now", after=delay)
+                raise RateLimited(_used_up(cost, operation), after=delay)
             self._sleep(delay)
 
     def _send(self, request: httpx.Request) -> tuple[httpx.Response | None, httpx.RequestError | None]:
@@ -175,6 +176,12 @@ def _result(response: httpx.Response | None, limit: Limit | None) -> str:
     if response.status_code == 304:
         return "unchanged"
     return "ok" if response.status_code < 400 else "refused" if response.status_code < 500 else "failed"
+
+
+def _used_up(cost: Cost, operation: str) -> str:
+    """A limit in words. That of searches stands in comments, where nobody knows GitHub's paths and resources."""
+    limited = f"for {_SEARCHES[cost.resource]}" if cost.resource in _SEARCHES else f"({operation})"
+    return f"GitHub's limit {limited} is used up for now"
 
 
 def _what(response: httpx.Response | None, failure: httpx.RequestError | None) -> str:
