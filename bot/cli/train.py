@@ -10,6 +10,7 @@ import click
 from bot.cli.ending import ended_in_order
 from bot.cli.progress import progress_bar
 from bot.errors import UserError
+from bot.sockets import use_short_paths
 
 OTHERS = 2_500
 
@@ -37,6 +38,7 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
     """
     from bot.training import over_index, over_search
 
+    use_short_paths()
     learn = over_index.learn if purpose == "index" else over_search.learn
     try:
         with ended_in_order(), progress_bar("Issues looked at", None) as (progress, task):
