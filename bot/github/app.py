@@ -52,11 +52,9 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class HookConfig:
-    """Where GitHub delivers events, and how. The secret is never told."""
+    """Where GitHub delivers events. The secret is never told."""
 
     url: str
-    content_type: str
-    verifies_tls: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +201,7 @@ def _installation(data: Mapping[str, Any]) -> Installation:
 
 
 def _hook_config(data: Mapping[str, Any]) -> HookConfig:
-    return HookConfig(
-        url=data.get("url") or "",
-        content_type=data.get("content_type") or "form",
-        verifies_tls=str(data.get("insecure_ssl", "0")) == "0",
-    )
+    return HookConfig(url=data.get("url") or "")
 
 
 def _delivery(data: Mapping[str, Any]) -> Delivery:

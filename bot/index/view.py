@@ -161,14 +161,10 @@ class View:
             for name, terms in wanted.items()
         }
 
-    def issues_with(self, field: str, terms: Integers) -> Floats:
-        """In how many issues each of a text's terms occurs in a field; exact, for some hundred terms."""
-        keys = self._keys(field, terms)
-        self._load(keys)
-        return self._issues_in(keys)
-
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """The same for all terms there are, as an array by the term's number; from memory, a little less exact."""
+        """In how many issues each term there is occurs in a field, by the term's number; from memory, a little less
+        exact than what `look_up` says of a text's.
+        """
         return self._memory.frequencies(self._connection, self._repo_id, self._position[field], self._state)
 
     def search(

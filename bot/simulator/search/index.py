@@ -55,14 +55,6 @@ class SearchIndex:
         """Make a repository known or change what is known of it; one with documents is known without this."""
         self._repositories[full_name.lower()] = RepositoryFacts(private, archived)
 
-    def remove_repository(self, full_name: str) -> None:
-        """Forget a repository with all its documents."""
-        name = full_name.lower()
-        for document in list(self._in_repository[name]):
-            self.remove(document)
-        del self._in_repository[name]
-        self._repositories.pop(name, None)
-
     def put(self, doc: Document) -> None:
         """Add a document, or replace the one with the same id; only fields whose text changed are indexed anew."""
         old = self._documents.get(doc.id)
