@@ -180,8 +180,9 @@ def _result(response: httpx.Response | None, limit: Limit | None) -> str:
 
 def _used_up(cost: Cost, operation: str) -> str:
     """A limit in words. That of searches stands in comments, where nobody knows GitHub's paths and resources."""
-    limited = f"for {_SEARCHES[cost.resource]}" if cost.resource in _SEARCHES else f"({operation})"
-    return f"GitHub's limit {limited} is used up for now"
+    if cost.resource in _SEARCHES:
+        return f"GitHub's rate limit for {_SEARCHES[cost.resource]} is used up for now"
+    return f"{operation}: GitHub's rate limit is used up for now"
 
 
 def _what(response: httpx.Response | None, failure: httpx.RequestError | None) -> str:

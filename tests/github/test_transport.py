@@ -107,7 +107,7 @@ def test_g_searches_are_paced_below_the_limit(
     assert caught.value.after is not None
     assert 55 < caught.value.after < 62
     # Comments say so under "GitHub's search".
-    assert str(caught.value) == "GitHub's limit for searches is used up for now"
+    assert str(caught.value) == "GitHub's rate limit for searches is used up for now"
     assert client.search("repo:acme/app is:issue crashes", hybrid=True).total_count == 1
     sim.clock.advance(caught.value.after)
     client.search("repo:acme/app is:issue crashes")
