@@ -84,12 +84,17 @@ class Candidate:
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 
+NEAR = 0.05
+"""From this probability on an issue that is not named is worth a word to whoever asks, and its reasons are known."""
+
+
 @dataclass(frozen=True, slots=True)
 class Considered:
     """One of the best candidates by numbers alone, named in the end or not: the evidence of a decision.
 
     `ranks` are the sources that found it, each with the place where it stood (from 1) in the best of its lists; a
-    source that only brought another issue of its group has none. `repo` and `also` are as in `Candidate`.
+    source that only brought another issue of its group has none. `repo`, `also` and `reasons` are as in `Candidate`;
+    the reasons, which cost a look into the text, are those of what is named or at least `NEAR`.
     """
 
     number: int
@@ -101,6 +106,7 @@ class Considered:
     kind: Kind = "issue"
     repo: str = ""
     also: tuple[int, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from bot.model import RepoRef
 from bot.pages import is_https, protect, root_url
 from bot.render import evaluation as words
 from bot.render.digest import sentences
+from bot.report import NEAR
 from bot.store import StoredRepository
 from bot.words import speak
 
@@ -181,6 +182,7 @@ class _Pages:
             number=number,
             titles=titles,
             decisions=list(zip(rows, found, strict=True)),
+            near=NEAR,
             votes=self._data.votes(repository, number, g.session.login),
         )
 

@@ -6,9 +6,10 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple
 
 from bot.config import RepoConfig
+from bot.config.model import MIN_CONFIDENCE
 
 # What the absence of a value means, where the file has a word for it or none is needed.
-_ABSENT = {"close_after": "off", "min_confidence": "moved by feedback", "limit": "all"}
+_ABSENT = {"close_after": "off", "min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it", "limit": "all"}
 
 
 class SettingRow(NamedTuple):

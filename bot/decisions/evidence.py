@@ -21,7 +21,7 @@ _REASONS: Mapping[str, str] = {
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
     """The best candidates of a report, of which the comment names those that are `shown`."""
-    named = {_key(one): one for one in shown}
+    named = {_key(one) for one in shown}
     return tuple(
         Evidence(
             number=one.number,
@@ -30,7 +30,7 @@ def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]
             shown=_key(one) in named,
             sources={name: one.ranks.get(name) for name in one.sources},
             titles=(one.similarity, one.title_ratio),
-            reasons=_kinds(named[_key(one)].reasons) if _key(one) in named else (),
+            reasons=_kinds(one.reasons),
             also=one.also[:ALSO_MOST],
             kind=one.kind,
             repo=one.repo,

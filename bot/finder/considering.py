@@ -17,7 +17,7 @@ MOST_CONSIDERED = 10
 def considered(
     target: Issue, results: Sequence[Result], inside: Mapping[str, Sequence[int]], answers: Sequence[Answer]
 ) -> tuple[Considered, ...]:
-    """The first of the `results`. `inside` are the numbers that the index's sources found, by source, best first."""
+    """The `results`, best first, as evidence. `inside` are the numbers that the index found, by source."""
     here = str(target.repo).lower()
     places = {name: {f"{here}#{number}": at for at, number in enumerate(found, 1)} for name, found in inside.items()}
     for answer in answers:
@@ -26,7 +26,7 @@ def considered(
             for at, issue in enumerate(found, 1):
                 key = key_of(issue)
                 known[key] = min(at, known.get(key, at))
-    keyed = [(one, key_of(one.issue)) for one in results[:MOST_CONSIDERED]]
+    keyed = [(one, key_of(one.issue)) for one in results]
     return tuple(
         Considered(
             number=one.issue.number,
@@ -38,6 +38,7 @@ def considered(
             kind=kind_of(one.issue),
             repo="" if same_place(one.issue, target) else str(one.issue.repo),
             also=one.also,
+            reasons=one.reasons,
         )
         for one, key in keyed
     )

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from bot.errors import GitHubError, InvalidArgument, Retryable
 from bot.finder.asking import FinderSettings, Gathered, GitHubReads, gather
-from bot.finder.considering import considered
+from bot.finder.considering import MOST_CONSIDERED, considered
 from bot.finder.families import LookUp, results
 from bot.finder.reporting import counted, outcome, search_query
 from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh_inside, weigh_outside
@@ -25,7 +25,7 @@ from bot.ranking.query import StateFilter
 from bot.ranking.rarity import CountedWords, WordStats
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
-from bot.report import Candidate, Report
+from bot.report import NEAR, Candidate, Report
 from bot.sources import Hit, Source
 from bot.sources.vocabulary import count_words
 
@@ -205,7 +205,13 @@ class Finder:
             for result, one in found
             if wish.min_confidence is None or result.confidence >= wish.min_confidence
         ][: wish.max_candidates]
-        told = [replace(result, reasons=one.reasons()) if wish.explained else result for result, one in shown]
+        best = found[:MOST_CONSIDERED]
+        telling = (*shown, *((result, one) for result, one in best if result.confidence >= NEAR))
+        worth = {id(result): one for result, one in telling} if wish.explained else {}
+        why = {key: one.reasons() for key, one in worth.items()}
+        told, best_told = (
+            [replace(result, reasons=why.get(id(result), ())) for result, _ in some] for some in (shown, best)
+        )
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         problems = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
         return Report(
@@ -221,9 +227,7 @@ class Finder:
             threshold=wish.threshold,
             counts=counted(inside.found, gathered, target),
             best_confidence=max((one.confidence for one in candidates), default=None),
-            considered=considered(target, [result for result, _ in found], inside.found, gathered.answers)
-            if wish.explained
-            else (),
+            considered=considered(target, best_told, inside.found, gathered.answers) if wish.explained else (),
         )
 
     def _ranked(

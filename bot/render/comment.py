@@ -21,13 +21,11 @@ from bot.render.details import (
 )
 from bot.render.escape import break_phrase, code
 from bot.render.links import Place
-from bot.report import Candidate, Outcome, Report
+from bot.report import NEAR, Candidate, Outcome, Report
 from bot.words import Words, english
 
 COMMENT_MAX = 65_536
 """Characters in a comment, GitHub's own limit."""
-#: From this probability on, somebody who asked and gets no list is told what comes nearest. Below it nothing does.
-NEAR = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ def test_c7_silence_says_why(doppel: Doppel) -> None:
     (silent,) = decisions(doppel, 2)
     assert silent.bar == 1
     assert [(one.number, one.shown) for one in silent.evidence] == [(1, False)]
+    # It is for a maintainer to judge whether silence was right, so that what both share is kept of it, too.
+    assert "identifiers" in silent.evidence[0].reasons
     assert told(doppel, 3)[0] == ("opened", "comment", "left alone", "ignore.labels: question")
 
 
