@@ -76,6 +76,8 @@ def examine(
             )
         return
     yield from _credentials(settings)
+    if not settings.new:
+        yield _dashboard(settings)
     yield from _databases(settings)
     chosen = model(settings)
     yield _model(settings, chosen)
@@ -149,6 +151,18 @@ def _credentials(settings: Settings) -> Iterator[Finding]:
         yield Finding(Health.WARNING, "WEBHOOK_SECRET", "short enough to be guessed", mend)
     else:
         yield Finding(Health.WELL, "WEBHOOK_SECRET", "set")
+
+
+def _dashboard(settings: Settings) -> Finding:
+    """Whether people can sign in. Without that there is no dashboard, and its address answers as any unknown one."""
+    names = {"GITHUB_CLIENT_ID": settings.client_id, "GITHUB_CLIENT_SECRET": settings.client_secret}
+    missing = [name for name, value in names.items() if not value]
+    if not missing:
+        return Finding(Health.WELL, "dashboard", "on, at /dashboard")
+    if len(missing) == len(names):
+        says = f"off; {' and '.join(names)} switch it on, as docs/dashboard.md says"
+        return Finding(Health.WELL, "dashboard", says)
+    return Finding(Health.WARNING, "dashboard", f"off, since {missing[0]} is not set", "Set it, or neither of the two.")
 
 
 def _databases(settings: Settings) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from bot.decisions import Decision, Decisions, Evidence, Outcome
 from bot.decisions.evidence import evidence
 from bot.report import Candidate, Report
 from bot.report import Outcome as Found
+from bot.sources import FULL_TEXT
 from handlers.visit import Visit
 
 COMMAND, VERDICT = "command", "verdict"
@@ -36,7 +37,8 @@ def note_left_alone(visit: Visit, cause: str, reason: str) -> None:
 def why_nothing(report: Report, bar: float) -> str:
     """Why a report without candidates is one: an outage is never said to be "no duplicates" (F9)."""
     if report.outcome is Found.DEGRADED:
-        return "not every search answered"
+        below = report.considered and any(run.source == FULL_TEXT for run in report.queries)
+        return "the best was below the bar, and not every search answered" if below else "not every search answered"
     if report.outcome is Found.INCONCLUSIVE:
         return "there was nothing to search for properly"
     if report.considered and report.considered[0].confidence < bar:

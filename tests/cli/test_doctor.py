@@ -95,6 +95,17 @@ def test_what_is_missing_is_told(examine: Callable[..., Found]) -> None:
     assert examine(WEBHOOK_SECRET="short")["WEBHOOK_SECRET"][0] == "warning"
 
 
+def test_whether_there_is_a_dashboard_is_told(examine: Callable[..., Found]) -> None:
+    health, says, _ = examine()["dashboard"]
+    assert (health, says.partition(";")[0]) == ("ok", "off")
+    assert "GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET" in says
+    assert examine(GITHUB_CLIENT_ID="Iv23")["dashboard"][:2] == (
+        "warning",
+        "off, since GITHUB_CLIENT_SECRET is not set",
+    )
+    assert examine(GITHUB_CLIENT_ID="Iv23", GITHUB_CLIENT_SECRET="x")["dashboard"][:2] == ("ok", "on, at /dashboard")
+
+
 def test_databases_are_looked_into(examine: Callable[..., Found], tmp_path: Path) -> None:
     engine = make_engine(f"sqlite:///{tmp_path / 'there.db'}")
     with write(engine) as connection:
