@@ -5,21 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+import pytest
+
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
 from bot.settings import Settings
-from bot.simulator import Server, start_simulator
+from bot.simulator import Server, Simulator, start_simulator
 from bot.web import create_app
 
 
-@contextmanager
-def served() -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
     """The simulator; at its end nothing may have been asked that it does not know, or that GitHub would refuse."""
     with start_simulator() as running:
         yield running
         assert running.sim.unknown_requests == []
         assert running.sim.violations == []
+
+
+@contextmanager
+def emptied(server: Server) -> Iterator[Simulator]:
+    """Its state, for one test: what is in it afterwards goes, and so do the limits that the test has used up."""
+    sim = server.sim
+    try:
+        yield sim
+    finally:
+        sim.faults.clear()
+        sim.clock.advance(120)
+        for owner in {installation.account.login for installation in sim.installations.values()}:
+            sim.uninstall(owner)
+        for repository in list(sim.repositories.values()):
+            sim.delete_repository(repository)
 
 
 @contextmanager

@@ -12,9 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from click.testing import CliRunner, Result
 
-from bot.cli import main
 from bot.evaluation.history import PastRecord
 from bot.evaluation.keeping import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.report import others_needed
@@ -24,6 +22,7 @@ from bot.model import RepoRef
 from bot.settings import load
 from bot.simulator import Server, Simulator
 from bot.store import open_store
+from tests.calling import call, write_lines
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 PARTS = ("login page", "export", "font list", "main menu", "sound mixer", "map view", "printer dialog", "backup")
@@ -52,25 +51,8 @@ def rows(count: int = 60, every: int = 4) -> list[dict[str, Any]]:
     return made
 
 
-def write(path: Path, given: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in given), encoding="utf-8")
-    return path
-
-
-def run(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
-    """The console script's own way, with its exit codes."""
-
-    class Script:
-        name = "doppel"
-
-        def main(self, args: list[str], prog_name: str, **extra: Any) -> Any:
-            return main(args)
-
-    return CliRunner().invoke(Script(), [str(one) for one in arguments], env=env)  # type: ignore[arg-type]
-
-
 def figures(*arguments: str | Path, env: dict[str, str] | None = None) -> dict[str, Any]:
-    result = run("evaluate", *arguments, "--json", env=env)
+    result = call("evaluate", *arguments, "--json", env=env)
     assert result.exit_code == 0, result.output
     parsed: dict[str, Any] = json.loads(result.stdout)
     return parsed
@@ -78,7 +60,7 @@ def figures(*arguments: str | Path, env: dict[str, str] | None = None) -> dict[s
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return write(tmp_path / "issues.jsonl", rows())
+    return write_lines(tmp_path / "issues.jsonl", rows())
 
 
 def test_a_file_is_replayed_and_judged(file: Path) -> None:
@@ -100,15 +82,15 @@ def test_labels_are_read_after_the_replay_only(tmp_path: Path) -> None:
         row | {"duplicate_of": row["id"] % 7 + 1} if "duplicate_of" in row else row | {"maybe_related": True}
         for row in plain
     ]
-    first = figures(write(tmp_path / "a.jsonl", plain), "--from", "0")
-    other = figures(write(tmp_path / "b.jsonl", swapped), "--from", "0")
+    first = figures(write_lines(tmp_path / "a.jsonl", plain), "--from", "0")
+    other = figures(write_lines(tmp_path / "b.jsonl", swapped), "--from", "0")
     assert first["RR@1"] == 1
     assert other["RR@1"] < 0.5
 
 
 def test_given_answers_are_judged_as_the_replay_that_made_them(file: Path, tmp_path: Path) -> None:
     out = tmp_path / "answers.jsonl"
-    assert run("replay", file, "--out", out, "--from", "0.3").exit_code == 0
+    assert call("replay", file, "--out", out, "--from", "0.3").exit_code == 0
     given = figures(file, "--from", "0.3", "--answers", out)
     own = figures(file, "--from", "0.3")
     # The file of answers rounds a confidence to six digits.
@@ -120,8 +102,8 @@ def test_given_answers_are_judged_as_the_replay_that_made_them(file: Path, tmp_p
 def test_answers_that_are_missing_count_as_nothing_found(file: Path, tmp_path: Path) -> None:
     marked = [row for row in rows() if "duplicate_of" in row]
     one = {"id": marked[0]["id"], "candidates": [{"id": marked[0]["duplicate_of"], "confidence": 0.9}]}
-    answers = write(tmp_path / "answers.jsonl", [one])
-    result = run("evaluate", file, "--from", "0", "--answers", answers, "--json")
+    answers = write_lines(tmp_path / "answers.jsonl", [one])
+    result = call("evaluate", file, "--from", "0", "--answers", answers, "--json")
     assert json.loads(result.stdout)["RR@1"] == pytest.approx(1 / len(marked))
     assert "1 of 60 arrivals have an answer" in result.stderr
     assert figures(file, "--from", "0", "--answers", answers, "--answered-only")["RR@1"] == 1
@@ -135,7 +117,7 @@ def test_a_sample_is_a_third_duplicates_and_stands_for_all(file: Path) -> None:
 
 
 def test_people_read_sentences_and_tables(file: Path) -> None:
-    result = run("evaluate", file, "--from", "0", env={"COLUMNS": "100"})
+    result = call("evaluate", file, "--from", "0", env={"COLUMNS": "100"})
     assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
     assert text.startswith("60 issues, of which 60 can be judged: 12 known duplicates, and 48 that repeat nothing.")
@@ -150,8 +132,8 @@ def test_people_read_sentences_and_tables(file: Path) -> None:
 def test_people_can_read_what_it_is_surest_of_though_nobody_marked_it(tmp_path: Path) -> None:
     told = rows()
     told[40] |= {"title": f"{told[38]['title']}\x1b[31m", "body": told[38]["body"]}
-    file = write(tmp_path / "issues.jsonl", told)
-    text = run("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout
+    file = write_lines(tmp_path / "issues.jsonl", told)
+    text = call("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout
     part = text[text.index("These it is surest of, though nobody marked a duplicate there") :].split("\n\n")[1]
     surest = figures(file, "--from", "0")["unmarked"][0]
     assert (surest["id"], surest["candidate"]) == (41, 39)
@@ -160,9 +142,9 @@ def test_people_can_read_what_it_is_surest_of_though_nobody_marked_it(tmp_path: 
 
 
 def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path) -> None:
-    file = write(tmp_path / "a<script>&b.jsonl", rows())
+    file = write_lines(tmp_path / "a<script>&b.jsonl", rows())
     picture = tmp_path / "picture.svg"
-    assert run("evaluate", file, "--from", "0", "--picture", picture).exit_code == 0
+    assert call("evaluate", file, "--from", "0", "--picture", picture).exit_code == 0
     tree = ElementTree.parse(picture)
     tags = {element.tag.removeprefix("{http://www.w3.org/2000/svg}") for element in tree.iter()}
     assert tags == {"svg", "title", "desc", "style", "rect", "text", "line", "path", "polyline", "circle"}
@@ -228,7 +210,7 @@ def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
             add(self, records)
 
         monkeypatch.setattr(KeptHistory, "add", overtaken)
-        run("evaluate", "acme/history", "--from", "0", env=online)
+        call("evaluate", "acme/history", "--from", "0", env=online)
     assert (repo_id in kept_repositories(settings.home)) is not ours
 
 
@@ -240,7 +222,7 @@ def test_programs_are_told_the_sentences_that_people_are(file: Path) -> None:
         "last_month": found["says"]["last_month"],
         "history": found["says"]["history"],
     }
-    told = " ".join(run("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout.split())
+    told = " ".join(call("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout.split())
     assert all(sentence in told for sentence in found["says"].values())
     assert found["says"]["last_month"].startswith("At .20 it would have commented on ")
     days = [(START + timedelta(days=number)).strftime("%Y-%m-%d") for number in (1, 60)]
@@ -258,8 +240,8 @@ def test_of_the_threshold_that_is_set_is_told_beside_another_that_is_recommended
         for row in given
         if "duplicate_of" in row
     ]
-    file, told = write(tmp_path / "issues.jsonl", given), write(tmp_path / "answers.jsonl", answers)
-    result = run("evaluate", file, "--from", "0", "--answers", told, env={"COLUMNS": "100"})
+    file, told = write_lines(tmp_path / "issues.jsonl", given), write_lines(tmp_path / "answers.jsonl", answers)
+    result = call("evaluate", file, "--from", "0", "--answers", told, env={"COLUMNS": "100"})
     text = " ".join(result.stdout.split())
     others = sum("duplicate_of" not in row for row in given)
     assert text.index("At .20, which is set, a month with 31 issues, as those of the last year had on average") < (
@@ -277,7 +259,7 @@ def test_as_the_app_it_is_read_as_well(online: dict[str, str], server: Server) -
 
 def test_a_reading_that_breaks_off_says_how_it_goes_on(online: dict[str, str], sim: Simulator) -> None:
     sim.faults.add("/graphql", "secondary_limit", retry_after=600, times=None)
-    result = run("evaluate", "acme/history", env=online)
+    result = call("evaluate", "acme/history", env=online)
     assert result.exit_code == 3
     assert "What was read is kept: run it again in 10 minutes to go on" in result.stderr
 
@@ -285,7 +267,7 @@ def test_a_reading_that_breaks_off_says_how_it_goes_on(online: dict[str, str], s
 def test_a_repository_that_cannot_be_read_is_named(online: dict[str, str], server: Server) -> None:
     app = {"APP_ID": str(server.app_id), "PRIVATE_KEY": server.private_key_pem}
     for env in (online, online | app):
-        result = run("evaluate", "acme/nope", env=env)
+        result = call("evaluate", "acme/nope", env=env)
         assert result.exit_code == 2
         assert "acme/nope: there is no such repository, or it cannot be read" in " ".join(result.stderr.split())
 
@@ -307,20 +289,20 @@ def test_what_is_wrong_is_named(
     arguments: list[str], says: str, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = run("evaluate", *[str(file) if one == "FILE" else one for one in arguments])
+    result = call("evaluate", *[str(file) if one == "FILE" else one for one in arguments])
     assert result.exit_code == 2
     assert says in " ".join(result.stderr.split())
 
 
 def test_without_labels_there_is_nothing_to_judge_by(tmp_path: Path) -> None:
     plain = [{key: value for key, value in row.items() if key != "duplicate_of"} for row in rows()]
-    result = run("evaluate", write(tmp_path / "plain.jsonl", plain))
+    result = call("evaluate", write_lines(tmp_path / "plain.jsonl", plain))
     assert result.exit_code == 2
     assert "no issue is known to be a duplicate. In a file `duplicate_of` names the original's id" in result.stderr
 
 
 def test_an_id_belongs_to_one_issue(tmp_path: Path) -> None:
-    result = run("evaluate", write(tmp_path / "twice.jsonl", [*rows(), rows()[6]]))
+    result = call("evaluate", write_lines(tmp_path / "twice.jsonl", [*rows(), rows()[6]]))
     assert result.exit_code == 2
     assert "7 is the id of more than one issue" in result.stderr
 
@@ -328,7 +310,7 @@ def test_an_id_belongs_to_one_issue(tmp_path: Path) -> None:
 def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     path = tmp_path / "issues.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}" * 500)[:14] + b"nothing")
-    result = run("evaluate", path)
+    result = call("evaluate", path)
     assert result.exit_code == 2
     assert "issues.jsonl.gz: cannot be read" in result.stderr
 
@@ -350,7 +332,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     ],
 )
 def test_answers_that_prove_nothing_are_refused(answer: Any, says: str, file: Path, tmp_path: Path) -> None:
-    answers = write(tmp_path / "answers.jsonl", [{"id": 20, "candidates": []}, answer])
-    result = run("evaluate", file, "--answers", answers)
+    answers = write_lines(tmp_path / "answers.jsonl", [{"id": 20, "candidates": []}, answer])
+    result = call("evaluate", file, "--answers", answers)
     assert result.exit_code == 2
     assert says in result.stderr

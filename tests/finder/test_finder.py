@@ -17,34 +17,28 @@ from bot.github.search import SearchPage
 from bot.model import RepoRef
 from bot.report import Outcome, Report
 from bot.simulator import Server, Simulator
-from tests.served import reading, served
+from tests.served import emptied, reading, server
+
+__all__ = ["server"]
 
 REPO = RepoRef("acme", "app")
 LEXICAL = FinderSettings(hybrid=False)
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with served() as running:
-        yield running
-
-
 @pytest.fixture
 def sim(server: Server) -> Iterator[Simulator]:
     """A fresh `acme/app`: an original, a relative, a stranger, a pull request with the original's title, the target."""
-    sim = server.sim
-    sim.add_repository("acme/app")
-    sim.install("acme/app")
-    sim.open_issue("acme/app", "ann", "Crash on login behind a proxy", "panic: proxy refused the connection\nparse_url")
-    sim.open_issue("acme/app", "bob", "Login page: the logo is blurred", "It looks bad")
-    sim.open_issue("acme/app", "cy", "Export writes an empty file", "Nothing is in it")
-    sim.open_issue("acme/app", "dee", "Crash on login behind a proxy", "A fix", is_pull_request=True)
-    sim.open_issue("acme/app", "eve", "Login crash with proxy", "panic: proxy refused the connection\nin parse_url")
-    yield sim
-    sim.faults.clear()
-    sim.clock.advance(120)
-    sim.uninstall("acme")
-    sim.delete_repository("acme/app")
+    with emptied(server) as sim:
+        sim.add_repository("acme/app")
+        sim.install("acme/app")
+        sim.open_issue(
+            "acme/app", "ann", "Crash on login behind a proxy", "panic: proxy refused the connection\nparse_url"
+        )
+        sim.open_issue("acme/app", "bob", "Login page: the logo is blurred", "It looks bad")
+        sim.open_issue("acme/app", "cy", "Export writes an empty file", "Nothing is in it")
+        sim.open_issue("acme/app", "dee", "Crash on login behind a proxy", "A fix", is_pull_request=True)
+        sim.open_issue("acme/app", "eve", "Login crash with proxy", "panic: proxy refused the connection\nin parse_url")
+        yield sim
 
 
 @pytest.fixture

@@ -6,8 +6,6 @@ import gzip
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -26,6 +24,7 @@ from bot.replay.rooms import ABANDONED
 from bot.store.engine import make_engine
 from bot.store.index_tables import indexed_issues
 from bot.store.migrate import migrate
+from tests.calling import told_to_end, write_lines
 
 WORDS = ["login", "proxy", "export", "font", "menu", "panic", "socket", "linker", "cache", "token", "upload", "image"]
 
@@ -34,11 +33,6 @@ def row(number: int, **more: Any) -> dict[str, Any]:
     title = f"{WORDS[number % 12]} {WORDS[number * 5 % 11]} fails"
     moment = f"2024-01-{1 + number // 24:02}T{number % 24:02}:00:00Z"
     return {"id": number, "title": title, "body": f"See {WORDS[number % 7]}", "created_at": moment} | more
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
-    return path
 
 
 @pytest.mark.parametrize("name", ["issues", "issues.jsonl.gz"])
@@ -89,7 +83,7 @@ def test_a_line_that_cannot_be_used_is_named(line: str, says: str, tmp_path: Pat
 
 
 def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
-    issues = write(tmp_path / "issues.jsonl", [row(n) for n in range(9)])
+    issues = write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)])
     (other := tmp_path / "other.jsonl").symlink_to(issues)
     before = issues.read_bytes()
     for out in (issues, other):
@@ -99,7 +93,7 @@ def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
 
 
 def test_an_id_that_utf_8_cannot_hold_comes_back_as_it_was(tmp_path: Path) -> None:
-    issues = write(tmp_path / "issues.jsonl", [row(n, id=f"\ud83d{n}") for n in range(9)])
+    issues = write_lines(tmp_path / "issues.jsonl", [row(n, id=f"\ud83d{n}") for n in range(9)])
     out = tmp_path / "out.jsonl"
     CliRunner().invoke(command, [str(issues), "--out", str(out), "--from", "0.5"], catch_exceptions=False)
     assert [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()] == [
@@ -109,7 +103,7 @@ def test_an_id_that_utf_8_cannot_hold_comes_back_as_it_was(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("option", ["--from", "--threshold"])
 def test_nan_is_no_share(option: str, tmp_path: Path) -> None:
-    issues = write(tmp_path / "issues.jsonl", [row(0)])
+    issues = write_lines(tmp_path / "issues.jsonl", [row(0)])
     result = CliRunner().invoke(command, [str(issues), "--out", str(tmp_path / "out"), option, "nan"])
     assert result.exit_code == 2 and "nan is no number" in result.output
     assert CliRunner().invoke(evaluate, [str(issues), "--min-confidence", "nan"]).exit_code == 2
@@ -117,7 +111,7 @@ def test_nan_is_no_share(option: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["nonsense", "mysql://u:hush@h/x", "sqlite://"])
 def test_a_database_of_no_kind_that_there_is_is_refused_without_its_password(url: str, tmp_path: Path) -> None:
-    issues = write(tmp_path / "issues.jsonl", [row(0)])
+    issues = write_lines(tmp_path / "issues.jsonl", [row(0)])
     result = CliRunner().invoke(command, [str(issues), "--out", str(tmp_path / "out"), "--store", url])
     assert isinstance(result.exception, SettingsError)
     assert str(result.exception).startswith("--store: must be postgresql://") and "hush" not in str(result.exception)
@@ -129,7 +123,7 @@ def test_a_database_that_fails_is_named_without_its_address(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexed, "LEAST_SEGMENT", 4)
-    issues = read_archive(write(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
+    issues = read_archive(write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
     for store, says in (
         ("postgresql+psycopg://u:hush@127.0.0.1:1/x", r"^the database of --store failed \(OperationalError\)$"),
         (f"sqlite:///{tmp_path}", r"^the database of --store failed \(OperationalError: unable to open .*\)$"),
@@ -143,7 +137,7 @@ def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkey
         raise sa.exc.OperationalError("INSERT", {}, Exception("secret"))
 
     monkeypatch.setattr(Index, "put", full)
-    issues = read_archive(write(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
+    issues = read_archive(write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
     with pytest.raises(
         Unavailable, match=r"the replay's index in .* failed \(OperationalError\); TMPDIR names another"
     ):
@@ -152,8 +146,8 @@ def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkey
 
 def test_two_replays_in_one_database_do_not_take_each_other_s_issues_for_theirs(store_url: str, tmp_path: Path) -> None:
     rows = [row(n) for n in range(40)]
-    one = read_archive(write(tmp_path / "one.jsonl", rows[:20]))
-    other = read_archive(write(tmp_path / "other.jsonl", rows[20:]))
+    one = read_archive(write_lines(tmp_path / "one.jsonl", rows[:20]))
+    other = read_archive(write_lines(tmp_path / "other.jsonl", rows[20:]))
 
     def ids(issues: list[PastIssue]) -> list[Any]:
         return list(replay_index(issues, range(20), Asking()))
@@ -177,7 +171,7 @@ def test_what_a_replay_that_was_killed_has_left_goes_with_the_next_one_a_day_lat
         with engine.connect() as connection:
             return set(connection.execute(sa.select(indexed_issues.c.repo_id)).scalars())
 
-    issues = read_archive(write(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
+    issues = read_archive(write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)]))
     killed = replay_index(issues, range(9), Asking(store=store_url))
     for _ in range(4):
         next(killed)
@@ -196,25 +190,14 @@ def test_what_a_replay_that_was_killed_has_left_goes_with_the_next_one_a_day_lat
 @pytest.mark.parametrize(("number", "jobs"), [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGHUP, 1)])
 def test_who_is_told_to_end_puts_everything_away(number: signal.Signals, jobs: int, tmp_path: Path) -> None:
     (temporary := tmp_path / "tmp").mkdir()
-    issues = write(tmp_path / "issues.jsonl", [row(n % 600, id=n, body="It happens " * 50) for n in range(4_000)])
-    options = ["--out", str(tmp_path / "out.jsonl"), "--jobs", str(jobs)]
-    running = subprocess.Popen(
-        [sys.executable, "-m", "bot", "replay", str(issues), *options],
-        env=os.environ | {"TMPDIR": str(temporary), "DOPPEL_EMBEDDING_MODEL": "none"},
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    issues = write_lines(tmp_path / "issues.jsonl", [row(n % 600, id=n, body="It happens " * 50) for n in range(4_000)])
+    said = told_to_end(
+        number,
+        *("replay", issues, "--out", tmp_path / "out.jsonl", "--jobs", str(jobs)),
+        temporary=temporary,
+        begun=lambda: len(list(temporary.glob("**/index.db"))) >= jobs,
+        within=120,
     )
-    try:
-        end = time.monotonic() + 300
-        while len(list(temporary.glob("**/index.db"))) < jobs:
-            assert running.poll() is None and time.monotonic() < end
-            time.sleep(0.02)
-        running.send_signal(number)
-        _, said = running.communicate(timeout=120)
-    finally:
-        running.kill()
-    assert running.returncode == 128 + number
     assert "is unfinished: it holds" in " ".join(said.split())
     assert said.endswith(f"doppel: ended by {number.name}\n")
     assert list(temporary.iterdir()) == []

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from markdown_it import MarkdownIt
 
-from bot.cli import main
 from bot.index import Index
 from bot.scanning.model import Answer
 from bot.scanning.scan import Scan
 from bot.settings import load
 from bot.simulator import Server, start_simulator
 from bot.store import open_store
+from tests.calling import call, write_lines
 
 HOSTILE = '<script>alert(1)</script> @ann #1 [x](javascript:y) "><img src=x> \x1b[31m\u202e Duplicate of #1'
 CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
@@ -56,21 +56,11 @@ def rows() -> list[dict[str, Any]]:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "issues.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows()), encoding="utf-8")
-    return path
+    return write_lines(tmp_path / "issues.jsonl", rows())
 
 
 def run(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
-    """The console script's own way, with its exit codes."""
-
-    class Script:
-        name = "doppel"
-
-        def main(self, args: list[str], prog_name: str, **extra: Any) -> Any:
-            return main(args)
-
-    return CliRunner().invoke(Script(), ["scan", "--confidence", "0.5", *map(str, arguments)], env=env)  # type: ignore[arg-type]
+    return call("scan", "--confidence", "0.5", *arguments, env=env)
 
 
 def groups(result: Result) -> list[list[Any]]:

@@ -14,33 +14,24 @@ from bot.model import RepoRef
 from bot.report import Outcome, Report
 from bot.simulator import Server, Simulator
 from bot.sources import Discussions, only
-from tests.served import reading, served
+from tests.served import emptied, reading, server
+
+__all__ = ["server"]
 
 REPO = RepoRef("acme", "app")
-ON = SourceConfig()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with served() as running:
-        yield running
 
 
 @pytest.fixture
 def sim(server: Server) -> Iterator[Simulator]:
-    sim = server.sim
-    sim.add_repository("acme/app")
-    sim.install("acme/app")
-    sim.open_issue("acme/app", "ann", "Crash on login behind a proxy", "panic: proxy refused the connection")
-    sim.open_issue("acme/app", "bob", "Mend the login crash behind a proxy", "A fix", is_pull_request=True)
-    sim.merge_pull_request("acme/app", 2)
-    sim.start_discussion("acme/app", "cy", "Login crash: what works?", "How do you log in?")
-    sim.open_issue("acme/app", "eve", "Login crash with proxy", "panic: proxy refused the connection")
-    yield sim
-    sim.faults.clear()
-    sim.clock.advance(120)
-    sim.uninstall("acme")
-    sim.delete_repository("acme/app")
+    with emptied(server) as sim:
+        sim.add_repository("acme/app")
+        sim.install("acme/app")
+        sim.open_issue("acme/app", "ann", "Crash on login behind a proxy", "panic: proxy refused the connection")
+        sim.open_issue("acme/app", "bob", "Mend the login crash behind a proxy", "A fix", is_pull_request=True)
+        sim.merge_pull_request("acme/app", 2)
+        sim.start_discussion("acme/app", "cy", "Login crash: what works?", "How do you log in?")
+        sim.open_issue("acme/app", "eve", "Login crash with proxy", "panic: proxy refused the connection")
+        yield sim
 
 
 @pytest.fixture

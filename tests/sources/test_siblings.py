@@ -12,32 +12,22 @@ from bot.model import RepoRef
 from bot.ranking.plan import Plan
 from bot.simulator import Server, Simulator
 from bot.sources import Answer, Question, Siblings
-from tests.served import reading, served
+from tests.served import emptied, reading, server
+
+__all__ = ["server"]
 
 APP, LIB, SECRET = RepoRef("acme", "app"), RepoRef("acme", "lib"), RepoRef("acme", "secret")
 FOREIGN = RepoRef("zeta", "core")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with served() as running:
-        yield running
-
-
 @pytest.fixture
 def sim(server: Server) -> Iterator[Simulator]:
-    sim = server.sim
-    for repo, private in ((APP, False), (LIB, False), (SECRET, True), (FOREIGN, False)):
-        sim.add_repository(str(repo), private=private)
-        sim.open_issue(str(repo), "ann", f"Quagga crash in {repo.name}", "Nobody else may know of project Nightjar")
-    sim.install("acme/app", "acme/lib", "acme/secret")
-    yield sim
-    sim.faults.clear()
-    sim.clock.advance(120)
-    sim.uninstall("acme")
-    for repo in (APP, LIB, SECRET, FOREIGN):
-        if str(repo) in {one.full_name for one in sim.repositories.values()}:
-            sim.delete_repository(str(repo))
+    with emptied(server) as sim:
+        for repo, private in ((APP, False), (LIB, False), (SECRET, True), (FOREIGN, False)):
+            sim.add_repository(str(repo), private=private)
+            sim.open_issue(str(repo), "ann", f"Quagga crash in {repo.name}", "Nobody else may know of project Nightjar")
+        sim.install("acme/app", "acme/lib", "acme/secret")
+        yield sim
 
 
 @pytest.fixture

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +13,7 @@ from bot.cli.train import train
 from bot.errors import UserError
 from bot.matching import Model
 from bot.ranking.model import Model as SearchModel
+from tests.calling import told_to_end, write_lines
 
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
 
@@ -28,9 +25,7 @@ def labelled(tmp_path: Path) -> Path:
         row = {"id": number, "title": f"{TOPICS[number % 4]} since {number}", "body": f"It began on day {number}"}
         row["created_at"] = f"2024-01-{1 + number // 3:02}T{number % 3:02}:00:00Z"
         rows.append(row | ({"duplicate_of": number - 4} if number % 5 == 4 else {}))
-    path = tmp_path / "issues.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+    return write_lines(tmp_path / "issues.jsonl", rows)
 
 
 @pytest.mark.processes
@@ -48,7 +43,7 @@ def test_what_keeps_files_from_teaching_is_said(
 ) -> None:
     rows = [json.loads(line) for line in labelled.read_text(encoding="utf-8").splitlines()]
     rows = [row | spoilt if "duplicate_of" in row else row for row in rows]
-    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(labelled, rows)
     out = tmp_path / "weights.json"
     result = CliRunner().invoke(train, [str(labelled), "--out", str(out), "--for", purpose, "--others", "9"])
     assert isinstance(result.exception, UserError)
@@ -60,7 +55,7 @@ def test_what_keeps_files_from_teaching_is_said(
 @pytest.mark.processes
 def test_where_every_issue_is_a_duplicate_no_probability_can_be_learned(labelled: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) | {"duplicate_of": 0} for line in labelled.read_text(encoding="utf-8").splitlines()]
-    labelled.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    write_lines(labelled, rows)
     result = CliRunner().invoke(train, [str(labelled), "--out", str(tmp_path / "weights.json")])
     assert isinstance(result.exception, UserError)
     assert "all of the candidates that are looked at are the same issue" in str(result.exception)
@@ -72,7 +67,7 @@ def test_files_need_not_have_the_same_fields(labelled: Path, tmp_path: Path) -> 
     rows = [json.loads(line) for line in labelled.read_text(encoding="utf-8").splitlines()]
     other, out = tmp_path / "other.jsonl", tmp_path / "weights.json"
     more = {"author": "ann", "labels": ["bug"], "state": "closed"}
-    other.write_text("".join(json.dumps(row | more) + "\n" for row in rows), encoding="utf-8")
+    write_lines(other, [row | more for row in rows])
     arguments = [str(labelled), str(other), "--out", str(out), "--others", "20"]
     assert CliRunner().invoke(train, arguments, catch_exceptions=False).exit_code == 0
     made = json.loads(out.read_text(encoding="utf-8"))
@@ -108,24 +103,7 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(number: signal.Signals
         for n in range(6_000)
     ]
     rows[5_999]["duplicate_of"] = 1
-    issues = tmp_path / "issues.jsonl"
-    issues.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    running = subprocess.Popen(
-        [sys.executable, "-m", "bot", "train", str(issues), "--out", str(tmp_path / "weights.json")],
-        env=os.environ | {"TMPDIR": str(temporary), "DOPPEL_EMBEDDING_MODEL": "none"},
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
-    )
-    try:
-        end = time.monotonic() + 300
-        while not list(temporary.glob("**/index.db")):
-            assert running.poll() is None and time.monotonic() < end, running.communicate()[1]
-            time.sleep(0.02)
-        running.send_signal(number)
-        # The pipe is at its end when nobody who was started has it open any more.
-        _, said = running.communicate(timeout=30)
-    finally:
-        running.kill()
-    assert running.returncode == 128 + number, said
+    issues = write_lines(tmp_path / "issues.jsonl", rows)
+    arguments = ["train", issues, "--out", tmp_path / "weights.json"]
+    told_to_end(number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/index.db")), within=30)
     assert list(temporary.glob("doppel-*")) == []

@@ -1,0 +1,63 @@
+"""Our commands as several test modules call them, and the files that they are given."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from bot.cli import main
+
+
+def write_lines(path: Path, rows: Iterable[Any]) -> Path:
+    """A file of JSON Lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def call(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
+    """The console script's own way, with its exit codes."""
+
+    class Script:
+        name = "doppel"
+
+        def main(self, args: list[str], prog_name: str, **extra: Any) -> Any:
+            return main(args)
+
+    return CliRunner().invoke(Script(), [str(one) for one in arguments], env=env)  # type: ignore[arg-type]
+
+
+def told_to_end(
+    number: signal.Signals, *arguments: str | Path, temporary: Path, begun: Callable[[], bool], within: float
+) -> str:
+    """What a process says to its end that is sent a signal once it has `begun`, and then ends within so many seconds.
+
+    Texts are kept in `temporary` while it is at work.
+    """
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bot", *map(str, arguments)],
+        env=os.environ | {"TMPDIR": str(temporary), "DOPPEL_EMBEDDING_MODEL": "none"},
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
+    try:
+        end = time.monotonic() + 300
+        while not begun():
+            assert running.poll() is None and time.monotonic() < end, running.communicate()[1]
+            time.sleep(0.02)
+        running.send_signal(number)
+        # The pipe is at its end when nobody who was started has it open any more.
+        _, said = running.communicate(timeout=within)
+    finally:
+        running.kill()
+    assert running.returncode == 128 + number, said
+    return said
