@@ -10,14 +10,14 @@ from bot.commands import Options
 from bot.comments import Draft, digest
 from bot.config import ConfigError
 from bot.config.model import MIN_CONFIDENCE
-from bot.decisions import Outcome
+from bot.decisions import COMMAND, Outcome
 from bot.marker import fingerprint
 from bot.model import Issue
 from bot.render import View, render_comment
 from bot.report import Report
 from bot.store import CommentState, KeptComment
 from bot.telemetry.metrics import SHADOW
-from handlers.deciding import COMMAND, VERDICT, note, why_nothing
+from handlers.deciding import VERDICT, note, why_nothing
 from handlers.finding import find
 from handlers.labelling import label
 from handlers.offering import offer, remember

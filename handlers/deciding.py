@@ -11,8 +11,8 @@ from bot.report import Outcome as Found
 from bot.sources import FULL_TEXT
 from handlers.visit import Visit
 
-COMMAND, VERDICT = "command", "verdict"
-"""The causes where a person asked, and where one decided about a pair; else it is an action of `issues`."""
+VERDICT = "verdict"
+"""The cause where a person decided about a pair. Where one asked it is `COMMAND`, else an action of `issues`."""
 
 
 def note(

@@ -4,6 +4,6 @@ This is the narrow interface for whoever shows it: `Decisions` reads and writes,
 """
 
 from bot.decisions.keeping import KEPT_DAYS, KEPT_MOST, Decisions
-from bot.decisions.model import Decision, Evidence, Outcome
+from bot.decisions.model import COMMAND, Decision, Evidence, Outcome
 
-__all__ = ["KEPT_DAYS", "KEPT_MOST", "Decision", "Decisions", "Evidence", "Outcome"]
+__all__ = ["COMMAND", "KEPT_DAYS", "KEPT_MOST", "Decision", "Decisions", "Evidence", "Outcome"]

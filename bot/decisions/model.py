@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+COMMAND = "command"
+"""The cause of a look that a person asked for."""
+
 
 class Outcome(StrEnum):
     """What a look at an issue came to.

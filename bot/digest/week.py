@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from bot.decisions import Decision, Outcome
+from bot.decisions import COMMAND, Decision, Outcome
 from bot.feedback import Example, Kind, by_issue
 
 
@@ -90,13 +90,21 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     inside = [one for one in sorted(decisions, key=lambda one: one.at) if since <= one.at < until]
     said = by_issue(examples)
     spoke: dict[int, Line] = {}
+    unasked: set[int] = set()
     for one in inside:
         if one.outcome.speaks and one.shown:
             line = _line(one, said.get(one.number, ()))
-            # A comment that people have judged stays in the digest when `not` has brought up what nobody has judged.
             known = spoke.get(one.number)
-            if known is None or line.standing is not Standing.UNKNOWN or known.standing is Standing.UNKNOWN:
+            # A comment that people have judged stays in the digest when `not` has brought up what nobody has judged.
+            # So does what the bot said of its own accord, by which the bar is judged, when a command has asked for what
+            # is less likely, or with words of its own.
+            own = one.cause != COMMAND or one.number not in unasked
+            judged = line.standing is not Standing.UNKNOWN
+            before = known is not None and known.standing is not Standing.UNKNOWN
+            if (judged or not before) if own else (judged and not before):
                 spoke[one.number] = line
+            if one.cause != COMMAND:
+                unasked.add(one.number)
     looked = {one.number for one in inside if one.outcome is not Outcome.LEFT_ALONE}
     lines = tuple(sorted(spoke.values(), key=lambda line: -line.at))
     return Digest(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +49,14 @@ def test_c7_who_closes_an_issue_otherwise_does_not_say_that_it_repeats_nothing()
     made = examples(decisions, [Signal(9, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 20.0)], [])
     assert [(one.other, one.same, one.said, one.shown) for one in made] == [(1, False, False, False)]
     assert points(decisions, made) == [Point(0.15, right=False, weight=1.0, said=False)]
+
+
+def test_c7_the_digest_has_what_was_said_unasked_not_what_a_command_made_of_it() -> None:
+    unasked, asked = decision(9, 10.0, (1, 0.8)), replace(decision(9, 20.0, (2, 0.06), bar=0.05), cause="command")
+    assert [(line.other, line.probability) for line in digest([unasked, asked], [], 0.0, 90.0).lines] == [(1, 0.8)]
+    agreed = examples([unasked, asked], [Signal(9, Kind.OF, "ann", 2, True, Who.TRIAGE, 30.0)], [])
+    assert [line.other for line in digest([unasked, asked], agreed, 0.0, 90.0).lines] == [2], "people judged that one"
+    assert [line.other for line in digest([asked], [], 0.0, 90.0).lines] == [2]
 
 
 def test_c7_what_only_follows_adds_nothing_to_what_was_said() -> None:
