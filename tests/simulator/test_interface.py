@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
 import pytest
+import requests
 
 from bot.simulator import Server, Simulator, start_simulator, validation
 from bot.simulator.http.routing import ROUTES
@@ -264,3 +266,13 @@ def test_after_the_end_nobody_answers() -> None:
         assert api.get("/").status_code == 200
     with pytest.raises(OSError, match=r"."):
         api.get("/")
+
+
+def test_who_has_a_role_stands_before_the_thousands_who_only_wrote_issues(server: Server, sim: Simulator) -> None:
+    for author in ("ada", "zoe"):
+        sim.open_issue("acme/app", author, "It crashes")
+    sim.set_permission("acme/app", "tara", "triage")
+    sim.app.callback_urls = ("http://localhost/login/callback",)
+    page = requests.get(f"{server.url}/login/oauth/authorize?client_id={sim.app.client_id}", timeout=10).text
+    people = re.findall(r"<option[^>]*>([^<]+)", page)
+    assert people.index("tara") < people.index("ada") < people.index("zoe")

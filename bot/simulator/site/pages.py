@@ -112,7 +112,12 @@ def _manifest_problem(manifest: Any) -> str:
 
 
 def _people(sim: Simulator) -> list[str]:
-    return sorted(account.login for account in sim.accounts.values() if account.type == "User")
+    """Everybody, those with a role in a repository first: of a file of issues there can be thousands of authors."""
+    with_roles = {
+        account for repo in sim.repositories.values() for account, role in repo.roles.items() if role != "none"
+    }
+    people = [account for account in sim.accounts.values() if account.type == "User"]
+    return [one.login for one in sorted(people, key=lambda one: (one.id not in with_roles, one.login))]
 
 
 def _app(sim: Simulator, client_id: str) -> App:
