@@ -57,6 +57,17 @@ class KeptIssue:
     updated_at: float
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a repository's one issue is to say. `login` is the App's own; one that is opened gets the title."""
+
+    repo_id: int
+    repo: RepoRef
+    login: str
+    title: str
+    body: str
+
+
 class OwnIssues(Part):
     """The numbers of one kind of issues, one in each repository."""
 
@@ -96,40 +107,30 @@ def is_kind(issue: Issue, kind: Kind) -> bool:
     return issue.author.is_bot and _IS[kind](issue.body)
 
 
-def keep_issue(
-    github: IssueApi,
-    store: OwnIssues,
-    repo_id: int,
-    repo: RepoRef,
-    login: str,
-    title: str,
-    body: str,
-    now: float,
-    *,
-    reopen: bool = True,
-) -> int:
-    """Have the one issue say `body`; its number. `login` is the App's own; one that is opened gets the title.
+def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *, reopen: bool = True) -> int:
+    """Have the one issue say what is wanted; its number.
 
     One that was closed is opened again, where a maintainer has just asked for it; without `reopen` it is left alone.
     One that was deleted is opened anew. Raises Retryable while nobody can know whether an earlier attempt succeeded,
     and what GitHub raises.
     """
+    repo_id, repo = wanted.repo_id, wanted.repo
     kept = store.get(repo_id)
     if kept is not None and kept.number is not None:
         try:
-            return _edit(github, repo, github.issue(repo, kept.number), body, reopen)
+            return _edit(github, wanted, github.issue(repo, kept.number), reopen)
         except NotFound:
             store.drop(repo_id)
             kept = None
     if kept is not None and now - kept.updated_at < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
-    own = next((issue for issue in github.issues_of(repo, login) if is_kind(issue, store.kind)), None)
+    own = next((issue for issue in github.issues_of(repo, wanted.login) if is_kind(issue, store.kind)), None)
     if own is not None:
-        number = _edit(github, repo, own, body, reopen)
+        number = _edit(github, wanted, own, reopen)
     else:
         store.set(repo_id, None, now)
         try:
-            number = github.create_issue(repo, title, body).number
+            number = github.create_issue(repo, wanted.title, wanted.body).number
         except (GitHubError, RateLimited):
             store.drop(repo_id)
             raise
@@ -139,11 +140,11 @@ def keep_issue(
     return number
 
 
-def _edit(github: IssueApi, repo: RepoRef, issue: Issue, body: str, reopen: bool) -> int:
+def _edit(github: IssueApi, wanted: Wanted, issue: Issue, reopen: bool) -> int:
     if issue.state == "closed" and not reopen:
         return issue.number
-    if fingerprint(issue.body) != fingerprint(body):
-        github.edit_issue(repo, issue.number, body)
+    if fingerprint(issue.body) != fingerprint(wanted.body):
+        github.edit_issue(wanted.repo, issue.number, wanted.body)
     if issue.state == "closed":
-        github.reopen(repo, issue.number)
+        github.reopen(wanted.repo, issue.number)
     return issue.number

@@ -15,7 +15,7 @@ from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.index.backfill import Backfills
 from bot.matching import shipped_model
-from bot.own_issues import Kind, OwnIssues, keep_issue
+from bot.own_issues import Kind, OwnIssues, Wanted, keep_issue
 from bot.render import Place
 from bot.render.scan import render_scan
 from bot.scanning.asking import Asker
@@ -87,16 +87,10 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
         return
     result = scan.result()
     say = _words(config)
-    number = keep_issue(
-        client(known.id),
-        OwnIssues(services.store.engine, Kind.SCAN),
-        known.id,
-        known.ref,
-        services.github.app().get_app().bot_login,
-        say.scan_title()[:TITLE_MAX],
-        render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say),
-        services.now(),
-    )
+    body = render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say)
+    login = services.github.app().get_app().bot_login
+    wanted = Wanted(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], body)
+    number = keep_issue(client(known.id), OwnIssues(services.store.engine, Kind.SCAN), wanted, services.now())
     logger.info("%s: %d groups among %d issues are shown in #%d", known.ref, len(result.groups), result.issues, number)
 
 

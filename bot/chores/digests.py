@@ -16,7 +16,7 @@ from bot.errors import GitHubError, NotFound, Retryable
 from bot.feedback import Signals
 from bot.github.repo import RepoClient
 from bot.model import Issue
-from bot.own_issues import Kind, OwnIssues, is_kind, keep_issue
+from bot.own_issues import Kind, OwnIssues, Wanted, is_kind, keep_issue
 from bot.render import Place
 from bot.render.digest import DigestView, render_digest
 from bot.services import Services
@@ -90,8 +90,8 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     )
     body = render_digest(view, boxes.known_boxes(Signals(store.engine).since(known.id, now - WINDOW)))
     login = services.github.app().get_app().bot_login
-    title = say.digest_title()[:TITLE_MAX]
-    keep_issue(github, issues, known.id, known.ref, login, title, body, now, reopen=False)
+    wanted = Wanted(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
+    keep_issue(github, issues, wanted, now, reopen=False)
 
 
 def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues) -> Issue | None:

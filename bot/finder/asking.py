@@ -86,34 +86,52 @@ class Gathered:
     hits: tuple[Hit, ...]
 
 
-def gather(
-    github: GitHubReads,
-    further: Sequence[Source],
-    stats: WordStats,
-    settings: FinderSettings,
-    target: Issue,
-    state: StateFilter,
-    words: str,
-    *,
-    indexed: bool,
-) -> Gathered:
-    """Ask GitHub's searches and the `further` sources. Without any to ask nothing is planned, read or learned."""
-    use = settings.use(indexed=indexed)
-    there: list[Source] = [GitHubLexical(github), GitHubHybrid(github), PullRequests(github), *further]
-    if settings.known_issues and not indexed:
-        there.append(KnownIssues(github, settings.known_issues))
-    by_name = {source.name: source for source in there}
-    asked = [by_name[name] for name in use if name in by_name]
-    if not asked:
-        return Gathered(Plan(()), (), ())
-    make_acquaintance(github, stats, target.repo)
-    budget = max(1, settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
-    plan = _plan(settings, stats, target, words, state, budget)
-    question = Question(target, plan, natural_query(target.repo, words or target.title, state), state)
-    answers = tuple(
-        limited(_of_its_kind(answer, target), use[answer.source].limit) for answer in ask_all(asked, question)
-    )
-    return Gathered(plan, answers, tuple(merge(answers, target.created_at, use)))
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Where a repository's issues are looked for over the network: GitHub's searches and the `further` sources.
+
+    `stats` are the words of its issues, by which searches are planned; `indexed` says that an index is asked as well.
+    """
+
+    github: GitHubReads
+    further: Sequence[Source]
+    stats: WordStats
+    settings: FinderSettings
+    indexed: bool
+
+    def gather(self, target: Issue, state: StateFilter, words: str) -> Gathered:
+        """Ask all of them; `words` replace those of the target. Without any to ask nothing is planned or read."""
+        use = self.settings.use(indexed=self.indexed)
+        github, known = self.github, self.settings.known_issues
+        there: list[Source] = [GitHubLexical(github), GitHubHybrid(github), PullRequests(github), *self.further]
+        if known and not self.indexed:
+            there.append(KnownIssues(github, known))
+        by_name = {source.name: source for source in there}
+        asked = [by_name[name] for name in use if name in by_name]
+        if not asked:
+            return Gathered(Plan(()), (), ())
+        make_acquaintance(github, self.stats, target.repo)
+        budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
+        plan = self._plan(target, state, words, budget)
+        question = Question(target, plan, natural_query(target.repo, words or target.title, state), state)
+        answers = tuple(
+            limited(_of_its_kind(answer, target), use[answer.source].limit) for answer in ask_all(asked, question)
+        )
+        return Gathered(plan, answers, tuple(merge(answers, target.created_at, use)))
+
+    def _plan(self, target: Issue, state: StateFilter, words: str, budget: int) -> Plan:
+        if words:
+            return plan_own_words(target.repo, words, budget=budget, state=state)
+        return plan_queries(
+            target.repo,
+            target.title,
+            target.body,
+            Rarity.of(self.stats, read(target.title, target.body).all),
+            budget=budget,
+            state=state,
+            words_max=self.settings.words_max,
+            template_headings=self.settings.template_headings,
+        )
 
 
 def _of_its_kind(answer: Answer, target: Issue) -> Answer:
@@ -135,21 +153,3 @@ def _of_its_kind(answer: Answer, target: Issue) -> Answer:
         )
 
     return replace(answer, lists=tuple(tuple(issue for issue in found if proper(issue)) for found in answer.lists))
-
-
-def _plan(
-    settings: FinderSettings, stats: WordStats, target: Issue, words: str, state: StateFilter, budget: int
-) -> Plan:
-    if words:
-        return plan_own_words(target.repo, words, budget=budget, state=state)
-    rarity = Rarity.of(stats, read(target.title, target.body).all)
-    return plan_queries(
-        target.repo,
-        target.title,
-        target.body,
-        rarity,
-        budget=budget,
-        state=state,
-        words_max=settings.words_max,
-        template_headings=settings.template_headings,
-    )

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from bot.errors import GitHubError, InvalidArgument, Retryable
-from bot.finder.asking import FinderSettings, Gathered, GitHubReads, gather
+from bot.finder.asking import FinderSettings, Gathered, GitHubReads, Network
 from bot.finder.considering import MOST_CONSIDERED, considered
 from bot.finder.families import LookUp, results
 from bot.finder.reporting import counted, outcome, search_query
@@ -66,7 +66,7 @@ class Finder:
         self._given_model = model
         self._matcher = matcher
         self._repo_id = repo_id or 0
-        self._further = tuple(further)
+        self._network = Network(github, tuple(further), self._words, self._settings, indexed=matcher is not None)
 
     def find_duplicates(
         self,
@@ -157,8 +157,7 @@ class Finder:
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
         """Plan, ask and merge, without judging: what `find` and the training have in common."""
-        indexed = self._matcher is not None
-        return gather(self._github, self._further, self._words, self._settings, target, state, words, indexed=indexed)
+        return self._network.gather(target, state, words)
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
         """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""

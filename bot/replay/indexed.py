@@ -13,6 +13,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -43,6 +44,17 @@ from bot.store.migrate import migrate
 LEAST_SEGMENT = 500
 
 
+@dataclass(frozen=True, slots=True)
+class _Segment:
+    """The arrivals from `start` on, of which some are `asked` about, in a repository and a folder of their own."""
+
+    start: int
+    asked: frozenset[int]
+    asking: Asking
+    repo_id: int
+    within: Path | None = None
+
+
 def replay_index(
     issues: Sequence[PastIssue],
     asked: Collection[int],
@@ -61,7 +73,7 @@ def replay_index(
         advance()
         yield None
     if count == 1:
-        for answer in _segment(issues, first, frozenset(asked), asking, room, None):
+        for answer in _answers(issues, _Segment(first, frozenset(asked), asking, room)):
             advance()
             yield answer
         return
@@ -76,7 +88,7 @@ def replay_index(
         with one_thread_each():
             for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
                 places = frozenset(place for place in positions if start <= place < end)
-                segments.append(_Process(end - start, start, places, asking, room - part, home))
+                segments.append(_Process(end - start, _Segment(start, places, asking, room - part, home)))
         for segment, end in zip(segments, ends, strict=True):
             segment.give(issues[:end])
         for segment in segments:
@@ -99,15 +111,14 @@ def _end(segments: Sequence[_Process], store: str) -> None:
                 index.forget(repo_id)
 
 
-def _segment(
-    issues: Sequence[PastIssue], start: int, asked: Collection[int], asking: Asking, repo_id: int, within: Path | None
-) -> Iterator[Answered | None]:
-    with telling(asking.store), _index(asking.store, repo_id, within) as index:
+def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answered | None]:
+    asking, repo_id = segment.asking, segment.repo_id
+    with telling(asking.store), _index(asking.store, repo_id, segment.within) as index:
         github = ReplayGitHub(searchable=False)
         model = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
         finder = Finder(github, settings=settings, matcher=Matcher(index, model), repo_id=repo_id)
-        yield from replay(issues, asked, finder, github, asking.ask(), Mirror(index, repo_id), start)
+        yield from replay(issues, segment.asked, finder, github, asking.ask(), Mirror(index, repo_id), segment.start)
 
 
 @contextmanager
@@ -142,18 +153,15 @@ def _engine(store: str) -> Iterator[sa.Engine]:
 class _Process:
     """A segment in a process of its own. What it answers comes through a pipe; `arrived` is what is not taken yet."""
 
-    def __init__(
-        self, count: int, start: int, asked: frozenset[int], asking: Asking, repo_id: int, within: Path
-    ) -> None:
+    def __init__(self, count: int, segment: _Segment) -> None:
+        """`count` is how many arrivals the segment has."""
         # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
         context = multiprocessing.get_context("spawn")
         self.count = count
-        self.repo_id = repo_id
+        self.repo_id = segment.repo_id
         self.arrived: deque[Answered | Exception | None] = deque()
         self.pipe, there = context.Pipe()
-        self._process = context.Process(
-            target=_run, args=(there, start, asked, asking, self.repo_id, within), daemon=True
-        )
+        self._process = context.Process(target=_run, args=(there, segment), daemon=True)
         # The helper of multiprocessing's that is started with the first would let go of what is held back below.
         resource_tracker.ensure_running()
         # Ctrl-C reaches all processes of a terminal. This one ends the others, which inherit that it is held back; and
@@ -207,9 +215,9 @@ def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
             advance()
 
 
-def _run(there: Connection, start: int, asked: frozenset[int], asking: Asking, repo_id: int, within: Path) -> None:
+def _run(there: Connection, segment: _Segment) -> None:
     try:
-        for answer in _segment(there.recv(), start, asked, asking, repo_id, within):
+        for answer in _answers(there.recv(), segment):
             there.send(answer)
     except (FutureLeak, Unavailable) as known:
         there.send(known)
