@@ -51,6 +51,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     if found.move is not Move.STAYS:
         return
     click.echo(
-        f"What was said of comments in the last year: {found.right:g} right and {found.wrong:g} wrong, as weights; "
+        "What people said in the last year, of comments and of what a lower bar would have named: "
+        f"{found.right:g} right and {found.wrong:g} wrong, as weights; "
         f"{ENOUGH:g} on one side are the least that can move it."
     )
