@@ -132,7 +132,8 @@ def find(
     if as_json:
         click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
     else:
-        show(report, bots.candidates, indexed=matcher is not None, include_closed=include_closed)
+        nearest = bots.considered[0].confidence if bots.considered else None
+        show(report, bots.candidates, nearest, indexed=matcher is not None, include_closed=include_closed)
     sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
 
 
@@ -144,10 +145,13 @@ def _issue(text: str, settings: Settings) -> IssueRef:
     return IssueRef.parse(settings.default_repository + text)
 
 
-def show(report: Report, bots: Sequence[Candidate], *, indexed: bool, include_closed: bool) -> None:
+def show(
+    report: Report, bots: Sequence[Candidate], nearest: float | None = None, *, indexed: bool, include_closed: bool
+) -> None:
     """Print a report for a person: what the bot would name (`bots`), what else was asked for, and the queries.
 
-    The bot's come first, however few of their titles' words agree: they are the answer.
+    The bot's come first, however few of their titles' words agree: they are the answer. Where there are none, the
+    probability of what comes `nearest` is told.
     """
     click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
     if says := _SAYS.get(report.outcome):
@@ -161,6 +165,8 @@ def show(report: Report, bots: Sequence[Candidate], *, indexed: bool, include_cl
             _show_candidate(candidate)
     elif report.outcome is not Outcome.INCONCLUSIVE:
         click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
+        if nearest is not None:
+            click.echo(f"The nearest has {nearest:.0%}; --threshold 0 --include-closed shows it.")
     own = {(one.repo, one.kind, one.number) for one in bots}
     others = [one for one in report.candidates if (one.repo, one.kind, one.number) not in own]
     if others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,6 +106,8 @@ def test_what_the_bot_would_name_comes_first() -> None:
     # Titles that are alike make candidates by F2's defaults, which the bot alone would say nothing about.
     weak, others = parts(run("acme/app#5", "--threshold", "0.1", "--include-closed").stdout)
     assert f"The bot would name none {NAMED}." in weak and " #" not in weak
+    # How near it came, since the titles that are alike need not be the likeliest.
+    assert re.search(r"^The nearest has 1?\d%; --threshold 0 --include-closed shows it\.$", weak, re.MULTILINE)
     assert others.startswith("issues, with titles at least 10% alike:")
 
 
