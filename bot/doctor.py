@@ -169,14 +169,21 @@ def _databases(settings: Settings) -> Iterator[Finding]:
     for subject, url in (("database", settings.database_url), ("queue", queue_url(settings))):
         shown = sa.make_url(url).render_as_string(hide_password=True)
         try:
-            yield Finding(Health.WELL, subject, f"{shown} {_look_into(url, settings.sqlite_synchronous)}")
+            yield Finding(
+                Health.WELL,
+                subject,
+                f"{shown} {_look_into(url, settings.sqlite_synchronous, index=subject == 'database')}",
+            )
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
             yield Finding(Health.BROKEN, subject, f"{shown} cannot be used ({type(problem).__name__})", mend)
 
 
-def _look_into(url: str, synchronous: str) -> str:
-    """How a database is, in words; makes none. Raises SQLAlchemyError or OSError where it cannot be written."""
+def _look_into(url: str, synchronous: str, *, index: bool) -> str:
+    """How a database is, in words; makes none. Raises SQLAlchemyError or OSError where it cannot be written.
+
+    Of the queue, which may lie in the same one, it is not told how the `index` compares.
+    """
     engine = _engine(url, synchronous)
     if engine is None:
         place = next(parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
@@ -188,7 +195,7 @@ def _look_into(url: str, synchronous: str) -> str:
             read_only = connection.dialect.name != "sqlite" and connection.scalar(sa.text("SELECT pg_is_in_recovery()"))
             if read_only:
                 raise PermissionError("the database is read-only")
-            extended = pgvector.is_prepared(connection)
+            extended = index and pgvector.is_prepared(connection)
     finally:
         engine.dispose()
     return "can be written, and compares vectors by pgvector" if extended else "can be written"

@@ -125,8 +125,10 @@ def test_whether_postgresql_compares_vectors_is_told(
     examine: Callable[..., Found], new_database: Callable[[str], str], new_store: Callable[[str], str]
 ) -> None:
     assert examine(DATABASE_URL=new_database("postgres"))["database"][1].endswith("can be written")
-    found = examine(DATABASE_URL=new_store("postgres"))["database"]
-    assert found[0] == "ok" and found[1].endswith("can be written, and compares vectors by pgvector")
+    found = examine(DATABASE_URL=new_store("postgres"))
+    assert found["database"][0] == "ok"
+    assert found["database"][1].endswith("can be written, and compares vectors by pgvector")
+    assert found["queue"][1].endswith("can be written")
 
 
 def test_what_github_says_is_compared(examine: Callable[..., Found], github: Server) -> None:
