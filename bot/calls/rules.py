@@ -24,7 +24,7 @@ def fields(required: str, *others: str) -> Rule:
 
 def equal(a: Arguments, b: Arguments) -> bool:
     """All arguments are equal. Right for whatever reads GitHub: two issues differ in one argument only (T5)."""
-    return dict(a) == dict(b)
+    return _same(dict(a), dict(b))
 
 
 def never(_a: Arguments, _b: Arguments) -> bool:
@@ -37,14 +37,26 @@ def generic(a: Arguments, b: Arguments) -> bool:
     names = set(a) | set(b)
     if not names:
         return True
-    identifying = [name for name in _IDENTIFYING if name in names]
+    # Null identifies nothing: all things without a name would be one.
+    identifying = [name for name in _IDENTIFYING if (a.get(name), b.get(name)) != (None, None)]
     if identifying and all(_equal(a, b, name) for name in identifying):
         return True
     return 2 * sum(_equal(a, b, name) for name in names) > len(names)
 
 
 def _equal(a: Arguments, b: Arguments, name: str) -> bool:
-    return bool(a.get(name, _ABSENT) == b.get(name, _ABSENT))
+    return _same(a.get(name, _ABSENT), b.get(name, _ABSENT))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Equality as JSON has it, at any depth: `true` is not 1, as it is to Python."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, list | tuple) and type(one) is type(other):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return bool(one == other)
 
 
 RULES: Mapping[str, Rule] = MappingProxyType(

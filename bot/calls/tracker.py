@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import inspect
+import logging
 import threading
 import time
 from collections import OrderedDict, deque
@@ -14,6 +16,8 @@ from typing import Any, Generic, TypedDict, TypeVar
 from bot.calls.rules import RULES, Arguments, Rule, generic
 from bot.calls.sizes import size_of
 from bot.errors import InvalidArgument
+
+log = logging.getLogger(__name__)
 
 R = TypeVar("R")
 
@@ -58,8 +62,9 @@ class ToolCallTracker:
 
     A session holds the last `max_history_per_session` calls, each for `max_age_ms`; sessions never see each other's.
     All together hold about `max_bytes`, and the session that has been quiet for longest goes first: a page of long
-    issues is megabytes, and whoever opens issues decides how often one is searched. Results are handed out as they are,
-    not copied: treat them as immutable. `clock` gives seconds since 1970.
+    issues is megabytes, and whoever opens issues decides how often one is searched. `call` and `find` hand results out
+    as they are, not copied: treat them as immutable; tools that are wrapped give copies. `clock` gives seconds since
+    1970; where it is set back by more than `max_age_ms`, what was remembered before has no age, and expires.
     """
 
     def __init__(
@@ -71,9 +76,11 @@ class ToolCallTracker:
         max_bytes: int = MAX_BYTES,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if max_history_per_session < 0:
-            raise InvalidArgument("max_history_per_session", "must not be negative")
-        if max_age_ms < 0:
+        most = max_history_per_session
+        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
+            raise InvalidArgument("max_history_per_session", f"must be a whole number from 0 on, not {most!r}")
+        # Written so that NaN, which is neither, is refused too.
+        if not max_age_ms >= 0:
             raise InvalidArgument("max_age_ms", "must not be negative")
         self.max_history_per_session = max_history_per_session
         self.max_age_ms = max_age_ms
@@ -86,7 +93,7 @@ class ToolCallTracker:
         self._lock = threading.Lock()
 
     def add_rule(self, tool: str, rule: Rule) -> None:
-        """Say when two calls of `tool` are the same (T4); replaces the rule it had."""
+        """Say when two calls of `tool` are the same (T4); replaces the rule it had. One that raises says "not"."""
         with self._lock:
             self._rules[tool] = rule
 
@@ -107,10 +114,11 @@ class ToolCallTracker:
         """
         if not fresh and (known := self.find(session, tool, arguments)):
             return known
-        arguments = copy.deepcopy(dict(arguments))
+        asked = _copied(dict(arguments))
         result = run()
-        if (keep or _succeeded)(result):
-            self.remember(session, tool, arguments, result)
+        # What cannot be copied may change before the next call, so it cannot be compared with that.
+        if asked is not None and (keep or _succeeded)(result):
+            self.remember(session, tool, asked, result)
         return Call(result, cached=False, at=_time_of_day(self._clock()))
 
     def find(self, session: str, tool: str, arguments: Arguments) -> Call[Any] | None:
@@ -119,11 +127,9 @@ class ToolCallTracker:
             return None
         with self._lock:
             rule = self._rules.get(tool, generic)
-            oldest = self._clock() - self.max_age_ms / 1000
+            now = self._clock()
             for record in reversed(self._sessions.get(session, ())):
-                if record.moment < oldest:
-                    break
-                if record.tool == tool and rule(record.arguments, arguments):
+                if record.tool == tool and self._is_good(record, now) and _alike(rule, record, arguments):
                     self._hits += 1
                     return Call(record.result, cached=True, at=_time_of_day(record.moment))
             self._misses += 1
@@ -150,17 +156,32 @@ class ToolCallTracker:
         """`function` as a tool of sessions: call it as `wrapped(session, **arguments)`.
 
         A repeated call gives the earlier result with `cached: true` and the note added (T2); a result that is no
-        mapping is put under `result`.
+        mapping is put under `result`. What a caller does to a result is not in the next one. Of a coroutine function
+        the answer is awaited.
         """
 
-        def wrapped(session: str, /, **arguments: Any) -> Any:
-            answer: Call[Any] = self.call(session, tool, arguments, lambda: function(**arguments))
-            if not answer.cached:
-                return answer.result
-            result = answer.result if isinstance(answer.result, Mapping) else {"result": answer.result}
-            return {**result, "cached": True, "note": answer.note}
+        def keep(session: str, asked: Arguments | None, result: Any) -> None:
+            if asked is not None and _succeeded(result):
+                kept = _copied(result)
+                self.remember(session, tool, asked, result if kept is None else kept)
 
-        return wrapped
+        def wrapped(session: str, /, **arguments: Any) -> Any:
+            if known := self.find(session, tool, arguments):
+                return _told(known)
+            asked = _copied(arguments)
+            result = function(**arguments)
+            keep(session, asked, result)
+            return result
+
+        async def awaited(session: str, /, **arguments: Any) -> Any:
+            if known := self.find(session, tool, arguments):
+                return _told(known)
+            asked = _copied(arguments)
+            result = await function(**arguments)
+            keep(session, asked, result)
+            return result
+
+        return awaited if inspect.iscoroutinefunction(function) else wrapped
 
     def clear_session(self, session: str) -> None:
         """Forget one session."""
@@ -186,24 +207,51 @@ class ToolCallTracker:
 
     def _expire(self, now: float) -> None:
         """Drop what is too old. Sessions are in the order of their latest call, calls in theirs."""
-        oldest = now - self.max_age_ms / 1000
         for session in list(self._sessions):
             calls = self._sessions[session]
-            while calls and calls[0].moment < oldest:
+            while calls and not self._is_good(calls[0], now):
                 self._size -= calls.popleft().size
             if not calls:
                 del self._sessions[session]
+
+    def _is_good(self, record: _Record, now: float) -> bool:
+        """Whether it is young enough. Without the upper bound a clock that is set back would make it so for ever."""
+        longest = self.max_age_ms / 1000
+        return now - longest <= record.moment <= now + longest
 
     def _drop(self, session: str) -> None:
         self._size -= sum(record.size for record in self._sessions.pop(session, ()))
 
 
 def _succeeded(result: object) -> bool:
-    """Whether a tool's result is no report of a failure."""
-    return not (
-        isinstance(result, Mapping)
-        and (result.get("success") is False or bool(result.get("error")) or bool(result.get("isError")))
-    )
+    """Whether a tool's result is no report of a failure. `is_error` and `isError` are what agents' protocols say."""
+    if not isinstance(result, Mapping):
+        return not any(getattr(result, name, False) is True for name in ("is_error", "isError"))
+    return result.get("success") is not False and not any(result.get(name) for name in ("error", "is_error", "isError"))
+
+
+def _alike(rule: Rule, record: _Record, arguments: Arguments) -> bool:
+    try:
+        return rule(record.arguments, arguments)
+    except Exception:
+        # The call can always be made, and what is wrong with the rule is no fault of the caller's.
+        log.warning("the rule of %s failed; the call is made anew", record.tool, exc_info=True)
+        return False
+
+
+def _copied(value: R) -> R | None:
+    """A copy that shares nothing with `value`, None where there can be none."""
+    try:
+        return copy.deepcopy(value)
+    except Exception:
+        return None
+
+
+def _told(known: Call[Any]) -> Any:
+    """T2: an earlier result as its caller sees it."""
+    kept = _copied(known.result)
+    result = known.result if kept is None else kept
+    return {**(result if isinstance(result, Mapping) else {"result": result}), "cached": True, "note": known.note}
 
 
 def _time_of_day(moment: float) -> str:

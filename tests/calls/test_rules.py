@@ -52,6 +52,10 @@ def test_t3_the_shipped_table(tool: str, a: dict[str, Any], b: dict[str, Any], s
         ({"id": 7, "a": 1}, {"a": 2, "b": 3}, False),
         ({"path": "p", "a": 1}, {"path": "p", "b": 2}, True),
         ({"x": None}, {}, False),
+        ({"id": None, "a": 1, "b": 2}, {"id": None, "a": 3, "b": 4}, False),
+        ({"x": 1}, {"x": True}, False),
+        ({"x": [0, {"y": 1}]}, {"x": [False, {"y": 1}]}, False),
+        ({"x": [1, {"y": 1}]}, {"x": [1.0, {"y": 1}]}, True),
     ],
 )
 def test_t3_unknown_tools(a: dict[str, Any], b: dict[str, Any], same: bool) -> None:

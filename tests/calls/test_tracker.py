@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -62,6 +65,15 @@ def test_t1_entries_expire_with_age(tracker: ToolCallTracker, clock: Clock) -> N
     clock.time += 0.01
     assert not ask(tracker, 1)
     assert ask(tracker, 1)
+
+
+def test_t1_a_clock_that_is_set_back_keeps_nothing_for_ever(tracker: ToolCallTracker, clock: Clock) -> None:
+    ask(tracker, 1)
+    clock.time -= 299
+    assert ask(tracker, 1)
+    clock.time -= 100_000
+    assert not ask(tracker, 1)
+    assert tracker.get_stats()["total_calls"] == 1
 
 
 def test_t1_sessions_never_see_each_others_results(tracker: ToolCallTracker) -> None:
@@ -151,6 +163,43 @@ def test_t2_a_wrapped_tool_says_cached_true(tracker: ToolCallTracker) -> None:
     assert count("s")["cached"] is True
 
 
+def test_t2_what_a_caller_does_to_a_result_is_not_in_the_next_one(tracker: ToolCallTracker) -> None:
+    own = {"lines": ["a"]}
+    read = tracker.wrap("readFile", lambda filePath: own)
+    read("s", filePath="f")["lines"].append("the first caller's")
+    own["lines"].append("the tool's")
+    first = read("s", filePath="f")
+    assert first["lines"] == ["a"]
+    first["lines"].append("the second caller's")
+    assert read("s", filePath="f")["lines"] == ["a"]
+
+
+def test_t2_a_coroutine_function_can_be_wrapped(tracker: ToolCallTracker) -> None:
+    calls: list[str] = []
+
+    async def fetch(url: str) -> dict[str, str]:
+        calls.append(url)
+        return {"text": url}
+
+    async def twice() -> tuple[Any, Any]:
+        wrapped = tracker.wrap("webFetch", fetch)
+        return await wrapped("s", url="u"), await wrapped("s", url="u")
+
+    first, again = asyncio.run(twice())
+    assert (first, again["text"], again["cached"], calls) == ({"text": "u"}, "u", True, ["u"])
+
+
+def test_t2_what_cannot_be_copied_or_compared_is_called_and_not_remembered(tracker: ToolCallTracker) -> None:
+    class Odd:
+        def __eq__(self, other: object) -> bool:
+            raise TypeError("not to be compared")
+
+    tool = Tool()
+    read = tracker.wrap("readFile", lambda filePath: tool())
+    for argument in (threading.Lock, Odd):
+        assert read("s", filePath=argument()) + 1 == read("s", filePath=argument())
+
+
 def test_t3_failed_calls_are_not_remembered(tracker: ToolCallTracker) -> None:
     def fail() -> int:
         raise OSError("no")
@@ -158,7 +207,12 @@ def test_t3_failed_calls_are_not_remembered(tracker: ToolCallTracker) -> None:
     for _ in range(2):
         with pytest.raises(OSError, match="no"):
             tracker.call("s", "webFetch", {"url": "u"}, fail)
-    for failed in ({"success": False}, {"error": "no"}, {"isError": True}):
+
+    @dataclass
+    class Answer:
+        isError: bool = True
+
+    for failed in ({"success": False}, {"error": "no"}, {"isError": True}, {"is_error": True}, Answer()):
         assert not tracker.call("s", "webFetch", {"url": "u"}, lambda failed=failed: failed).cached  # type: ignore[misc]
     assert not tracker.call("s", "webFetch", {"url": "u"}, lambda: {"success": True, "error": None}).cached
     assert tracker.call("s", "webFetch", {"url": "u"}, dict).cached
@@ -210,6 +264,12 @@ def test_t4_rules_can_be_added_per_tool(tracker: ToolCallTracker) -> None:
     assert not ask(tracker, 1)
 
 
+def test_t4_a_rule_that_fails_lets_the_call_be_made(tracker: ToolCallTracker) -> None:
+    tracker.add_rule("issue", lambda a, b: bool(a["number"] == b["number"]))
+    assert tracker.call("s", "issue", {"number": 1}, lambda: 1).result == 1
+    assert tracker.call("s", "issue", {}, lambda: 2).result == 2
+
+
 @pytest.fixture
 def nobodys_tracker() -> Iterator[None]:
     set_tool_call_tracker(None)
@@ -225,8 +285,11 @@ def test_t4_the_tracker_of_the_process() -> None:
     assert get_tool_call_tracker() is mine
 
 
-@pytest.mark.parametrize("wrong", [{"max_history_per_session": -1}, {"max_age_ms": -1}])
-def test_wrong_bounds_are_named(wrong: dict[str, int]) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [{"max_history_per_session": -1}, {"max_history_per_session": True}, {"max_age_ms": -1}, {"max_age_ms": math.nan}],
+)
+def test_t1_wrong_bounds_are_named(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(wrong))):
         ToolCallTracker(**wrong)  # type: ignore[arg-type]
 
