@@ -100,13 +100,29 @@ def _umask() -> int:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: this is no UTF-8 text") from None
     except (ValueError, RecursionError) as problem:
         raise UserError(f"{path}: this is no JSON: {problem}") from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, where no name stands twice: of two sections of one name the first would be lost in what is written."""
+    names = dict(pairs)
+    if len(names) < len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise ValueError(f"the name {twice!r} stands twice in one object")
+    return names
+
+
+def _no_number(constant: str) -> Any:
+    """NaN and Infinity, which Python reads and writes, and other programs do not."""
+    raise ValueError(f"{constant} is no JSON")
 
 
 def _tell(found: Deduplication, merges: Iterable[Merge]) -> None:

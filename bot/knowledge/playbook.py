@@ -58,15 +58,26 @@ def read_entries(playbook: Any, slugs: Sequence[str]) -> list[Entry]:
 def apply(playbook: dict[str, Any], entries: Sequence[Entry], groups: Sequence[Group]) -> None:
     """Merge the groups of `entries` in the playbook that they were read from: survivors get the sums, others go (D2).
 
-    Sections stay, also those that are empty now; nothing else is touched (D7).
+    Sections stay, also those that are empty now; nothing else is touched (D7). What breaks off in the middle, be it an
+    object that refuses to be changed or Ctrl-C, leaves everything as it was (D5).
     """
-    gone: set[int] = set()
-    for group in groups:
-        gone.update(id(entries[one].raw) for one in group.absorbed)
-        if group.absorbed:
-            entries[group.survivor].raw.update(helpful=group.helpful, harmful=group.harmful)
-    for listed in playbook["sections"].values():
-        listed[:] = [raw for raw in listed if id(raw) not in gone]
+    gone = {id(entries[one].raw) for group in groups for one in group.absorbed}
+    before = [(listed, list(listed)) for listed in playbook["sections"].values()]
+    survivors = [(entries[group.survivor], group) for group in groups if group.absorbed]
+    try:
+        for entry, group in survivors:
+            entry.raw.update({"helpful": group.helpful, "harmful": group.harmful})
+        for listed, all_of_it in before:
+            if any(id(raw) in gone for raw in all_of_it):
+                listed[:] = [raw for raw in all_of_it if id(raw) not in gone]
+    except BaseException:
+        for entry, _ in survivors:
+            if (entry.raw["helpful"], entry.raw["harmful"]) != (entry.helpful, entry.harmful):
+                entry.raw.update({"helpful": entry.helpful, "harmful": entry.harmful})
+        for listed, all_of_it in before:
+            if listed != all_of_it:
+                listed[:] = all_of_it
+        raise
 
 
 def _entry(section: str, raw: Any, where: str) -> Entry:

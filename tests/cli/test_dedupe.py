@@ -159,6 +159,8 @@ WRONG: list[tuple[Any, tuple[Any, ...], str]] = [
     (b"\xff\xfe{}", (), "no UTF-8"),
     (b"[" * 100_000, (), "no JSON"),
     (b"{}", (), "has no 'version'"),
+    (b'{"version": 1, "last_updated": "", "sections": {"A": [{}], "A": []}}', (), "the name 'A' stands twice"),
+    (b'{"version": NaN, "last_updated": "", "sections": {}}', ("--in-place",), "NaN is no JSON"),
     (json.dumps(playbook(patterns=[entry("a"), entry("b") | {"helpful": -1}])).encode(), (), "entry 2: helpful"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--threshold", "nan"), "threshold"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "word2vec"), "none of: all-MiniLM-L6-v2, wordllama"),
