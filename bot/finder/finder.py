@@ -19,6 +19,7 @@ from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh
 from bot.finder.wish import Wish
 from bot.matching import Look, Matcher
 from bot.model import Issue, RepoRef
+from bot.ranking.keywords import has_usable_words
 from bot.ranking.model import Model, shipped_model
 from bot.ranking.presenting import Result, is_own, present
 from bot.ranking.query import StateFilter
@@ -217,7 +218,9 @@ class Finder:
             repo=str(target.repo),
             number=target.number,
             title=target.title,
-            outcome=outcome(runs, problems, found=bool(shown)),
+            outcome=outcome(
+                runs, problems, found=bool(shown), usable=has_usable_words(wish.words, target.title, target.body)
+            ),
             candidates=self._present(target, told),
             search_query=search_query(runs),
             queries=runs,

@@ -11,10 +11,11 @@ from bot.report import Outcome, QueryRun
 from bot.sources import FULL_TEXT, GitHubLexical
 
 
-def outcome(runs: Sequence[QueryRun], problems: Sequence[str], *, found: bool) -> Outcome:
+def outcome(runs: Sequence[QueryRun], problems: Sequence[str], *, found: bool, usable: bool = True) -> Outcome:
     """F9: an outage or a question that could not be asked is never presented as "no duplicates".
 
     Where the repository's own index has answered, that a search of GitHub was incomplete makes nothing doubtful.
+    `usable` says whether there was a word to ask for at all.
     """
     if problems:
         return Outcome.DEGRADED
@@ -22,7 +23,8 @@ def outcome(runs: Sequence[QueryRun], problems: Sequence[str], *, found: bool) -
         return Outcome.FOUND
     if any(run.source == FULL_TEXT for run in runs):
         return Outcome.NONE
-    return Outcome.INCONCLUSIVE if not runs or any(run.incomplete for run in runs) else Outcome.NONE
+    asked = usable and bool(runs)
+    return Outcome.NONE if asked and not any(run.incomplete for run in runs) else Outcome.INCONCLUSIVE
 
 
 def search_query(runs: Sequence[QueryRun]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 
 from bot.errors import InvalidArgument
 from bot.model import Issue
@@ -30,15 +31,14 @@ class Wish:
     explained: bool = True
 
     def __post_init__(self) -> None:
-        # The comparisons are written so that NaN fails them too.
-        if not 0 <= self.threshold <= 1:
+        if not _is_share(self.threshold):
             raise InvalidArgument("threshold", f"{self.threshold!r} is not between 0 and 1")
         most = self.max_candidates
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
             raise InvalidArgument("max_candidates", f"{most!r} is not 1 or more")
         if self.relevance not in tuple(Relevance):
             raise InvalidArgument("relevance", f"{self.relevance!r} is none of: {', '.join(Relevance)}")
-        if self.min_confidence is not None and not 0 <= self.min_confidence <= 1:
+        if self.min_confidence is not None and not _is_share(self.min_confidence):
             raise InvalidArgument("min_confidence", f"{self.min_confidence!r} is not between 0 and 1")
 
     @property
@@ -59,3 +59,8 @@ class Wish:
     def may_lead(self, issue: Issue) -> bool:
         """Whether it is in a state that is asked for."""
         return self.state in ("all", issue.state)
+
+
+def _is_share(value: object) -> bool:
+    """Whether it is a number in [0, 1]. NaN fails the comparison; a bool is a number to Python alone."""
+    return isinstance(value, Real) and not isinstance(value, bool) and bool(0 <= float(value) <= 1)

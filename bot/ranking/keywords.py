@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from bot.text.words import STOP_WORDS, split_words
 
-__all__ = ["STOP_WORDS", "extract_search_keywords", "join_within"]
+__all__ = ["STOP_WORDS", "extract_search_keywords", "has_usable_words", "join_within"]
 
 MAX_TITLE_WORDS = 5
 MAX_HEADING_WORDS = 3
@@ -41,6 +41,11 @@ def extract_search_keywords(
     known = {word.lower() for word in title_words}
     heading_words = [word for word in _meaningful(split_words("\n".join(own_headings))) if word.lower() not in known]
     return join_within(title_words + heading_words[:MAX_HEADING_WORDS], MAX_LENGTH)
+
+
+def has_usable_words(*texts: str) -> bool:
+    """F9: whether there is anything to ask for; stop words alone find what they are told nothing about."""
+    return any(word.lower() not in STOP_WORDS for text in texts for word in split_words(text[:_BODY_READ]))
 
 
 def _meaningful(words: Iterable[str]) -> list[str]:

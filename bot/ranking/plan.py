@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.model import RepoRef
-from bot.ranking.keywords import MAX_LENGTH, extract_search_keywords, join_within
+from bot.ranking.keywords import MAX_LENGTH, extract_search_keywords, has_usable_words, join_within
 from bot.ranking.query import (
     MAX_OPERATORS,
     Scope,
@@ -113,9 +113,13 @@ def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, s
 
 
 def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
-    """The title in its own words, for GitHub's search by meaning, which takes neither quotes nor OR; "" without any."""
-    text = join_within(neutralise(title[:TITLE_READ]).split(), MAX_LENGTH)
-    return f"{qualifiers(repo, state)} {text}" if text else ""
+    """The title in its own words, for GitHub's search by meaning, which takes neither quotes nor OR; "" without any.
+
+    A title of nothing but stop words means nothing, and the question would have been one of ten a minute.
+    """
+    if not has_usable_words(title[:TITLE_READ]):
+        return ""
+    return f"{qualifiers(repo, state)} {join_within(neutralise(title[:TITLE_READ]).split(), MAX_LENGTH)}"
 
 
 def rank_words(title: str, body: str, rarity: Rarity) -> tuple[list[str], list[str]]:

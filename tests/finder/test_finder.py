@@ -68,10 +68,14 @@ def find(client: RepoClient) -> Find:
         ("threshold", {"threshold": -0.1}),
         ("threshold", {"threshold": 1.1}),
         ("threshold", {"threshold": float("nan")}),
+        ("threshold", {"threshold": "0.3"}),
+        ("threshold", {"threshold": None}),
+        ("threshold", {"threshold": True}),
         ("max_candidates", {"max_candidates": 0}),
         ("max_candidates", {"max_candidates": 2.5}),
         ("relevance", {"relevance": "magic"}),
         ("min_confidence", {"min_confidence": 2}),
+        ("min_confidence", {"min_confidence": "0.5"}),
     ],
 )
 def test_f1_a_wrong_argument_is_named(find: Find, argument: str, options: dict[str, Any]) -> None:
@@ -192,6 +196,9 @@ def test_f9_nothing_alike_is_none(find: Find, sim: Simulator) -> None:
 def test_f9_no_usable_words_is_inconclusive(find: Find, sim: Simulator) -> None:
     sim.open_issue("acme/app", "fay", "it is not", "...")
     report = find(6)
+    assert (report.outcome, report.queries, report.search_query) == (Outcome.INCONCLUSIVE, (), "")
+    # Nor is the search by meaning asked what stop words mean.
+    report = find(6, settings=FinderSettings())
     assert (report.outcome, report.queries, report.search_query) == (Outcome.INCONCLUSIVE, (), "")
 
 

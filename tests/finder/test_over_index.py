@@ -158,6 +158,8 @@ def test_f9_vectors_that_fail_are_degraded_and_full_text_goes_on(bench: Bench, u
 def test_f9_no_usable_words_are_inconclusive(bench: Bench) -> None:
     bench.target = bench.github.arrive(PastIssue("x", "...", "", START + timedelta(days=90), None, "zoe", ()))
     assert bench.find("full-text").outcome is Outcome.INCONCLUSIVE
+    bench.target = bench.github.arrive(PastIssue("y", "it is not", "", START + timedelta(days=91), None, "zoe", ()))
+    assert bench.find("full-text", "vectors", min_confidence=1.0).outcome is Outcome.INCONCLUSIVE
 
 
 def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None:

@@ -106,6 +106,11 @@ def test_the_natural_query_has_no_operators_and_no_quotes() -> None:
     assert natural_query(REPO, "...") == ""
 
 
+def test_f9_a_title_of_stop_words_is_no_question_of_meaning() -> None:
+    assert natural_query(REPO, "It is not") == ""
+    assert natural_query(REPO, "It is not 登录") == "repo:acme/app is:issue It is not 登录"
+
+
 hostile = st.text(max_size=300) | st.lists(
     st.sampled_from(["AND", "OR", 'x"', "repo:a/b", "-y", "(z", "日本語", "w" * 70])
 )
