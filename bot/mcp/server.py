@@ -16,7 +16,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import METHOD_NOT_FOUND, ToolAnnotations
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bot.errors import GitHubError, Retryable, UserError
 from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
@@ -38,13 +38,22 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 _COMPUTES = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=True)
 
+
+def _no_flag(value: object) -> object:
+    """F1: `true` is no issue's number; Python, and what checks arguments for us, take it for 1."""
+    if isinstance(value, bool):
+        raise ValueError("must be a number, not true or false")
+    return value
+
+
+_Given = BeforeValidator(_no_flag)
 Owner = Annotated[str | None, Field(description="The repository's owner, such as `acme`. Default: the server's.")]
 Repo = Annotated[str | None, Field(description="The repository's name, or OWNER/REPO. Default: the server's.")]
-Number = Annotated[int, Field(description="An issue's number, as in #12.", ge=1)]
+Number = Annotated[int, _Given, Field(description="An issue's number, as in #12.", ge=1)]
 Threshold = Annotated[
-    float, Field(description="Least similarity of titles, 0 to 1. Lower it to see unlikely ones.", ge=0, le=1)
+    float, _Given, Field(description="Least similarity of titles, 0 to 1. Lower it to see unlikely ones.", ge=0, le=1)
 ]
-Most = Annotated[int, Field(description="The most candidates to return.", ge=1, le=100)]
+Most = Annotated[int, _Given, Field(description="The most candidates to return.", ge=1, le=100)]
 Closed_ = Annotated[bool, Field(description="Look among closed issues too. Originals often are closed.")]
 Fresh = Annotated[bool, Field(description="Ask GitHub anew, although the same was asked within five minutes.")]
 Relevance = Annotated[

@@ -215,6 +215,10 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("find_duplicates", {}, "number"),
     ("find_duplicates", {"number": "twelve"}, "number"),
     ("find_duplicates", {"number": 0}, "number"),
+    ("find_duplicates", {"number": True}, "number"),
+    ("find_duplicates", {"number": 3, "threshold": False}, "threshold"),
+    ("find_duplicates", {"number": 3, "max_candidates": True}, "max_candidates"),
+    ("explain_pair", {"number": 3, "other": True}, "other"),
     ("find_duplicates", {"number": 3, "threshold": 1.5}, "threshold"),
     ("find_duplicates", {"number": 3, "max_candidates": 0}, "max_candidates"),
     ("find_duplicates", {"number": 3, "relevance": "vibes"}, "relevance"),
@@ -234,7 +238,9 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "said"), WRONG, ids=[f"{tool}-{said}" for tool, _, said in WRONG])
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"), WRONG, ids=[f"{tool}-{said}-{arguments}"[:60] for tool, arguments, said in WRONG]
+)
 def test_f1_what_is_wrong_is_named(server: Any, tool: str, arguments: dict[str, Any], said: str) -> None:
     async def use() -> None:
         async with Client(server) as client:
