@@ -6,7 +6,7 @@ Ranks are compared, never scores, because the scores of unlike searches have no 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from bot.ranking.chunks import RankedSourceList, SourceType, UnifiedRetrievalChunk, source_label
 from bot.ranking.deduplicate import deduplicate_chunks
@@ -37,7 +37,8 @@ def cross_corpus_rrf(
     UTC). Equal scores keep the order in which the items were first met. An item found in several lists keeps the labels
     of all of them (H2).
     """
-    if k <= 0:
+    # Written so that NaN, by which nothing can be sorted, is refused too.
+    if not k > 0:
         raise ValueError(f"k: {k} is not above 0")
     if top_k is not None and top_k < 0:
         raise ValueError(f"top_k: {top_k} is below 0")
@@ -53,9 +54,13 @@ def cross_corpus_rrf(
             if item.id not in seen:
                 seen.add(item.id)
                 scores[item.id] = scores.get(item.id, 0.0) + ranked.weight / (k + rank)
-    since = _aware(now or datetime.now(UTC)) - timedelta(days=recency_boost_days)
+    moment = _aware(now or datetime.now(UTC))
     for item in merged.values():
-        recent = item.created_at is not None and _aware(item.created_at) >= since
+        # In seconds, since a window of ever so many days, or without end, reaches before the first date there is.
+        recent = (
+            item.created_at is not None
+            and (moment - _aware(item.created_at)).total_seconds() <= recency_boost_days * 86_400
+        )
         item.rrf_score = scores[item.id] * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Generic, Protocol, TypeVar
 
+from bot.errors import InvalidArgument
 from bot.ranking.similarity import dice_sorensen, title_ratio
 
 
@@ -45,13 +47,22 @@ def score_candidates(
 
     `target_number` is the target's own number: the target is no candidate of its own. Threshold 0.0 keeps every
     candidate, 1.0 only titles with equal bigram sets. Of equal ones the older comes first, because that is the one
-    a duplicate would be closed in favour of. `max_candidates` None keeps all.
+    a duplicate would be closed in favour of; times without a zone are UTC. `max_candidates` None keeps all. Raises
+    InvalidArgument for a threshold that is no number and a negative `max_candidates`, which would drop the last.
     """
+    if math.isnan(threshold):
+        raise InvalidArgument("threshold", f"{threshold!r} is no number")
+    if max_candidates is not None and max_candidates < 0:
+        raise InvalidArgument("max_candidates", f"{max_candidates!r} is below 0")
     scored = [
         ScoredTitle(candidate, similarity, title_ratio(target_title, candidate.title))
         for candidate in candidates
         if candidate.number != target_number
         and (similarity := dice_sorensen(target_title, candidate.title)) >= threshold
     ]
-    scored.sort(key=lambda found: (-found.similarity, found.candidate.created_at, found.candidate.number))
+    scored.sort(key=lambda found: (-found.similarity, _aware(found.candidate.created_at), found.candidate.number))
     return scored[:max_candidates]
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

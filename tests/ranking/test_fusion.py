@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -87,6 +88,14 @@ def test_r3_the_window_and_its_factor_can_be_set_and_naive_times_are_utc() -> No
     assert fused[0].rrf_score == pytest.approx(2 / 60)
 
 
+@pytest.mark.parametrize("days", [1_000_000, 10**12, math.inf])
+def test_r3_a_window_may_reach_before_all_dates(days: float) -> None:
+    (item,) = cross_corpus_rrf([ranked("a")], now=NOW)
+    item.created_at = NOW - timedelta(days=9_000)
+    (item,) = cross_corpus_rrf([RankedSourceList(SourceType.CODE, [item])], recency_boost_days=days, now=NOW)
+    assert item.rrf_score == pytest.approx(1.15 / 60)
+
+
 def test_r4_stable_order_top_k_and_empty_lists() -> None:
     assert ids(cross_corpus_rrf([ranked(), ranked("b"), ranked("a")], now=NOW)) == ["b", "a"]
     assert ids(cross_corpus_rrf([ranked("a", "b", "c")], top_k=2, now=NOW)) == ["a", "b"]
@@ -94,8 +103,8 @@ def test_r4_stable_order_top_k_and_empty_lists() -> None:
     assert cross_corpus_rrf([], now=NOW) == []
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"k": -1}, {"top_k": -1}])
-def test_r4_senseless_arguments_are_refused(options: dict[str, int]) -> None:
+@pytest.mark.parametrize("options", [{"k": 0}, {"k": -1}, {"k": math.nan}, {"top_k": -1}])
+def test_r4_senseless_arguments_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         cross_corpus_rrf([], **options)  # type: ignore[arg-type]
 

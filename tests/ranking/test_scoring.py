@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.errors import InvalidArgument
 from bot.ranking.scoring import score_candidates
 from bot.ranking.similarity import bigrams
 
@@ -48,6 +51,18 @@ def test_f6_threshold_one_keeps_equal_bigram_sets_only() -> None:
 def test_f6_ties_are_broken_by_age_older_first() -> None:
     younger, older = Found(1, "crash", START + timedelta(days=1)), Found(2, "crash", START)
     assert numbers("crash", [younger, older], 0.3, 10) == [2, 1]
+
+
+def test_f6_times_without_a_zone_are_utc() -> None:
+    naive = START.replace(tzinfo=None)
+    found = [Found(1, "crash", START + timedelta(hours=1)), Found(2, "crash", naive), Found(3, "crash", START)]
+    assert numbers("crash", found, 0.3, 10) == [2, 3, 1]
+
+
+@pytest.mark.parametrize(("argument", "options"), [("threshold", (math.nan, 10)), ("max_candidates", (0.3, -1))])
+def test_f6_what_would_lose_candidates_silently_is_refused(argument: str, options: tuple[float, int]) -> None:
+    with pytest.raises(InvalidArgument, match=argument):
+        numbers("crash", [Found(1, "crash"), Found(2, "crash")], *options)
 
 
 titles = st.text(alphabet="abc ", max_size=6)
