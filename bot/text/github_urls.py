@@ -19,12 +19,12 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 class Thing:
     """One thing on GitHub. Equal things are one thing.
 
-    `repo` is `owner/name` in lower case. `what` is the number of a thread, or `REF/PATH` of a file or folder. A comment
-    is part of its thread.
+    `repo` is `owner/name` in lower case. `what` is the number of a thread, `REF/PATH` of a file or folder, or the path
+    of any other page of the repository, such as a commit or a page of its wiki. A comment is part of its thread.
     """
 
     repo: str
-    kind: Literal["repository", "thread", "file", "folder"]
+    kind: Literal["repository", "thread", "file", "folder", "page"]
     what: str = ""
 
 
@@ -75,11 +75,14 @@ def _page(path: list[str]) -> Thing | None:
     if repo is None or len(path) == 2:
         return None if repo is None else Thing(repo, "repository")
     where, rest = path[2], path[3:]
-    if where in _THREADS:
-        return _thread(repo, rest)
+    thread = _thread(repo, rest) if where in _THREADS else None
+    if thread is not None:
+        return thread
     if where in ("blob", "raw", "blame") and len(rest) > 1:
         return _file(repo, rest)
-    return Thing(repo, "folder", "/".join(rest)) if where == "tree" and rest else None
+    return (
+        Thing(repo, "folder", "/".join(rest)) if where == "tree" and rest else Thing(repo, "page", "/".join(path[2:]))
+    )
 
 
 def _api(path: list[str], ref: str) -> Thing | None:

@@ -72,6 +72,8 @@ FILE = "https://github.com/acme/app/blob/main/src/a.ts"
         (FILE, "https://api.github.com/repos/acme/app/contents/src/a.ts?ref=main"),
         (FILE, FILE + "#L10-L20"),
         ("https://github.com/acme/app/tree/main/src", "https://github.com/Acme/App/tree/main/src/"),
+        ("https://github.com/acme/app/wiki/Retrying", "https://redirect.github.com/Acme/App/wiki/Retrying/?a=1#top"),
+        ("https://github.com/acme/app/commit/a1b2", "http://www.github.com/ACME/app/commit/a1b2"),
         ("https://github.com/acme/app.git", "https://api.github.com/repos/acme/app"),
     ],
 )
@@ -87,6 +89,8 @@ def test_h3_addresses_of_one_thing_match_both_ways(one: str, other: str) -> None
         (THREAD, "https://github.com/acme/other/issues/12"),
         (THREAD, "https://github.com.evil.example/acme/app/issues/12"),
         (THREAD, "https://github.com/acme/app/issues"),
+        ("https://github.com/acme/app/wiki/Retrying", "https://github.com/acme/app/wiki/retrying"),
+        ("https://github.com/acme/app/issues", "https://github.com/acme/app/pulls"),
         (FILE, "https://github.com/acme/app/blob/next/src/a.ts"),
         (FILE, "https://github.com/acme/app/blob/main/src/A.ts"),
         (FILE, "https://github.com/acme/app/tree/main/src/a.ts"),
