@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from bot.ranking.rarity import Rarity
 from bot.text.codes import runs
+from bot.text.function_words import is_function_word
 from bot.text.messages import error_messages, in_common
 from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise
 
@@ -97,7 +98,7 @@ def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[
         word = in_title or _alike(mine.all, theirs.all, term)
         if is_identifier(word):
             identifiers.append(word)
-        elif _says_something(word):
+        elif _says_something(word) and not is_function_word(word):
             (in_titles if in_title else others).append(word)
     return identifiers, in_titles, others
 

@@ -121,3 +121,22 @@ def test_huge_texts_take_little_time(unit: str) -> None:
     reasons(huge, huge, huge, huge)
     searchable_phrase(huge)
     assert time.process_time() - started < 3
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "said"),
+    [
+        ("Nach dem Update startet das Programm nicht", "Es stürzt nach dem Update, wenn das so bleibt", "Update"),
+        ("更新之后的窗口", "我的窗口不见了", "窗口"),
+        ("これでフォントがおかしい", "それでフォントが", "フォ, ォン, ント"),
+        ("После обновления окно пустое", "Окно не для меня после отпуска", "окно"),
+    ],
+)
+def test_c3_words_that_join_others_in_any_language_are_no_reason(mine: str, theirs: str, said: str) -> None:
+    (sentence,) = reasons("x", mine, "y", theirs)
+    assert set(sentence.partition(": ")[2].split(", ")) == set(said.split(", "))
+
+
+@pytest.mark.parametrize("word", ["die", "war", "DES", "EST", "per", "ES", "OS", "MIT"])
+def test_words_that_mean_something_in_english_or_computing_stay_reasons(word: str) -> None:
+    assert reasons("x", f"{word} window", "y", f"{word} gone") == (f"Same words: {word}",)
