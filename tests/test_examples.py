@@ -1,10 +1,16 @@
-"""The example of docs/fusion.md runs as it is shown there."""
+"""The examples of docs/fusion.md and docs/library.md run as they are shown there."""
 
 from __future__ import annotations
 
+import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from bot.simulator import start_simulator
 
 ROOT = Path(__file__).parent.parent
 
@@ -15,3 +21,40 @@ def test_fusing_chunks_prints_what_its_page_shows() -> None:
     )
     page = (ROOT / "docs" / "fusion.md").read_text(encoding="utf-8")
     assert f"$ python docs/fuse_chunks.py\n{done.stdout}```" in page
+
+
+LIBRARY = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+
+
+def test_every_name_of_the_library_is_where_its_page_says() -> None:
+    rows = re.findall(r"^\| (`.+`) \| `([\w.]+)` \|", LIBRARY, re.MULTILINE)
+    assert len(rows) > 10
+    for names, place in rows:
+        module = importlib.import_module(place.removesuffix(".Finder"))
+        holder = module.Finder if place.endswith(".Finder") else module
+        for name in re.findall(r"`(\w+)`", names):
+            assert hasattr(holder, name), f"{place}: {name}"
+
+
+def test_the_librarys_examples_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts, finder = re.findall(r"```python\n(.*?)```", LIBRARY, re.DOTALL)
+    exec(parts, {"__name__": __name__})
+    with start_simulator() as server:
+        sim = server.sim
+        sim.add_repository("acme/app")
+        sim.install("acme/app")
+        for body in ("It says `E42`.", "Again."):
+            sim.open_issue("acme/app", "ann", "Crash on login", body)
+        sim.flush_index()
+        monkeypatch.chdir(tmp_path)
+        for name, value in {
+            "APP_ID": str(server.app_id),
+            "PRIVATE_KEY": server.private_key_pem,
+            "GITHUB_API_URL": server.url,
+            "DOPPEL_HOME": str(tmp_path),
+        }.items():
+            monkeypatch.setenv(name, value)
+        exec(finder, {"__name__": __name__})
+    assert capsys.readouterr().out == "found [1] repo:acme/app is:issue is:open in:title Crash login\n"
