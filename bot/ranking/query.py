@@ -8,6 +8,7 @@ all gone (GitHub docs: "Understanding the search syntax", "Filtering and searchi
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -75,4 +76,11 @@ def any_of(alternatives: Iterable[str]) -> str:
 
 
 def _harmless(words: Iterable[str]) -> Iterable[str]:
-    return (word.lower() if word in _OPERATORS else word for word in words)
+    return (word.lower() if _as_letters(word) in _OPERATORS else word for word in words)
+
+
+def _as_letters(word: str) -> str:
+    """Without marks and full-width forms, which a server may take away before it looks for operators."""
+    if word.isascii():
+        return word
+    return "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
