@@ -26,7 +26,10 @@ def unit_rows(rows: object, count: int) -> Vectors:
 
     Raises ValueError for another shape and for what is no finite number (D5).
     """
-    vectors = np.asarray(rows, dtype=np.float32)
+    given = np.asarray(rows)
+    if np.iscomplexobj(given):
+        raise ValueError("the model gave vectors of complex numbers")
+    vectors = np.asarray(given, dtype=np.float32)
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
         raise ValueError(f"the model gave an array of shape {vectors.shape} for {count} texts")
     if not np.isfinite(vectors).all():

@@ -203,6 +203,7 @@ BROKEN = {
     "no second dimension": lambda texts: np.ones(len(texts)),
     "no columns": lambda texts: np.ones((len(texts), 0)),
     "nothing": lambda texts: None,
+    "complex": lambda texts: np.full((len(texts), 2), 1 + 1j),
     "words": lambda texts: [["one"] for _ in texts],
     "ragged": lambda texts: [[1.0] * (place + 1) for place in range(len(texts))],
 }
