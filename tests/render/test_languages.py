@@ -103,6 +103,7 @@ def own_texts(draw: st.DrawFn) -> dict[str, str]:
 
 
 @example({"state_regression": ":mailto:"}, [""] * 4)
+@example({"among_open": "{count} :smile"}, [""] * 4)
 @given(own_texts(), st.lists(HOSTILE, min_size=4, max_size=4))
 @settings(max_examples=60)
 def test_c3_no_text_of_the_settings_does_anything_whatever_fills_it(own: dict[str, str], texts: list[str]) -> None:
