@@ -82,7 +82,8 @@ _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
 _ACTIVE = re.compile(
     # A name of an emoji may also be ended by the sentence in which the text is put.
-    r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|\b(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)", re.IGNORECASE
+    r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|\b(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
+    re.IGNORECASE,
 )
 _HEX = re.compile(r"[0-9a-fA-F]{7,}")
 
