@@ -19,7 +19,7 @@ from bot.store import CommentState, KeptComment
 from bot.telemetry.metrics import SHADOW
 from handlers.deciding import VERDICT, note, why_nothing
 from handlers.finding import find
-from handlers.labelling import label
+from handlers.labelling import label, unlabel
 from handlers.offering import offer, remember
 from handlers.visit import Visit
 
@@ -101,6 +101,8 @@ def post(
     note(visit, report, named, outcome, cause=cause, bar=least, reason=reason)
     if outcome.speaks:
         label(visit, issue, named)
+        if not words and not options.narrow:
+            unlabel(visit, issue, report, named)
     return stands
 
 

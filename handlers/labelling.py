@@ -1,6 +1,6 @@
-"""The label `duplicate`, suggested or added where the bot is sure (`label`).
+"""The label `duplicate`, suggested or added where the bot is sure, and taken off again where it no longer is (`label`).
 
-Once for an issue: where the label was on it before, or was suggested before, people have decided.
+Each once for an issue: where the label was on it before, or was suggested before, people have decided.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 from bot.errors import DoppelError
 from bot.github.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence
 from bot.model import Issue
-from bot.report import Candidate
+from bot.report import Candidate, Outcome, Report
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -30,6 +30,25 @@ def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
         _label(visit, issue, first.number, first.confidence)
     except DoppelError as refusal:
         logger.warning("no label on %s#%d: %s", visit.repo, visit.number, refusal)
+
+
+def unlabel(visit: Visit, issue: Issue, report: Report, named: tuple[Candidate, ...]) -> None:
+    """Take off the label that the bot has set, once a look at all there is finds nothing likely any more: the issue was
+    rewritten, or the pair rejected. What a person has set since stays, and so it does where a source was away.
+    """
+    likely = any(one.own and (one.confidence or 0.0) >= LIKELY for one in named)
+    labelled = any(present.lower() == DUPLICATE for present in issue.labels)
+    sure = report.outcome in (Outcome.FOUND, Outcome.NONE)
+    if visit.config.label != "add" or likely or not labelled or not sure or issue.state != "open":
+        return
+    try:
+        events = visit.github.label_events(visit.repo, visit.number)
+        last = next((event for event in reversed(events) if event.name.lower() == DUPLICATE), None)
+        ours = visit.services.github.app().get_app().bot_login
+        if last is not None and last.added and last.actor.login == ours:
+            visit.github.remove_label(visit.repo, visit.number, last.name)
+    except DoppelError as refusal:
+        logger.warning("the label stays on %s#%d: %s", visit.repo, visit.number, refusal)
 
 
 def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:

@@ -21,6 +21,11 @@ class Options:
     limit: int | None = None
     fresh: bool = False
 
+    @property
+    def narrow(self) -> bool:
+        """Whether less is looked at or shown than without them: that nothing is left does not follow then."""
+        return self.state in ("open", "closed") or self.confidence is not None or self.threshold is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Command:

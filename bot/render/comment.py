@@ -112,13 +112,8 @@ def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
         return say.degraded_nothing(causes=causes(report.problems, say))
     if report.outcome is Outcome.INCONCLUSIVE:
         return say.inconclusive()
-    return say.nothing_left() if view.had_candidates and not _otherwise(view) else say.nothing()
-
-
-def _otherwise(view: View) -> bool:
-    """Whether a command asked for something else than the look before: that nothing is left does not follow then."""
-    options = view.options
-    return bool(view.words or options.state or options.confidence is not None or options.threshold is not None)
+    otherwise = view.words or view.options.narrow
+    return say.nothing_left() if view.had_candidates and not otherwise else say.nothing()
 
 
 def _nearest(report: Report, place: Place, say: Words) -> list[str]:

@@ -94,3 +94,35 @@ def test_c6_nothing_is_labelled_by_default_nor_where_it_is_unsure(
     doppel.configure("label: suggest\n")
     doppel.write(2, "/duplicates")
     assert (issue.suggestions, names(issue)) == ([], [])
+
+
+def rewrite(doppel: Doppel, title: str, body: str) -> str:
+    """The issue turns out to be about something else, or about the same after all; the heading of what is said."""
+    doppel.sim.edit_issue(doppel.repo, 2, title=title, body=body)
+    doppel.settle()
+    return doppel.advice(2)
+
+
+OTHER = ("Fonts of the ruler are too small", "The numbers cannot be read at 300 % on a wide screen.")
+
+
+def test_c6_what_was_added_is_taken_off_where_it_no_longer_holds(doppel: Doppel) -> None:
+    doppel.configure("label: add\n")
+    issue = again(doppel)
+    doppel.write(2, "/duplicates confidence=0.99")
+    assert "#1" not in doppel.advice(2).partition("nearest")[0]
+    assert names(issue) == ["duplicate"], "a command that shows less says nothing of the rest"
+    assert "#1" not in rewrite(doppel, *OTHER)
+    assert names(issue) == []
+    assert "#1" in rewrite(doppel, TITLE, BODY)
+    assert names(issue) == [], "once"
+
+
+def test_c6_a_label_stays_that_a_person_has_set(doppel: Doppel) -> None:
+    doppel.configure("label: add\n")
+    issue = again(doppel)
+    doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
+    doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
+    doppel.settle()
+    assert "#1" not in rewrite(doppel, *OTHER)
+    assert names(issue) == ["duplicate"]
