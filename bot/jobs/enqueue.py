@@ -47,17 +47,27 @@ def insert(client: DBOSClient, connection: sa.Connection, entries: Sequence[Entr
     """The same for several, within a transaction of the caller's: which of them were new."""
     new = [_insert(client, connection, message, delay) for message, delay in entries]
     # DBOS orders a partition by `created_at`, which on SQLite it fills with whole seconds. The time of arrival is
-    # finer, and lets a job that comes back after a failure go before those that arrived later.
+    # finer, and lets a job that comes back after a failure go before those that arrived later. When it is due goes by
+    # the same look at the clock as when it was written, or `bring_forward` could not tell that the clock was set back.
     now = time.time_ns() // 1_000_000
     arrivals = [
-        {"run": message.workflow_id, "arrived": message.arrived, "now": now}
-        for (message, _), is_new in zip(entries, new, strict=True)
+        {
+            "run": message.workflow_id,
+            "arrived": message.arrived,
+            "now": now,
+            "due": now + int(delay * 1000) if delay > 0 else None,
+        }
+        for (message, delay), is_new in zip(entries, new, strict=True)
         if is_new
     ]
     if arrivals:
         table = workflow_table(connection.engine)
         arrived = sa.update(table).where(table.c.workflow_uuid == sa.bindparam("run"))
-        stamped = arrived.values(created_at=sa.bindparam("arrived"), updated_at=sa.bindparam("now"))
+        stamped = arrived.values(
+            created_at=sa.bindparam("arrived"),
+            updated_at=sa.bindparam("now"),
+            delay_until_epoch_ms=sa.bindparam("due"),
+        )
         connection.execute(stamped, arrivals)
     return new
 

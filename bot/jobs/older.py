@@ -31,15 +31,19 @@ class OlderJobs:
             workflows.c.workflow_uuid.like(LATER_RUN),
         )
 
-    def due(self, message: Message) -> float | None:
-        """When an older job of this partition will be tried again, if one waits and not for too long (seconds)."""
+    def wait(self, message: Message) -> float | None:
+        """In how many seconds an older job of this partition will be tried again, if one waits and not for too long.
+
+        By one look at the clock: set back between two, it would add the difference to the wait.
+        """
+        now = time.time()
         asked = {
             "queue": queue_for(message.partition),
             "lane": message.lane,
             "partition": message.partition,
             "arrived": message.arrived,
-            "horizon": (time.time() + HOLD) * 1000,
+            "horizon": (now + HOLD) * 1000,
         }
         with self._engine.connect() as connection:
             due = connection.execute(self._latest, asked).scalar_one()
-        return None if due is None else due / 1000
+        return None if due is None else due / 1000 - now

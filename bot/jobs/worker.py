@@ -188,11 +188,11 @@ class Worker:
     @measured
     def _work(self, message: Message) -> str:
         """One run of a delivery; what it returns is kept as the workflow's result."""
-        due: float | None = time.time()
+        wait: float | None = 0.0
         if not self._stopping.is_set():
-            due = steadily(message.delivery_id, lambda: self._older.due(message))
-        if due is not None:
-            self._enqueue(message.again(message.failures), due - time.time())
+            wait = steadily(message.delivery_id, lambda: self._older.wait(message))
+        if wait is not None:
+            self._enqueue(message.again(message.failures), wait)
             return "stepped aside"
         attempt = message.failures + 1
         with self._at_work.job(message) as running:

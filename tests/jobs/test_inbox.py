@@ -142,3 +142,21 @@ def test_what_waits_by_a_clock_that_was_set_back_waits_no_longer_than_it_should(
     assert {key: round(due / 1000 - now, -1) for key, due in rows} == {"right": 500, "ahead": 30}
     inbox.close()
     engine.dispose()
+
+
+def test_a_wait_is_by_one_look_at_a_clock_that_jumps_at_any_moment(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_for(database_url, tmp_path)
+    inbox, engine, now = Inbox(settings), queue_engine(settings), time.time()
+    # It ran an hour ahead while the queue's library looked, and is set back while the row is written.
+    monkeypatch.setattr("time.time", lambda: now + 3_600)
+    monkeypatch.setattr(enqueue_module.time, "time_ns", lambda: int((now - 3_600) * 1e9))
+    inbox.put("between", PUSH, 30.0)
+    monkeypatch.undo()
+    workflows = workflow_table(engine)
+    with engine.connect() as connection:
+        due, written = connection.execute(sa.select(workflows.c.delay_until_epoch_ms, workflows.c.updated_at)).one()
+    assert due - written == 30_000
+    inbox.close()
+    engine.dispose()
