@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-import sqlalchemy as sa
 
 from bot.chores import digests
 from bot.chores import feedback as feedback_chore
@@ -16,25 +15,12 @@ from bot.events import EvaluationEvent, IndexEvent, IssueEvent, RepositorySummar
 from bot.index import IndexedIssue
 from bot.index.backfill import Progress
 from bot.model import Actor, RepoRef
-from bot.store import Store
-from bot.store.schema import metadata
+from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 
 __all__ = ["host"]
 
 ANN = Actor("ann")
-
-
-def stored(store: Store, repo_id: int) -> int:
-    """How many rows there are about a repository, in all tables."""
-    with store.engine.connect() as connection:
-        return sum(
-            connection.execute(
-                sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id)
-            ).scalar_one()
-            for table in metadata.sorted_tables
-            if "repo_id" in table.c
-        )
 
 
 def left_behind(host: Host) -> None:

@@ -2,7 +2,7 @@
 
 In a repository that is mostly English a German "nach" or a Chinese 的 is as rare as the name of a function, and would
 be named as what two issues share. Only what is shown to people is told apart so; what is likely is learned. Words that
-mean something in English or in computing ("die", "war", "des") are left out.
+mean something in English or in computing ("die", "sans", "del") are left out.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 
 _WORDS = """
-aber als auch auf aus bei beim bitte dann dass das dem der diese dieser dieses durch ein eine einem einen einer eines
-für gibt hier ich immer ist jetzt kann kein keine mehr mich mir nach nicht noch nur oder schon sehr sich sie sind und
+aber auch auf aus bei beim bitte dann dass das dem der diese dieser dieses durch ein eine einem einen einer eines
+für gibt hier ich ist jetzt kann kein keine mehr mich mir nach nicht noch nur oder schon sehr sich sie sind und
 vom von werden wenn wie wird wir wurde zum zur über
 après aussi aux avant avec cette ces comme dans depuis elle être fait ils les leur lorsque mais nous pas pour quand qui
-sans sont toujours très une vous où à été
-al como con cuando del desde después está esta este estos las los más muy para pero por que sobre también todo todos una
-ao com depois isso já mas muito não nos quando são sem também tudo um uma é
-alla anche che come dal dei della dopo gli molto nel non perché più questa questo senza sono sul tutto
-deze dit een het maar met naar niet nog ook van voor wanneer wordt worden zijn
+sont toujours très une vous où à été
+como cuando desde después está esta este estos las los más muy para pero por que sobre también todo todos una
+ao depois isso já mas muito não nos quando são sem também tudo uma é
+alla anche che dal dei della dopo gli molto nel non perché più questa questo senza sono sul tutto
+deze dit een het maar naar niet nog ook voor wanneer wordt worden zijn
 без был было быть вы для до если есть за из или как когда к мне мой мы на не но он она они от по после при с также
 только у уже что это я в и
 """

@@ -6,29 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
-import sqlalchemy as sa
 
 from bot.erasing import erase_repository
 from bot.errors import Unavailable
 from bot.evaluation.keeping import KeptHistory, erase_history, kept_repositories
 from bot.model import RepoRef
-from bot.store.schema import metadata
 from handlers import issues
+from tests.about import stored
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-
-
-def stored(doppel: Doppel, repo_id: int) -> int:
-    """How many rows there are about a repository, in all tables."""
-    with doppel.services.store.engine.connect() as connection:
-        return sum(
-            connection.execute(
-                sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id)
-            ).scalar_one()
-            for table in metadata.sorted_tables
-            if "repo_id" in table.c
-        )
 
 
 @contextmanager
@@ -61,7 +48,7 @@ def use(doppel: Doppel) -> None:
     doppel.write(2, "/duplicates not #1", "reporter")
     doppel.write(2, "/duplicates mute", "reporter")
     assert len(doppel.said(2)) == 3
-    assert stored(doppel, doppel.repository.id) > 8
+    assert stored(doppel.services.store, doppel.repository.id) > 8
 
 
 def test_c6a_installed_repositories_are_listed(doppel: Doppel) -> None:
@@ -77,7 +64,7 @@ def test_c6a_uninstalling_erases(doppel: Doppel) -> None:
         KeptHistory(home, repo_id, RepoRef(doppel.owner, "app"))
     doppel.sim.uninstall(doppel.owner)
     doppel.settle()
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
     assert list(kept_repositories(home)) == [other], "what `doppel evaluate` read of it is gone too"
     erase_history(home, other)
 
@@ -88,7 +75,7 @@ def test_c6a_what_waited_when_access_ended_leaves_nothing_behind(doppel: Doppel)
         doppel.sim.comment(doppel.repo, 1, "reporter", "/duplicates mute")
         doppel.sim.uninstall(doppel.owner)
     doppel.settle()
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
 def test_c6a_taking_a_repository_out_of_the_installation_erases_it_alone(doppel: Doppel) -> None:
@@ -99,13 +86,13 @@ def test_c6a_taking_a_repository_out_of_the_installation_erases_it_alone(doppel:
     installation = next(one for one in doppel.sim.installations.values() if one.account.login == doppel.owner)
     doppel.sim.drop(installation, doppel.repository, doppel.sim.who("admin-person"))
     doppel.settle()
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
     assert doppel.services.store.repositories.get(other.id) is not None
 
 
 def test_c6a_suspending_keeps_and_marks(doppel: Doppel) -> None:
     use(doppel)
-    before = stored(doppel, doppel.repository.id)
+    before = stored(doppel.services.store, doppel.repository.id)
     doppel.sim.suspend(doppel.owner)
     doppel.settle()
     known = doppel.services.store.repositories.get(doppel.repository.id)
@@ -116,7 +103,7 @@ def test_c6a_suspending_keeps_and_marks(doppel: Doppel) -> None:
     known = doppel.services.store.repositories.get(doppel.repository.id)
     assert known is not None
     assert not known.suspended
-    assert stored(doppel, doppel.repository.id) >= before > 0
+    assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 
 
 def test_c6a_a_renamed_repository_keeps_what_is_known(doppel: Doppel) -> None:
@@ -155,7 +142,7 @@ def test_c6a_a_deleted_repository_is_forgotten(doppel: Doppel) -> None:
     use(doppel)
     doppel.sim.delete_repository(doppel.repo)
     doppel.settle()
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
 def test_c6a_what_arrives_after_access_ended_leaves_nothing_behind_though_all_can_read_it(doppel: Doppel) -> None:
@@ -166,7 +153,7 @@ def test_c6a_what_arrives_after_access_ended_leaves_nothing_behind_though_all_ca
     doppel.sim.remove_from_installation(doppel.repo)
     doppel.settle()
     deliver_late()
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
 def test_c6a_an_installation_that_is_told_of_after_its_end_leaves_nothing_behind(doppel: Doppel) -> None:
@@ -177,7 +164,7 @@ def test_c6a_an_installation_that_is_told_of_after_its_end_leaves_nothing_behind
     doppel.sim.uninstall(doppel.owner)
     doppel.settle()
     deliver_late()
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
 def test_c6a_a_removal_that_was_overtaken_erases_nothing_of_the_installation_that_has_it_now(doppel: Doppel) -> None:
@@ -191,9 +178,9 @@ def test_c6a_a_removal_that_was_overtaken_erases_nothing_of_the_installation_tha
     doppel.repo = f"{elsewhere}/app"
     doppel.settle()
     use(doppel)
-    before = stored(doppel, doppel.repository.id)
+    before = stored(doppel.services.store, doppel.repository.id)
     deliver_late()
-    assert stored(doppel, doppel.repository.id) >= before > 0
+    assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 
 
 def test_c6a_a_renaming_that_is_told_late_changes_nothing(doppel: Doppel) -> None:
@@ -211,11 +198,11 @@ def test_c6a_a_renaming_that_is_told_late_changes_nothing(doppel: Doppel) -> Non
 
 def test_c6a_what_is_told_of_a_deletion_is_not_believed_of_a_repository_that_is_there(doppel: Doppel) -> None:
     use(doppel)
-    before = stored(doppel, doppel.repository.id)
+    before = stored(doppel.services.store, doppel.repository.id)
     with held_back(doppel) as deliver_late:
         doppel.sim.emit("repository", "deleted", doppel.sim.who("admin-person"), repository=doppel.repository)
     deliver_late()
-    assert stored(doppel, doppel.repository.id) >= before > 0
+    assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 
 
 def test_c6a_what_arrives_after_a_quick_new_installation_is_worked_on(doppel: Doppel) -> None:
@@ -254,4 +241,4 @@ def test_c6a_work_that_fails_because_access_ended_meanwhile_is_not_tried_again(
 
     monkeypatch.setattr(issues, "advise", end)
     doppel.open(*FIRST)
-    assert (len(tries), stored(doppel, doppel.repository.id)) == (1, 0)
+    assert (len(tries), stored(doppel.services.store, doppel.repository.id)) == (1, 0)

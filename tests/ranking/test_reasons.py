@@ -137,6 +137,6 @@ def test_c3_words_that_join_others_in_any_language_are_no_reason(mine: str, thei
     assert set(sentence.partition(": ")[2].split(", ")) == set(said.split(", "))
 
 
-@pytest.mark.parametrize("word", ["die", "war", "DES", "EST", "per", "ES", "OS", "MIT"])
+@pytest.mark.parametrize("word", ["die", "war", "DES", "EST", "per", "ES", "OS", "MIT", "sans", "immer", "del", "van"])
 def test_words_that_mean_something_in_english_or_computing_stay_reasons(word: str) -> None:
     assert reasons("x", f"{word} window", "y", f"{word} gone") == (f"Same words: {word}",)
