@@ -11,8 +11,9 @@ from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
 from bot.github.app import AppClient
 from bot.model import Repository
+from tests.about import stored
 from tests.e2e.harness import Doppel
-from tests.e2e.test_c6a_access import stored, use
+from tests.e2e.test_c6a_access import use
 
 
 @contextmanager
@@ -39,7 +40,7 @@ def two_others(doppel: Doppel) -> None:
 
 
 def other_rows(doppel: Doppel) -> int:
-    return len(doppel.services.store.repositories.list()) - (stored(doppel, doppel.repository.id) > 0)
+    return len(doppel.services.store.repositories.list()) - (stored(doppel.services.store, doppel.repository.id) > 0)
 
 
 def test_c6a_what_is_no_longer_ours_is_erased_alone(doppel: Doppel) -> None:
@@ -49,7 +50,7 @@ def test_c6a_what_is_no_longer_ours_is_erased_alone(doppel: Doppel) -> None:
     with deliveries_lost(doppel):
         doppel.sim.remove_from_installation(doppel.repo)
     reconcile(doppel.services)
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
     assert other_rows(doppel) == others
 
 
@@ -58,7 +59,7 @@ def test_c6a_an_installation_that_has_ended_is_erased(doppel: Doppel) -> None:
     with deliveries_lost(doppel):
         doppel.sim.uninstall(doppel.owner)
     reconcile(doppel.services)
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
 def test_c6a_a_repository_whose_name_another_one_has_by_now_is_erased(doppel: Doppel) -> None:
@@ -68,12 +69,12 @@ def test_c6a_a_repository_whose_name_another_one_has_by_now_is_erased(doppel: Do
         doppel.sim.add_repository(doppel.repo)
         doppel.sim.install(doppel.repo)
     reconcile(doppel.services)
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
 def test_c6a_new_and_changed_repositories_are_taken_over(doppel: Doppel) -> None:
     use(doppel)
-    before = stored(doppel, doppel.repository.id)
+    before = stored(doppel.services.store, doppel.repository.id)
     with deliveries_lost(doppel):
         other = doppel.sim.add_repository(f"{doppel.owner}/other")
         doppel.sim.install(f"{doppel.owner}/other")
@@ -84,12 +85,12 @@ def test_c6a_new_and_changed_repositories_are_taken_over(doppel: Doppel) -> None
     assert known is not None
     assert new is not None
     assert (known.ref.name, known.private, known.installation) == ("renamed", True, new.installation)
-    assert stored(doppel, doppel.repository.id) >= before > 0
+    assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 
 
 def test_c6a_suspensions_are_noted_and_erase_nothing(doppel: Doppel) -> None:
     use(doppel)
-    before = stored(doppel, doppel.repository.id)
+    before = stored(doppel.services.store, doppel.repository.id)
     for suspended in (True, False):
         with deliveries_lost(doppel):
             doppel.sim.suspend(doppel.owner, suspended)
@@ -97,27 +98,27 @@ def test_c6a_suspensions_are_noted_and_erase_nothing(doppel: Doppel) -> None:
         known = doppel.services.store.repositories.get(doppel.repository.id)
         assert known is not None
         assert known.suspended is suspended
-        assert stored(doppel, doppel.repository.id) >= before > 0
+        assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 
 
 @pytest.mark.parametrize("route", ["GET /app/installations", "GET /installation/repositories", "GET */installation"])
 def test_c6a_nothing_is_erased_while_github_fails(doppel: Doppel, route: str) -> None:
     use(doppel)
-    before = stored(doppel, doppel.repository.id)
+    before = stored(doppel.services.store, doppel.repository.id)
     with deliveries_lost(doppel):
         doppel.sim.remove_from_installation(doppel.repo)
     doppel.sim.faults.add(route, 502, times=None)
     with pytest.raises(Unavailable):
         reconcile(doppel.services)
-    assert stored(doppel, doppel.repository.id) >= before > 0
+    assert stored(doppel.services.store, doppel.repository.id) >= before > 0
     doppel.sim.faults.clear()
     reconcile(doppel.services)
-    assert stored(doppel, doppel.repository.id) == 0
+    assert stored(doppel.services.store, doppel.repository.id) == 0
 
 
 def test_c6a_a_list_with_gaps_erases_nothing(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     use(doppel)
-    before = stored(doppel, doppel.repository.id)
+    before = stored(doppel.services.store, doppel.repository.id)
 
     def with_gaps(app: AppClient, installation_id: int) -> list[Repository]:
         return []
@@ -127,4 +128,4 @@ def test_c6a_a_list_with_gaps_erases_nothing(doppel: Doppel, monkeypatch: pytest
     monkeypatch.setattr(AppClient, "installations", lambda app: [])
     reconcile(doppel.services)
     # Reading GitHub may have added to what is remembered of its answers.
-    assert stored(doppel, doppel.repository.id) >= before > 0
+    assert stored(doppel.services.store, doppel.repository.id) >= before > 0
