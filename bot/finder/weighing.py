@@ -16,7 +16,7 @@ from bot.ranking.judging import judge
 from bot.ranking.model import Model
 from bot.ranking.presenting import is_own
 from bot.ranking.rarity import WordStats
-from bot.ranking.reasons import Reasoner, sentences
+from bot.ranking.reasons import Reasoner
 from bot.report import QueryRun
 from bot.sources import FULL_TEXT, VECTORS, Hit, key_of, merge
 from bot.sources.known_issues import NAME as KNOWN_ISSUES
@@ -166,5 +166,4 @@ def _best(
 
 def said(match: Match) -> tuple[str, ...]:
     """The reasons in words (C3); the evidence costs something, and few matches are shown."""
-    evidence = match.evidence
-    return sentences(evidence.message, evidence.identifiers, evidence.title_words, evidence.words)
+    return match.evidence.sentences

@@ -66,6 +66,14 @@ def counted(lines: Iterable[str]) -> list[str]:
     return list(itertools.islice(distinct, MOST_LINES))
 
 
+def whole(title: str, lines: Iterable[str]) -> str:
+    """Title and text together as one more term among the lines: who has it too is a copy, word for word.
+
+    Lines hold no line breaks, so it is none of them.
+    """
+    return "\n".join([" ".join(title.lower().split()), *lines])
+
+
 def hashes(space: str, terms: Iterable[str]) -> list[int]:
     """The terms' names in the database: 64 bits, signed; nobody can make two terms collide on purpose."""
     begun = hashlib.blake2b(digest_size=_HASH, person=space.encode()[:16])

@@ -15,7 +15,7 @@ from bot.index import issues as issue_rows
 from bot.index import lists, vectors, vocabulary
 from bot.index import state as states
 from bot.index.about import About, Anything
-from bot.index.analysis import Analyser, Analysis, counted, hashes
+from bot.index.analysis import Analyser, Analysis, counted, hashes, whole
 from bot.index.batch import Batch, stored_entries
 from bot.index.database import delete, fetch, upsert
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
@@ -25,6 +25,7 @@ from bot.index.models import Prevailing
 from bot.index.packing import Integers, Postings
 from bot.index.pgvector import Pgvector
 from bot.index.state import NO_VECTORS, State
+from bot.index.supplied import SUPPLIED_ISSUES, supplied
 from bot.index.vectors import Vectors
 from bot.index.view import View
 from bot.store.engine import write
@@ -33,8 +34,6 @@ from bot.store.schema import metadata
 
 #: Issues that are written in one transaction at most. The more there are, the fewer pages are written for each.
 BATCH = 5_000
-#: A line that at least so many issues, and so large a part of all, have in common comes from the form.
-SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
 #: Vectors are centred from so many on, and anew whenever there are twice as many.
 FIRST_CENTRE = 512
 
@@ -237,26 +236,24 @@ class Index:
     def _read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse texts one after the other, each knowing the lines of those before it."""
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
+        copies = {number: whole(title, lines[number]) for number, (title, _) in texts.items()}
         own = {number: counted(every) for number, every in lines.items()}
         here = Counter(itertools.chain.from_iterable(own.values()))
         # Asked while no connection is held: the answer may need one, and threads would wait for one another's.
         forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
         with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
             count = memory.state(connection, repo_id).issues
-            seen = self._lines_seen(connection, repo_id, here)
+            seen = self._lines_seen(connection, repo_id, {*here, *copies.values()})
         known = set(itertools.chain.from_iterable(forms))
         # Few lines can come from the form at all, so few are looked at one by one.
         usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
         analyses = {}
         for number, (title, body) in texts.items():
-            least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * count)
-            recurring = {line for line in usual.intersection(lines[number]) if seen[line] >= SUPPLIED_ISSUES}
-            supplied = {line for line in recurring if seen[line] >= least} | known.intersection(lines[number])
-            if supplied and recurring.union(supplied).issuperset(own[number]):
-                # An empty form keeps even those lines of it that most people delete.
-                supplied |= recurring
-            analyses[number] = self._analyser.read(title, body, lines[number], supplied)
+            possible, copy = usual.intersection(lines[number]), copies[number]
+            form = supplied(possible, own[number], known, seen, seen[copy], count) if possible else ()
+            analyses[number] = self._analyser.read(title, body, lines[number], form)
             seen.update(own[number])
+            seen[copy] += copy in analyses[number].terms[self._analyser.lines]
             count += 1
         return analyses
 

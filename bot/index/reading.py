@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from bot.index.analysis import Analysis, Field, counted
+from bot.index.analysis import Analysis, Field, counted, whole
 from bot.text.codes import codes, message_terms
 from bot.text.terms import BODY_READ, TITLE_READ, terms, without_noise
 
@@ -22,7 +22,7 @@ class TextAnalyser:
     |---|---|
     | `title` | the words of the title |
     | `words` | the words of title and body, those of the title counted three times |
-    | `lines` | whole lines, by which what forms supply is recognised |
+    | `lines` | whole lines, by which what forms supply is recognised, and all of the issue as one, by which a copy is |
     | `codes` | names from code, paths, versions, error codes of title and body |
     | `messages` | error messages that title and body quote, whole and in runs of three words |
     """
@@ -50,6 +50,7 @@ class TextAnalyser:
         body = without_noise(body)
         title_read = title[:TITLE_READ]
         in_title = Counter(terms(title_read))
+        counts = counted(own)
         words = Counter(terms(body))
         for term, count in in_title.items():
             words[term] += TITLE_WEIGHT * count
@@ -57,7 +58,8 @@ class TextAnalyser:
         fields = {
             "title": in_title,
             "words": words,
-            "lines": dict.fromkeys(counted(own), 1),
+            # A form that is empty again is not counted again, and so is no copy of itself either.
+            "lines": dict.fromkeys([*counts, whole(title, lines)] if counts else (), 1),
             "codes": codes(both),
             "messages": message_terms(both),
         }

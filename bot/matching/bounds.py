@@ -15,8 +15,9 @@ Booleans = NDArray[np.bool_]
 
 # Set by hand, because labelled files hold next to none: copies by somebody else. Most of those few are not marked as
 # duplicates either (4 of golang-go's 43 are), so they are said to be likely enough to be shown, and not more. More than
-# a few copies of one text come from a form that nobody filled in.
-_COPY_CONFIDENCE, _FEW_COPIES = 0.25, 2
+# a few copies of one text come from a form that nobody filled in, unless most came within a week: a form is left empty
+# now and then, and what many send at once is one event.
+_COPY_CONFIDENCE, _FEW_COPIES, _AN_EVENT = 0.25, 2, np.log1p(7.0)
 # Word for word the same by the same person, and more than a line: sent twice. Of twelve such in golang-go and Rust
 # eight are marked as duplicates.
 _WORD_FOR_WORD, _TWICE_CONFIDENCE = 0.999, 0.5
@@ -71,19 +72,25 @@ def bounds(pool: Compared) -> tuple[Floats, Floats]:
     small repository share.
     """
     column = {name: pool.values[:, place] for place, name in enumerate(features.NAMES)}
-    few = (column["words_shared"] >= features.COPY).sum() <= _FEW_COPIES
+    days = column["days"][column["words_shared"] >= features.COPY]
+    few = len(days) <= _FEW_COPIES
+    at_once = few or (days < _AN_EVENT).mean() > 0.5
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE
     little |= pool.vague
     if pool.total < SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= shares < _NO_MORE_THAN_A_WORD
     most = np.minimum(np.where(little, _LITTLE_CONFIDENCE, 1.0), np.where(pool.another, _ANOTHER_CONFIDENCE, 1.0))
-    raised = ~little & few
-    twice = pool.own & (np.minimum(column["words_shared"], column["titles"]) >= _WORD_FOR_WORD)
-    twice &= column["length"] >= _A_LINE
-    copied = copies(pool.values) & pool.others
+    twice = few & pool.own & word_for_word(pool.values) & (column["length"] >= _A_LINE)
+    copied = at_once & copies(pool.values) & pool.others
     least = np.where(twice, _TWICE_CONFIDENCE, np.where(copied, _COPY_CONFIDENCE, 0.0))
-    return np.minimum(np.where(raised, least, 0.0), most), most
+    return np.minimum(np.where(little, 0.0, least), most), most
+
+
+def word_for_word(values: Floats) -> Booleans:
+    """Which candidates have the question's title and text."""
+    shared, titles = (values[:, features.NAMES.index(name)] for name in ("words_shared", "titles"))
+    return np.asarray(np.minimum(shared, titles) >= _WORD_FOR_WORD, dtype=np.bool_)
 
 
 def copies(values: Floats) -> Booleans:

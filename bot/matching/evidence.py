@@ -12,7 +12,17 @@ from bot.index import Bags, Terms
 from bot.matching.pool import Pool
 from bot.matching.question import Question
 from bot.matching.rarity import Rarity
-from bot.ranking.reasons import TELLING, Spellings, Written, says_nothing, shared_message, shared_words
+from bot.ranking.reasons import (
+    TELLING,
+    Shared,
+    Spellings,
+    Written,
+    is_copy,
+    says_nothing,
+    sentences,
+    shared_message,
+    shared_words,
+)
 from bot.text.codes import runs
 from bot.text.messages import error_messages
 from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise
@@ -23,13 +33,22 @@ class Evidence:
     """The rarest first, in the spelling of the issue that is asked about; a word is named in one place only.
 
     `message` is what both quote of an error message, empty if there is none; `identifiers` are names from code,
-    `title_words` in both titles, `words` anywhere else. All of it is a stranger's text.
+    `title_words` in both titles, `words` anywhere else. All of it is a stranger's text. A `copy` has title and text of
+    the issue, and nothing is named.
     """
 
     message: str = ""
     identifiers: tuple[str, ...] = ()
     title_words: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    copy: bool = False
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The same in words (C3)."""
+        if self.copy:
+            return (Shared.COPY,)
+        return sentences(self.message, self.identifiers, self.title_words, self.words)
 
 
 class Witness:
@@ -53,15 +72,16 @@ class Witness:
 
     def of(self, pool: Pool, row: int, title: str, body: str) -> Evidence:
         """What is shared with the candidate in a row of the pool, whose text is given."""
+        if is_copy(self._text, (title, body)):
+            return Evidence(copy=True)
         messages = self._known["messages"]
         # The index knows what forms supply, and leaves it out.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
         forms = [form for form in self._mine.messages if _mostly(form, quoted)]
         telling = self._telling(_places(self._known["words"], pool.words, row))
         theirs = _Theirs(title, body, telling, bool(forms))
-        return Evidence(
-            shared_message(self._mine, theirs, forms), *map(tuple, shared_words(self._mine, theirs, telling))
-        )
+        identifiers, title_words, words = map(tuple, shared_words(self._mine, theirs, telling))
+        return Evidence(shared_message(self._mine, theirs, forms), identifiers, title_words, words)
 
     def _telling(self, places: Sequence[int]) -> list[str]:
         """The question's telling words at these places, rarest first."""

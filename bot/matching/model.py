@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from bot.index.packing import Floats, Integers
-from bot.matching import confidence, standing
-from bot.matching.bounds import Compared, bounds
+from bot.matching import confidence, features, standing
+from bot.matching.bounds import Compared, bounds, word_for_word
 
 # Scores that agree to so many decimals are equal.
 _DIGITS = 5
@@ -71,7 +71,11 @@ class Model:
         )
 
     def judge(self, pool: Compared) -> Judged:
-        """Judge a whole pool. Of equals the older comes first. Who ranks lower is never called likelier."""
+        """Judge a whole pool. Of equals the older comes first. Who ranks lower is never called likelier.
+
+        What has the question's very title and text is one thing that was sent several times: as likely as the likeliest
+        of them, those that are open first.
+        """
         values, total = pool.values, pool.total
         scores = self.ranking(standing.standings(values))
         # Products of vectors differ in their last digits from one number of threads to another; equals stay equals.
@@ -82,8 +86,13 @@ class Model:
         likely = np.minimum.accumulate(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
         least, most = bounds(pool.of(leaders))
         likely = np.minimum(np.maximum(likely, least), most)
-        # What the bounds have raised or lowered takes its new place; what comes after the leaders is at most as likely.
+        again = word_for_word(values[leaders])
+        likely[again] = likely[again].max(initial=0.0)
+        closed = 1 - values[leaders, features.NAMES.index("open")]
+        place = np.lexsort((pool.numbers[leaders], closed))
+        # What was raised or lowered takes its new place; what comes after the leaders is at most as likely.
         ahead = np.argsort(-likely, kind="stable")
+        ahead[again[ahead]] = place[again[place]]
         confidences = np.empty(len(scores))
         confidences[leaders] = likely
         confidences[rest] = likely.min(initial=1.0)

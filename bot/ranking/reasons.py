@@ -38,6 +38,7 @@ Spellings = Mapping[str, Mapping[str, str]]
 class Shared(StrEnum):
     """What two issues can have in common, as the sentences that say so in English."""
 
+    COPY = "Same title and text, word for word"
     MESSAGE = "Same error text: “{}”"
     IDENTIFIERS = "Same identifiers: {}"
     TITLES = "Same words in both titles: {}"
@@ -58,15 +59,23 @@ class Reasoner:
     """One target, ready to be compared with several candidates."""
 
     def __init__(self, title: str, body: str, rarity: Rarity) -> None:
+        self._text = title, body
         self._mine = Written(title, body)
         telling = [term for term in self._mine.all if rarity(term) >= TELLING]
         self._terms = sorted(telling, key=lambda term: -rarity(term))
 
     def reasons(self, title: str, body: str) -> tuple[str, ...]:
         """Short sentences, strongest first, possibly none. The quotes are the target's own spelling."""
+        if is_copy(self._text, (title, body)):
+            return (Shared.COPY,)
         theirs = Written(title, body)
         message = shared_message(self._mine, theirs, self._mine.messages)
         return sentences(message, *shared_words(self._mine, theirs, self._terms))
+
+
+def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Whether title and text of two issues are the same but for spaces; two titles without text are no copies."""
+    return bool(one[1].strip()) and all(mine.split() == theirs.split() for mine, theirs in zip(one, other, strict=True))
 
 
 def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:

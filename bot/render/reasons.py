@@ -23,6 +23,9 @@ def reasons_in(reasons: Sequence[str], say: Words) -> list[str]:
     said = []
     for reason in reasons[:REASONS_MAX]:
         shared, quote = recognise(reason)
+        if shared is Shared.COPY:
+            said.append(say.reason_copy())
+            continue
         quote = escape(quote)
         if not quote:
             continue

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from bot.index import Index
 from bot.matching import Matcher, Model
 from bot.model import Issue, RepoRef
-from bot.ranking.reasons import sentences
 from bot.scanning.model import Answer, Found
 
 #: Candidates that are kept of an answer, and the least confidence: no threshold can be lower.
@@ -57,9 +56,7 @@ class Asker:
             found = []
             for match in look.judge()[:MOST]:
                 if match.confidence >= LEAST:
-                    shared = match.evidence
-                    why = sentences(shared.message, shared.identifiers, shared.title_words, shared.words)
-                    found.append(Found(match.number, match.confidence, why))
+                    found.append(Found(match.number, match.confidence, match.evidence.sentences))
             return tuple(found)
 
 

@@ -183,6 +183,10 @@ class CandidateTexts(Texts):
         """How alike the titles are, measured in two ways."""
 
     @text
+    def reason_copy(self) -> None:
+        """Both have the same title and text."""
+
+    @text
     def reason_message(self, message: str) -> None:
         """Both quote the same error message."""
 

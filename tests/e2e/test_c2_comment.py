@@ -61,6 +61,23 @@ def test_c2_an_issue_that_was_reported_before_gets_one_comment(doppel: Doppel) -
     assert without_queries(comment) == WHOLE
 
 
+def test_c3_who_sends_what_many_have_sent_is_shown_the_first_of_them_and_no_words_that_they_share(
+    doppel: Doppel,
+) -> None:
+    for number in range(1, 7):
+        doppel.open(*FIRST, author=f"person{number}")
+        assert len(doppel.said(number)) == (number > 1)
+    (comment,) = doppel.said(6)
+    shown, _, _ = comment.partition("\n\nThis is a suggestion.")
+    assert shown.split("\n\n", 1)[1] == "\n".join(
+        f"{number}. [#{number}](https://redirect.github.com/acme/app/issues/{number}) {FIRST[0]}\n"
+        "   - Open · reported DAY\n"
+        "   - CONFIDENCE · titles 100% alike by letters, 100% by words\n"
+        "   - Same title and text, word for word"
+        for number in range(1, 6)
+    )
+
+
 def test_c2_nothing_found_on_opening_means_no_comment(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open("Dark mode for the settings page", "Please add it.")

@@ -10,6 +10,5 @@ from bot.comments import CommentKeeper
 from bot.wiring import worker
 
 if __name__ == "__main__":
-    keeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))
-    worker.CommentKeeper = keeper  # type: ignore[assignment,attr-defined]
+    worker.CommentKeeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))  # type: ignore[misc,assignment]
     cli.main(["worker"])

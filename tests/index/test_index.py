@@ -34,8 +34,7 @@ def rows(engine: sa.Engine, repo_id: int) -> dict[str, int]:
 def found(view: View, analysis: Analysis, field: str = "words", **more: Any) -> list[int]:
     known = view.look_up(analysis)[field]
     weights = idf(view.count, known.issues)
-    best = view.search(field, known.terms, weights, bm25(view.average_length(field)), **more).best(10)
-    return [int(number) for number in best.numbers]
+    return view.search(field, known.terms, weights, bm25(view.average_length(field)), **more).best(10).numbers.tolist()
 
 
 def ask(index: Index, text: str, field: str = "words", repo_id: int = 1, **more: Any) -> list[int]:
@@ -103,6 +102,25 @@ class TestFinding:
         empty, answered = (index.analyse(1, "", f"{form}\n\n{hint}{more}").terms["words"] for more in ("", "\nIt hops"))
         assert not empty
         assert {"pouch", "hop"} <= answered.keys() and "kangaroo" not in answered
+
+    @pytest.mark.parametrize("at_once", [True, False])
+    def test_what_is_sent_again_and_again_word_for_word_is_no_form(self, index: Index, at_once: bool) -> None:
+        rows = [issue(n, "One title", "The kangaroo\nhas lost its pouch") for n in range(1, 10)]
+        for part in [rows] if at_once else [[row] for row in rows]:
+            index.put(1, part)
+        assert set(ask(index, "kangaroo")) == set(range(1, 10))
+        assert {"kangaroo", "pouch"} <= index.analyse(1, "One  title", "the kangaroo\nhas lost its pouch").terms[
+            "words"
+        ].keys()
+        other = index.analyse(1, "Another title", "The kangaroo\nhas lost its pouch").terms["words"]
+        assert not {"kangaroo", "pouch"} & other.keys(), "under another title it may be a form's"
+
+    def test_an_empty_form_stays_one_however_often_it_comes(self, index: Index) -> None:
+        form, hint = "Please describe the kangaroo", "A picture of its pouch helps"
+        index.put(1, [issue(n, f"number{n}x", f"{form}\n{hint}\nown{n}x") for n in range(1, 7)])
+        for n in range(7, 20):
+            index.put(1, [issue(n, "Bug", f"{form}\n{hint}")])
+        assert set(ask(index, "kangaroo")) == set(range(1, 6))
 
     def test_frequencies_are_those_of_the_lists_and_follow_changes(self, engine: sa.Engine, index: Index) -> None:
         other = Index(engine, TextAnalyser())

@@ -31,12 +31,11 @@ def nearest(index: Index, text: str, kind: Kind = Kind.BOTH, k: int = 10, below:
     pair = index.embed(1, index.analyse(1, text, ""))
     assert pair is not None
     with index.view(1) as view:
-        return list(map(int, view.nearest(pair, {kind: k}, below=below)[kind].numbers))
+        return view.nearest(pair, {kind: k}, below=below)[kind].numbers.tolist()
 
 
 def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    lengths: NDArray[np.float64] = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return rows / lengths
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
 
 
 @pytest.fixture(params=["in memory", "signs in memory", "by the database"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.embedding.wordllama import WordLlama
+from bot.embedding import WordLlama
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Match, Matcher
 from bot.matching.bounds import Compared, bounds
@@ -68,9 +68,10 @@ def test_who_meets_the_same_in_the_same_hour_is_no_series(index: Index) -> None:
     assert other >= first("tonje", 110)
 
 
-def copies(count: int) -> np.ndarray:
-    """Candidates that share every word with the question."""
+def copies(count: int, *days: float) -> np.ndarray:
+    """Candidates that share every word with the question, and came so long before it."""
     values = np.zeros((count, len(NAMES)))
+    values[:, NAMES.index("days")] = np.log1p(days or 100)
     values[:, NAMES.index("words_shared")] = 1
     values[:, NAMES.index("titles")] = 1
     values[:, NAMES.index("length")] = 4
@@ -81,6 +82,13 @@ def test_many_copies_of_one_text_come_from_an_empty_form() -> None:
     for others, least in ((True, 0.25), (False, 0.5)):
         assert least_of(copies(2), others=others, own=not others) == [least, least]
         assert least_of(copies(3), others=others, own=not others) == [0, 0, 0]
+
+
+def test_what_many_send_at_once_comes_from_no_form() -> None:
+    at_once, now_and_then = copies(9, *range(6), 30, 40, 50), copies(9, *range(4), 20, 30, 40, 50, 60)
+    assert least_of(at_once, others=True) == [0.25] * 9
+    assert least_of(now_and_then, others=True) == [0] * 9
+    assert least_of(at_once, own=True) == [0] * 9, "one person fills in the same form over and over"
 
 
 def least_of(values: np.ndarray, *, others: bool = False, own: bool = False) -> list[float]:
@@ -122,6 +130,27 @@ def test_an_issue_that_was_sent_twice_is_found_by_its_own_author(index: Index) -
     fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="boje", days=100))
     again = judged(index, an_issue(30, "Large pictures cannot be uploaded", TEXT, author="boje", days=100.01))
     assert again[20].confidence >= 0.5
+
+
+def test_however_many_send_one_text_within_an_hour_each_is_told_of_the_first(index: Index) -> None:
+    fill(index)
+    for number in range(20, 32):
+        again = an_issue(
+            number, "Large pictures cannot be uploaded", TEXT, author=f"who{number}", days=100 + number / 500
+        )
+        if number > 20:
+            found = judged(index, again)
+            assert next(iter(found)) == 20
+            assert found[20].confidence >= 0.25, number
+        index.put(1, [IndexedIssue.of(again)])
+
+
+def test_of_copies_the_oldest_that_is_open_comes_first_and_all_are_as_likely(index: Index) -> None:
+    one, two, three = (an_issue(number, "Uploads fail", TEXT, days=number) for number in (20, 21, 22))
+    fill(index, replace(one, state="closed", closed_at=START + timedelta(days=30)), two, three)
+    found = judged(index, an_issue(40, "Uploads fail", TEXT))
+    assert list(found)[:3] == [21, 22, 20]
+    assert found[21].confidence == found[22].confidence == found[20].confidence
 
 
 def test_nobodys_copy_is_not_known_to_be_by_somebody_else(index: Index) -> None:

@@ -105,8 +105,7 @@ def answer(result: CallToolResult) -> dict[str, Any]:
     """The structured answer of a call that went well."""
     assert not result.is_error, result.content
     assert result.structured_content is not None
-    content: dict[str, Any] = result.structured_content
-    return content
+    return result.structured_content
 
 
 def error(result: CallToolResult) -> str:

@@ -49,6 +49,16 @@ def test_c3_reasons_name_error_text_identifiers_and_words() -> None:
     )
 
 
+def test_c3_a_copy_needs_no_other_reason() -> None:
+    text = "panic: index out of range [5]\ncalls load_file"
+    assert reasons("Crash in parseConfig", text, "Crash in  parseConfig", f"{text} \r\n") == (
+        "Same title and text, word for word",
+    )
+    for title, body in (("Crash in parseConfig", text.upper()), ("A crash in parseConfig", text)):
+        assert "word for word" not in "".join(reasons("Crash in parseConfig", text, title, body))
+    assert "word for word" not in "".join(reasons("Crash in parseConfig", "", "Crash in parseConfig", " \n"))
+
+
 def test_c3_common_words_are_no_reason() -> None:
     assert reasons("app crash", "", "the app crashes", "") == ()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -25,8 +24,8 @@ class Found:
     created_at: datetime = START
 
 
-def numbers(*args: Any, **options: Any) -> list[int]:
-    return [scored.candidate.number for scored in score_candidates(*args, **options)]
+def numbers(*args: object, **options: object) -> list[int]:
+    return [scored.candidate.number for scored in score_candidates(*args, **options)]  # type: ignore[arg-type]
 
 
 def test_f6_empty_in_empty_out() -> None:

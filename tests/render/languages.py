@@ -14,6 +14,7 @@ from bot.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
 from bot.config import ConfigError, parse_config
 from bot.digest.week import Digest, Line, Standing
 from bot.feedback import Kind
+from bot.ranking.reasons import Shared
 from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import LINES_MOST, DigestView, render_digest
 from bot.render.scan import render_scan
@@ -46,7 +47,7 @@ CANDIDATES = (
     candidate(97, state="closed", state_reason="completed", confidence=0.64, reasons=("Same words: paste, image",)),
     candidate(12, state="closed", state_reason="not_planned", confidence=0.31, named=True, sources=("vectors",)),
     candidate(7, state="closed", state_reason="duplicate", confidence=0.2, reasons=("Same words in both titles: a",)),
-    candidate(5, kind="pull request", state="closed", state_reason="merged", repo="acme/docs"),
+    candidate(5, kind="pull request", state="closed", state_reason="merged", repo="acme/docs", reasons=(Shared.COPY,)),
     candidate(4, kind="discussion", state="open", state_reason="answered"),
     candidate(3, state="closed", state_reason="completed", confidence=0.1),
     candidate(2, state="closed", also=tuple(range(1_000, 1_012))),

@@ -38,10 +38,9 @@ def ask(host: Host) -> None:
 
 
 def shown(host: Host) -> list[str]:
-    issues = host.sim.issues_of(host.sim.repository(REPO))
-    bodies = [issue.body for issue in issues if issue.title == english().scan_title()]
-    assert None not in bodies
-    return [body for body in bodies if body is not None]
+    return [
+        issue.body for issue in host.sim.issues_of(host.sim.repository(REPO)) if issue.title == english().scan_title()
+    ]
 
 
 def answer(host: Host) -> str:

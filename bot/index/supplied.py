@@ -1,0 +1,26 @@
+"""Which lines of an issue come from its form: nobody has written them, so they say nothing about it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Set
+
+#: A line that at least so many issues, and so large a part of all, have in common comes from the form.
+SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
+
+
+def supplied(
+    lines: Set[str], own: Collection[str], known: Set[str], seen: Mapping[str, int], copies: int, issues: int
+) -> set[str]:
+    """Those of an issue's lines that its form has supplied.
+
+    `lines` are those of the issue that may be the form's, `own` all that count, `known` what the repository's forms are
+    known to say. `seen` says in how many of the `issues` before it each occurs. Of these, `copies` are this very issue
+    again, title and text: as often as that recurs, its lines may recur for it alone, and no form is to blame.
+    """
+    least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
+    recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
+    found = {line for line in lines if seen[line] >= least > copies} | (known & lines)
+    if found and (recurring | found).issuperset(own):
+        # An empty form keeps even those lines of it that most people delete.
+        found |= recurring
+    return found
