@@ -65,7 +65,11 @@ def thing_at(url: str) -> Thing | None:
 
 
 def is_github_url_match(one: str, other: str) -> bool:
-    """Whether both addresses lead to the same thing on GitHub."""
+    """Whether both addresses lead to the same thing on GitHub.
+
+    `issues/N`, `pull/N` and `discussions/N` of one repository do: it counts them in one sequence, so that N is a single
+    thread, and GitHub leads from `issues/N` to whichever of them it is.
+    """
     thing = thing_at(one)
     return thing is not None and thing == thing_at(other)
 
