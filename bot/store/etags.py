@@ -59,6 +59,9 @@ class Etags(Part):
             .where(repositories.c.lookup == str(question.repo).lower())
             .order_by(repositories.c.updated_at.desc())
             .limit(1)
+            # On PostgreSQL it stays until the answer is written, or `Store.forget` has begun and is waited for. Whoever
+            # is at work elsewhere asks about it as well (settings of the owner, siblings), and nobody would clean up.
+            .with_for_update(read=True, key_share=True)
         )
         values = {
             "number": question.number,

@@ -13,7 +13,7 @@ from bot.store.index_tables import lock_index
 from bot.store.migrate import migrate
 from bot.store.muted import Muted
 from bot.store.repositories import Repositories
-from bot.store.schema import metadata
+from bot.store.schema import metadata, repositories
 from bot.store.texts import Texts
 from bot.store.usage import Usage
 from bot.store.verdicts import Verdicts
@@ -44,6 +44,9 @@ class Store:
         """Erase all that is stored of a repository (C6a); returns how many rows that were."""
         with write(self.engine) as connection:
             lock_index(connection, repo_id)
+            # First of all, for whoever holds on to it while they write (`Etags.put`).
+            mine = sa.select(repositories.c.repo_id).where(repositories.c.repo_id == repo_id)
+            connection.execute(mine.with_for_update())
             return sum(
                 connection.execute(sa.delete(table).where(table.c.repo_id == repo_id)).rowcount
                 for table in metadata.sorted_tables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -21,6 +22,7 @@ from bot.store.engine import make_engine
 from bot.store.etags import KEPT, Etags
 from bot.store.schema import etags, tokens
 from bot.store.tokens import SealedTokens
+from tests.about import stored
 from tests.github.conftest import REPO
 
 OTHER = "acme/other"
@@ -235,6 +237,34 @@ class TestMemory:
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(work, range(4)))
         assert len(rows(store)) == 1
+
+    @pytest.mark.parametrize("overtaken", ["put", "forget"])
+    def test_c6a_nothing_is_kept_of_a_repository_that_is_erased_at_the_same_moment(
+        self, store: Store, sim: Simulator, overtaken: str
+    ) -> None:
+        """One of the two begins, and the other wants to do all of its work in the middle of that."""
+
+        def put() -> None:
+            store.etags.put(QUESTION, ANSWER)
+
+        def forget() -> None:
+            store.forget(sim.repo("acme/app").id)
+
+        first, second = (put, forget) if overtaken == "put" else (forget, put)
+        half = "SELECT repositories.repo_id" if overtaken == "put" else "DELETE FROM etags"
+        others: list[threading.Thread] = []
+
+        def overtake(connection: object, cursor: object, statement: str, *_: object) -> None:
+            if statement.startswith(half) and not others:
+                others.append(threading.Thread(target=second))
+                others[0].start()
+                # Where it has to wait, that is for the first to end.
+                others[0].join(0.3)
+
+        sa.event.listen(store.engine, "after_cursor_execute", overtake)
+        first()
+        others[0].join()
+        assert stored(store, sim.repo("acme/app").id) == 0
 
     def test_a_database_that_fails_is_no_memory_and_no_failure(
         self, store: Store, caplog: pytest.LogCaptureFixture
