@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from bot.demo.scenario import Expect, Scene
 from bot.model import NOBODY
+from bot.moments import aware
 from bot.simulator.operations.loading import read_jsonl
 from bot.simulator.state.issues import BODY_MAX, TITLE_MAX
 
@@ -44,5 +45,4 @@ def _is_telling(row: dict[str, Any]) -> bool:
 
 
 def _moment(row: dict[str, Any]) -> datetime:
-    moment = datetime.fromisoformat(row["created_at"])
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware(datetime.fromisoformat(row["created_at"]))

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC
 from email.utils import parsedate_to_datetime
+
+from bot.moments import aware
 
 RETRIES = 3
 """How often a request that may be repeated is repeated after a failure of GitHub's."""
@@ -124,7 +125,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):
         return None
-    return max(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - now, 0.0)
+    return max(aware(moment).timestamp() - now, 0.0)
 
 
 def message_of(body: bytes) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from bot.moments import aware
 from bot.ranking.chunks import RankedSourceList, SourceType, UnifiedRetrievalChunk, source_label
 from bot.ranking.deduplicate import deduplicate_chunks
 
@@ -54,12 +55,12 @@ def cross_corpus_rrf(
             if item.id not in seen:
                 seen.add(item.id)
                 scores[item.id] = scores.get(item.id, 0.0) + ranked.weight / (k + rank)
-    moment = _aware(now or datetime.now(UTC))
+    moment = aware(now or datetime.now(UTC))
     for item in merged.values():
         # In seconds, since a window of ever so many days, or without end, reaches before the first date there is.
         recent = (
             item.created_at is not None
-            and (moment - _aware(item.created_at)).total_seconds() <= recency_boost_days * 86_400
+            and (moment - aware(item.created_at)).total_seconds() <= recency_boost_days * 86_400
         )
         item.rrf_score = scores[item.id] * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]
@@ -74,7 +75,3 @@ def _merge(kept: UnifiedRetrievalChunk, other: UnifiedRetrievalChunk) -> None:
     kept.text = kept.text or other.text
     if kept.vector_distance is None:
         kept.vector_distance = other.vector_distance
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from bot.errors import InvalidArgument
+from bot.moments import aware
 from bot.ranking.similarity import dice_sorensen, title_ratio
 
 
@@ -60,9 +61,5 @@ def score_candidates(
         if candidate.number != target_number
         and (similarity := dice_sorensen(target_title, candidate.title)) >= threshold
     ]
-    scored.sort(key=lambda found: (-found.similarity, _aware(found.candidate.created_at), found.candidate.number))
+    scored.sort(key=lambda found: (-found.similarity, aware(found.candidate.created_at), found.candidate.number))
     return scored[:max_candidates]
-
-
-def _aware(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

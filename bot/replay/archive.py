@@ -17,6 +17,7 @@ from typing import Any
 
 from bot.errors import UserError
 from bot.model import NOBODY
+from bot.moments import aware
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,7 @@ def _label(label: Any) -> str:
 
 def _time(field: str, text: Any) -> datetime:
     try:
-        moment = datetime.fromisoformat(text)
-        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+        moment = aware(datetime.fromisoformat(text)).astimezone(UTC)
         # At both ends of the calendar there are moments that cannot be kept as seconds since 1970.
         datetime.fromtimestamp(moment.timestamp(), UTC)
         return moment
