@@ -14,6 +14,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -56,8 +57,8 @@ def main() -> None:
         vectors = made_up(options.entries, options.dimensions, copies)
         if copies == 1.0:
             vectors[:] = vectors[0]
-        base = seconds(lambda vectors=vectors: product(vectors))
-        own = seconds(lambda vectors=vectors: components(vectors, THRESHOLD))
+        base = seconds(partial(product, vectors))
+        own = seconds(partial(components, vectors, THRESHOLD))
         part = vectors[:10_000]
         tracemalloc.start()
         groups = len(set(components(part, THRESHOLD).tolist()))

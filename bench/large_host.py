@@ -69,7 +69,7 @@ def main() -> None:
     if arguments.worker:
         work()
         return
-    demo.WORKER = WORKER  # type: ignore[misc]
+    demo.WORKER = WORKER  # type: ignore[attr-defined,assignment]
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         url = stack.enter_context(database("postgres", home))

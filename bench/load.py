@@ -65,7 +65,7 @@ class App:
         """Deliveries a second, the median of the rounds."""
         return statistics.median(result.rate for result in self.results)
 
-    def latency(self, percent: float) -> float:
+    def latency(self, percent: int) -> float:
         """Seconds within which so many of a hundred deliveries were answered, the median of the rounds."""
         return statistics.median(result.percentile(percent) for result in self.results)
 

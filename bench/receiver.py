@@ -23,6 +23,7 @@ import time
 import urllib.request
 import uuid
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,14 +32,14 @@ SECRET = "a secret for measuring"
 
 def app():  # type: ignore[no-untyped-def]
     """The receiver with one more route, which reads the request and answers like the real one, and does nothing."""
-    from flask import jsonify, request
+    from flask import Response, jsonify, request
 
     from bot.web import create_app
 
     application = create_app()
 
     @application.post("/null")
-    def null() -> tuple[object, int]:
+    def null() -> tuple[Response, int]:
         request.get_data(cache=False)
         return jsonify(delivery=request.headers["X-GitHub-Delivery"], status="queued"), 202
 
@@ -130,7 +131,7 @@ async def send_all(port: int, requests: list[bytes], connections: int) -> Result
     async def keep_sending() -> None:
         while requests:
             done = loop.create_future()
-            await loop.create_connection(lambda done=done: Connection(requests, result, done), "127.0.0.1", port)
+            await loop.create_connection(partial(Connection, requests, result, done), "127.0.0.1", port)
             await done
 
     await asyncio.gather(*(keep_sending() for _ in range(connections)))

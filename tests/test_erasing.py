@@ -7,11 +7,11 @@ from contextlib import suppress
 import pytest
 
 from bot.chores import digests
-from bot.chores import feedback as feedback_chore
 from bot.chores.digests import keep_digests
 from bot.chores.feedback import look_at_feedback
 from bot.erasing import erased_if_ended
 from bot.events import EvaluationEvent, IndexEvent, IssueEvent, RepositorySummary, ScanEvent
+from bot.feedback.polling import Round
 from bot.index import IndexedIssue
 from bot.index.backfill import Progress
 from bot.model import Actor, RepoRef
@@ -83,7 +83,7 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
             raise ZeroDivisionError
 
     monkeypatch.setattr(digests, "keep_digest", overtaken)
-    monkeypatch.setattr(feedback_chore.Round, "look", overtaken)
+    monkeypatch.setattr(Round, "look", overtaken)
     with suppress(ZeroDivisionError):
         (keep_digests if chore == "digests" else look_at_feedback)(host.services)
     assert stored(host.services.store, host.repo_id) == 0

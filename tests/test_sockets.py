@@ -51,7 +51,7 @@ def test_a_folder_with_a_long_path_is_used_for_all_but_sockets(tmp_path: Path) -
 def test_where_every_path_is_too_long_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = tmp_path / ("long" * 25)
     temporary.mkdir()
-    monkeypatch.setattr(sockets.tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
     monkeypatch.setattr(sockets, "_SHORT", ())
     with pytest.raises(UserError, match=r"TMPDIR: .*long is too long a path for the sockets"):
         sockets.use_short_paths()

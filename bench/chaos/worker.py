@@ -57,21 +57,23 @@ def main() -> None:
 
     from bot import cli, comments
     from bot.chores import redelivery
+    from bot.github.client import GitHub
     from bot.jobs import executors, retry
     from bot.wiring import clients, worker
 
     if file:
-        clients.datetime = Moved  # type: ignore[misc,attr-defined]
+        clients.datetime = Moved  # type: ignore[attr-defined]
     if os.environ.get(SHORT):
-        worker.CommentKeeper = functools.partial(comments.CommentKeeper, lease=LEASE)  # type: ignore[misc,assignment]
-        clients.GitHub = functools.partial(clients.GitHub, timeout=TIMEOUT)  # type: ignore[misc,assignment]
-        worker.RECOVER_EVERY = LOOK_EVERY
+        keeper = functools.partial(comments.CommentKeeper, lease=LEASE)
+        worker.CommentKeeper = keeper  # type: ignore[assignment,attr-defined]
+        clients.GitHub = functools.partial(GitHub, timeout=TIMEOUT)  # type: ignore[assignment,attr-defined]
+        worker.RECOVER_EVERY = LOOK_EVERY  # type: ignore[attr-defined]
         retry._FIRST_WAIT, retry._GROWTH = FIRST_WAIT, 2.0
         redelivery.FIRST_WAIT = LOOK_EVERY
         executors.BEAT_EVERY, executors.DEAD_AFTER = BEAT_EVERY, DEAD_AFTER
     if os.environ.get(SABOTAGE) == "marker":
         _forget_claims()
-    worker.job_handler = _poisoned(worker.job_handler)  # type: ignore[assignment]
+    worker.job_handler = _poisoned(worker.job_handler)
     cli.main(["worker"])
 
 
@@ -84,7 +86,7 @@ def _forget_claims() -> None:
     Comments.renew = lambda *_, **__: True  # type: ignore[method-assign]
     record = Comments.record
     Comments.record = lambda *known, since=None, **more: record(*known, **more)  # type: ignore[method-assign]
-    CommentKeeper._find = lambda *_: None  # type: ignore[method-assign,assignment]
+    CommentKeeper._find = lambda *_: None  # type: ignore[method-assign]
 
 
 def _poisoned(make: Callable[..., Any]) -> Callable[..., Any]:

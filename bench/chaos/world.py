@@ -77,7 +77,7 @@ class World:
             self.sim.load_issues(issues, repo)
             for number, row in enumerate(issues, 1):
                 issue = int(str(row["id"]).partition("-")[0])
-                self.originals[issue] = (*self.originals.get(issue, ()), number)  # type: ignore[assignment]
+                self.originals[issue] = (*self.originals.get(issue, ()), number)
         with self.sim.lock:
             self.sim.flush_index()
 

@@ -11,7 +11,7 @@ import os
 import signal
 import tempfile
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
@@ -61,7 +61,7 @@ def replay_index(
     asking: Asking,
     jobs: int | None = None,
     advance: Callable[[], None] = lambda: None,
-) -> Iterator[Answered | None]:
+) -> Generator[Answered | None, None, None]:
     """Like `replay`, for all `issues`, with an index; `jobs` is how many processes there are (None: processors).
 
     `advance` is called whenever an issue has arrived in one of them; answers are yielded in order nevertheless.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -115,11 +115,9 @@ class Description:
             yield f"{what} at /{'/'.join(map(str, best.absolute_path))}: {best.message[:300]}"
 
     def _validator(self, schema: Mapping[str, Any]) -> jsonschema.Draft4Validator:
-        return jsonschema.Draft4Validator(
-            schema,
-            registry=self._registry,
-            _resolver=self._registry.resolver(base_uri=_BASE),  # type: ignore[call-arg]
-        )
+        # That it can be given a resolver is not among what it says of itself.
+        make: Callable[..., jsonschema.Draft4Validator] = jsonschema.Draft4Validator
+        return make(schema, registry=self._registry, _resolver=self._registry.resolver(base_uri=_BASE))
 
     def _at(self, pointer: tuple[str, ...]) -> Any:
         node: Any = self._document

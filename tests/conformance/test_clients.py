@@ -21,7 +21,15 @@ def test_octokit(octokit: Path, tmp_path: Path) -> None:
         sim.open_issue("acme/app", "bob", "Colours differ on paper", "They do.")
         sim.set_permission("acme/app", "rita", "read")
         key.write_text(server.private_key_pem)
-        command = ["node", SCRIPT, server.url, str(server.app_id), key, sim.user_token("rita"), octokit]
+        command: list[str | Path] = [
+            "node",
+            SCRIPT,
+            server.url,
+            str(server.app_id),
+            key,
+            sim.user_token("rita"),
+            octokit,
+        ]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert result.returncode == 0, result.stderr
         assert json.loads(result.stdout) == {

@@ -61,8 +61,9 @@ def host(tmp_path: Path) -> Iterator[Host]:
         secret = sim.add_repository("acme/secret", private=True)
         sim.install("acme")
         sim.app.callback_urls = ("http://localhost/login/callback",)
-        for repo, login, role in ((app, "tara", "triage"), (app, "rita", "read"), (secret, "mona", "maintain")):
-            sim.set_permission(repo, login, role)
+        sim.set_permission(app, "tara", "triage")
+        sim.set_permission(app, "rita", "read")
+        sim.set_permission(secret, "mona", "maintain")
         settings = load(
             {
                 "DOPPEL_HOME": str(tmp_path),

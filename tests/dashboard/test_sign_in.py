@@ -19,6 +19,12 @@ from tests.dashboard.conftest import Host
 PAGES = ("", "/issues/3", "/backlog", "/evaluation", "/feedback", "/settings", "/health")
 
 
+def cookie(browser: FlaskClient, name: str) -> str:
+    found = browser.get_cookie(name)
+    assert found is not None
+    return found.value
+
+
 def test_the_dashboard_is_off_where_nobody_can_sign_in(host: Host) -> None:
     without = create_app(replace(host.settings, client_secret="")).test_client()
     for path in ("/dashboard", "/login", "/dashboard/acme/app"):
@@ -62,7 +68,7 @@ def test_whoever_loses_the_right_loses_the_pages(host: Host) -> None:
     host.simulator.sim.set_permission(host.simulator.sim.repository("acme/app"), "tara", "read")
     # Another web process, which has not asked within the last minute.
     later = host.browser()
-    later.set_cookie("doppel_session", browser.get_cookie("doppel_session").value)
+    later.set_cookie("doppel_session", cookie(browser, "doppel_session"))
     assert later.get("/dashboard/acme/app").status_code == 404
 
 
@@ -112,7 +118,7 @@ def test_behind_a_proxy_that_ends_tls_cookies_and_addresses_are_those_of_https(h
 def test_a_code_is_good_once(host: Host) -> None:
     browser = host.browser()
     back = host.come_back(browser, "tara")
-    state = browser.get_cookie("doppel_sign_in").value
+    state = cookie(browser, "doppel_sign_in")
     assert browser.get(back).status_code == 302
     browser.set_cookie("doppel_sign_in", state)
     answer = browser.get(back)

@@ -32,6 +32,7 @@ from bot.services import Services
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.search import Result
+from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.tokens import SealedTokens
 from bot.wiring.clients import prepare_databases
@@ -251,7 +252,7 @@ class Doppel:
         """See World.settle."""
         self.world.settle()
 
-    def open(self, title: str, body: str = "", author: str = "reporter", **more: Any) -> Issue:
+    def open(self, title: str, body: str = "", author: str | Account = "reporter", **more: Any) -> Issue:
         """A person opens an issue, and the bot has done its work when this returns."""
         # GitHub answers ten searches by meaning a minute, and nobody writes faster than that.
         self.sim.clock.advance(7)

@@ -45,7 +45,7 @@ def of(doppel: Doppel, number: int, other: int | str) -> str:
 
 def original_of(doppel: Doppel, number: int) -> int | None:
     original = doppel.sim.issue(doppel.repo, number).duplicate_of
-    return original and original.number
+    return original.number if original else None
 
 
 def test_c4_of_follows_links_that_people_made_on_github(quiet: Doppel) -> None:

@@ -91,8 +91,8 @@ def live(doppel: Doppel) -> None:
     doppel.open(f"{TITLE} once more", body)
     doppel.configure("mode: comment\n")
     for fault in (500, "malformed", "timeout"):
-        doppel.sim.faults.add("GET /search/issues", fault)  # type: ignore[arg-type]
-        doppel.sim.faults.add("GET /repos/*/issues/*", fault)  # type: ignore[arg-type]
+        doppel.sim.faults.add("GET /search/issues", fault)
+        doppel.sim.faults.add("GET /repos/*/issues/*", fault)
     doppel.sim.faults.add("GET /search/issues", 422)
     with doppel.before_backfill():
         doppel.open(f"{TITLE} while GitHub fails", body)

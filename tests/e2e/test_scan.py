@@ -25,6 +25,11 @@ def backlog(doppel: Doppel) -> Doppel:
     return doppel
 
 
+def body_of(issue: Issue) -> str:
+    assert issue.body is not None
+    return issue.body
+
+
 def scans(doppel: Doppel) -> list[Issue]:
     """The bot's own issues."""
     return [issue for issue in doppel.sim.issues_of(doppel.repository) if issue.author.login == BOT]
@@ -39,9 +44,9 @@ def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppe
     assert backlog.reactions(comment) == ["eyes", "+1"]
     (shown,) = scans(backlog)
     assert shown.title == english().scan_title()
-    assert is_scan(shown.body)
+    assert is_scan(body_of(shown))
     # Which words are rare enough to be named is for the tests of matching to say.
-    said = re.sub(r"     - Same words.*\n", "", backlog.plain(shown.body))
+    said = re.sub(r"     - Same words.*\n", "", backlog.plain(body_of(shown)))
     assert said.partition("\n")[2] == (
         "**1 group of issues that may report the same thing**, among 3 open issues: 1 issue could be closed.\n\n"
         "Each group begins with its oldest issue, which the others may repeat. Every two of a group are alike, not "
@@ -69,7 +74,7 @@ def test_d8_a_second_scan_edits_the_same_issue(backlog: Doppel) -> None:
     backlog.write(3, "/duplicates scan", "admin-person")
     (shown,) = scans(backlog)
     assert shown.number == number
-    assert "**Nothing found:** among 3 open issues no two are likely enough" in shown.body
+    assert "**Nothing found:** among 3 open issues no two are likely enough" in body_of(shown)
     said = backlog.said(3)
     assert said[-1].endswith(f"stand in [#{number}](https://redirect.github.com/acme/app/issues/{number}).\n")
     backlog.said(2)
@@ -124,7 +129,7 @@ def test_d8_nobody_is_pinged_and_no_issue_gets_a_back_link(backlog: Doppel) -> N
     issue = backlog.open(hostile, text, author="eve")
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
-    line = next(line for line in shown.body.splitlines() if f"issues/{issue.number})" in line)
+    line = next(line for line in body_of(shown).splitlines() if f"issues/{issue.number})" in line)
     assert line.endswith(
         " @\u200bann #\u200b1 &lt;b&gt;x&lt;/b&gt; \\[y\\](javascript:z) \\`PdfRenderError\\` "
         "Duplicate\u200b of #\u200b1 &lt;!-- doppel:scan v1"

@@ -10,5 +10,6 @@ from bot.comments import CommentKeeper
 from bot.wiring import worker
 
 if __name__ == "__main__":
-    worker.CommentKeeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))  # type: ignore[misc,assignment]
+    keeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))
+    worker.CommentKeeper = keeper  # type: ignore[assignment,attr-defined]
     cli.main(["worker"])

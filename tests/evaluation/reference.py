@@ -50,11 +50,11 @@ def figures(rows: Sequence[Row], found: Found, warm: float) -> dict[str, Any]:
     silent = [id for id, originals in truth.items() if originals is None]
     result: dict[str, Any] = {"queries": len(queries), "silent": len(silent)}
     for k in (1, 5, 10, 20):
-        hits = [any(other in truth[id] for other, _ in answers[id][:k]) for id in queries]
+        hits = [any(other in (truth[id] or ()) for other, _ in answers[id][:k]) for id in queries]
         result[f"RR@{k}"] = mean(hits)
     reciprocal = []
     for id in queries:
-        places = [place for place, (other, _) in enumerate(answers[id], 1) if other in truth[id]]
+        places = [place for place, (other, _) in enumerate(answers[id], 1) if other in (truth[id] or ())]
         reciprocal.append(1 / min(places) if places else 0.0)
     result["MRR"] = mean(reciprocal)
     tops = [(answers[id][0][1], answers[id][0][0] in (truth[id] or ())) for id in truth if answers[id]]
@@ -85,7 +85,7 @@ def spoken(truth: Mapping[Any, set[Any] | None], answers: Found, cut: float) -> 
     """Comments, precision, caught, false alarms at one threshold."""
     shown = {id: [other for other, sure in answers[id] if sure >= cut][:5] for id in truth}
     comments = [id for id in truth if shown[id]]
-    right = [id for id in comments if truth[id] and set(shown[id]) & truth[id]]
+    right = [id for id in comments if set(shown[id]) & (truth[id] or set())]
     queries = [id for id in truth if truth[id] is not None]
     bothered = [id for id in comments if truth[id] is None]
     others = len(truth) - len(queries)

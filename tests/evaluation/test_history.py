@@ -18,6 +18,7 @@ from bot.github import history as pages
 from bot.github.repo import RepoClient
 from bot.model import RepoRef, Repository
 from bot.simulator import Simulator
+from bot.simulator.state.issues import StateReason
 from tests.github.conftest import REPO
 
 TOPICS = ("Login crashes", "Export writes an empty file", "Fonts are blurred", "Menu does not open", "Sound stutters")
@@ -125,7 +126,8 @@ def test_a_bare_reference_with_the_closing_says_of_which_where_it_is_a_duplicate
     client: RepoClient, sim: Simulator, tmp_path: Path
 ) -> None:
     sim.set_labels(sim.issue("acme/app", 2), ["duplicate"], "rita")
-    for number, reason in ((2, "completed"), (3, "duplicate"), (4, "not_planned"), (5, "not_planned")):
+    closed: dict[int, StateReason] = {2: "completed", 3: "duplicate", 4: "not_planned", 5: "not_planned"}
+    for number, reason in closed.items():
         sim.comment("acme/app", number, "rita", "See #1.")
         if number == 5:
             sim.clock.advance(3_600)
@@ -236,8 +238,12 @@ def test_a_reading_that_broke_off_goes_on(
 ) -> None:
     monkeypatch.setattr(pages, "PAGE", 2)
     monkeypatch.setattr(pages, "LEAST", 2)
+
+    def break_off(done: int, total: int) -> None:
+        sim.faults.add("/graphql", times=None)
+
     with pytest.raises(Unavailable):
-        read_history(client, REPO, tmp_path, lambda done, total: bool(sim.faults.add("/graphql", times=None)))
+        read_history(client, REPO, tmp_path, break_off)
     sim.faults.clear()
     (path,) = (tmp_path / "history").iterdir()
     kept = KeptHistory(tmp_path, int(path.stem), REPO)

@@ -33,7 +33,9 @@ START = datetime(2024, 1, 1, tzinfo=UTC)
 
 def made(caught: list[float], missed: int, bothered: list[float], quiet: int) -> Evaluation:
     """Duplicates whose original was found first at a confidence, or not at all; others with an alarm, or without."""
-    found = [(frozenset({1}), ((1, sure),)) for sure in caught] + [(frozenset({1}), ())] * missed
+    found: list[tuple[frozenset[int] | None, tuple[tuple[int, float], ...]]]
+    found = [(frozenset({1}), ((1, sure),)) for sure in caught]
+    found += [(frozenset({1}), ())] * missed
     found += [(None, ((1, sure),)) for sure in bothered] + [(None, ())] * quiet
     judged = [
         Judged(number, START + timedelta(hours=number), originals, candidates)

@@ -87,7 +87,8 @@ def test_f1_a_wrong_argument_is_named(find: Find, argument: str, options: dict[s
 def test_f1_owner_and_repo_fall_back_to_configuration(client: RepoClient) -> None:
     report = Finder(client, settings=LEXICAL, default=REPO).find_duplicates(number=5)
     assert report.repo == "acme/app"
-    for place in ({}, {"owner": "acme"}, {"repo": "app"}):
+    places: list[dict[str, Any]] = [{}, {"owner": "acme"}, {"repo": "app"}]
+    for place in places:
         with pytest.raises(InvalidArgument, match=r"owner|repo"):
             Finder(client).find_duplicates(**place, number=5)
     with pytest.raises(InvalidArgument):

@@ -34,7 +34,8 @@ def rows(engine: sa.Engine, repo_id: int) -> dict[str, int]:
 def found(view: View, analysis: Analysis, field: str = "words", **more: Any) -> list[int]:
     known = view.look_up(analysis)[field]
     weights = idf(view.count, known.issues)
-    return view.search(field, known.terms, weights, bm25(view.average_length(field)), **more).best(10).numbers.tolist()
+    best = view.search(field, known.terms, weights, bm25(view.average_length(field)), **more).best(10)
+    return [int(number) for number in best.numbers]
 
 
 def ask(index: Index, text: str, field: str = "words", repo_id: int = 1, **more: Any) -> list[int]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser, models
@@ -139,15 +141,15 @@ def test_the_vectors_of_a_release_that_entered_no_models_give_way(engine: sa.Eng
 
 def test_a_worker_that_embeds_while_the_model_is_changed_writes_nothing(engine: sa.Engine, old: Worker) -> None:
     class Overtaken(HashingModel):
-        def embed(self, texts):  # type: ignore[no-untyped-def]
-            new.fill()
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            newer.fill()
             return super().embed(texts)
 
-    new = Worker(engine, "new")
+    newer = Worker(engine, "new")
     slow = Index(engine, TextAnalyser(), Overtaken("old"))
     slow.put(1, [IndexedIssue(5, "window flickers")])
     slow.put(1, [IndexedIssue(6, "window flickers")])
     assert slow.embed_missing(1) == []
     assert vectors_of(engine)[0] == "new"
-    assert new.fill() == 2
-    assert new.finds() == [1, 2, 3, 4, 5, 6]
+    assert newer.fill() == 2
+    assert newer.finds() == [1, 2, 3, 4, 5, 6]

@@ -138,4 +138,4 @@ class TestWords:
 def found(index: Index, word: str) -> list[int]:
     with index.view(REPO) as view:
         terms = view.look_up(index.analyse(REPO, word, ""))["title"].terms
-        return view.search("title", terms, np.ones(len(terms)), shared()).numbers.tolist()
+        return list(map(int, view.search("title", terms, np.ones(len(terms)), shared()).numbers))

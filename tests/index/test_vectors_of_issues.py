@@ -31,11 +31,12 @@ def nearest(index: Index, text: str, kind: Kind = Kind.BOTH, k: int = 10, below:
     pair = index.embed(1, index.analyse(1, text, ""))
     assert pair is not None
     with index.view(1) as view:
-        return view.nearest(pair, {kind: k}, below=below)[kind].numbers.tolist()
+        return list(map(int, view.nearest(pair, {kind: k}, below=below)[kind].numbers))
 
 
 def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+    lengths: NDArray[np.float64] = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return rows / lengths
 
 
 @pytest.fixture(params=["in memory", "signs in memory", "by the database"])

@@ -12,7 +12,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ from bot.index import Index, IndexedIssue, TextAnalyser, shared
 from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, StoredFacts
 from bot.issue_forms import IssueForms
-from bot.jobs import Job
+from bot.jobs import Inbox, Job
 from bot.matching import Matcher
 from bot.repository_settings import RepositorySettings
 from bot.services import Services
@@ -111,7 +111,8 @@ class Host:
         self.services: Services = dataclasses.replace(
             built,
             github=github,
-            inbox=self.queue,
+            # It has what of the inbox is asked for, and nothing else.
+            inbox=cast("Inbox", self.queue),
             clock=clock.now,
             repository_settings=RepositorySettings(built.store, clock.now),
             issue_forms=IssueForms(built.store, clock.now),

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.embedding import EmbeddingError, RemoteModel
-from bot.embedding import remote as remote_module
+from bot.embedding import EmbeddingError
+from bot.embedding.remote import RemoteModel
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 
@@ -41,7 +41,7 @@ class Endpoint:
 @pytest.fixture
 def endpoint(host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     endpoint = Endpoint()
-    monkeypatch.setattr(remote_module.requests, "post", endpoint.post)
+    monkeypatch.setattr("bot.embedding.remote.requests.post", endpoint.post)
     host.use(RemoteModel("https://models.example/v1", "small"))
     yield endpoint
 

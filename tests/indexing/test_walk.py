@@ -66,8 +66,8 @@ def test_nothing_is_missed_whatever_changes_meanwhile(
             if second(at) > since or (inclusive and second(at) == since)
         )
         if place.after:
-            at, number = place.after.split("/")
-            listed = [one for one in listed if one > (second(int(at)), int(number))]
+            shown = place.after.split("/")
+            listed = [one for one in listed if one > (second(int(shown[0])), int(shown[1]))]
         page, end = listed[:3], len(listed) <= 3
         seen |= {number: times[number] for _, number in page}
         pages += 1

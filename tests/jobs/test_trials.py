@@ -82,7 +82,8 @@ def test_what_only_fails_is_no_death(engine: sa.Engine) -> None:
 
 def test_a_database_that_is_away_makes_no_dead_letter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.jobs.steadily.AGAIN_AFTER", 0.0)
-    answers = iter([sa.exc.OperationalError("", {}, Exception()), sa.exc.TimeoutError(), "there"])
+    said: list[Exception | str] = [sa.exc.OperationalError("", {}, Exception()), sa.exc.TimeoutError(), "there"]
+    answers = iter(said)
 
     def ask() -> str:
         answer = next(answers)

@@ -24,7 +24,7 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) ->
     is soon tried again.
     """
     if host:
-        executors._host = lambda: host  # type: ignore[assignment]
+        executors._host = lambda: host  # type: ignore[assignment,misc]
         executors.BEAT_EVERY, executors.DEAD_AFTER = executors.BEAT_EVERY / 10, executors.DEAD_AFTER / 10
 
     if longest:

@@ -34,11 +34,11 @@ def vectors_with(similarities: dict[tuple[str, str], float], texts: Sequence[str
     return dict(zip(texts, np.linalg.cholesky(gram), strict=True))
 
 
-def given(similarities: dict[tuple[str, str], float], *texts: str) -> Callable[[list[str]], NDArray[np.float64]]:
+def given(similarities: dict[tuple[str, str], float], *texts: str) -> Callable[[Sequence[str]], NDArray[np.float64]]:
     """An `embed` whose vectors have these similarities."""
     known = vectors_with(similarities, texts)
     return lambda asked: np.array([known[text] for text in asked])
 
 
-def never(texts: list[str]) -> Any:
+def never(texts: Sequence[str]) -> Any:
     raise AssertionError("the model was asked")

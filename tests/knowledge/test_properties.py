@@ -18,7 +18,7 @@ NAMES = ["OTHERS", "MISTAKES TO AVOID", "mine", "PATTERNS & APPROACHES", "yours"
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, list[float]], float]:
+def cases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, list[int]], float]:
     """A playbook, its vectors by text, and a threshold that no similarity is near enough to for rounding to decide."""
     count = draw(st.integers(0, 14))
     # Few dimensions and small whole numbers, so that many are alike and chains arise.
@@ -36,7 +36,7 @@ def cases(draw: st.DrawFn) -> tuple[dict[str, Any], dict[str, list[float]], floa
     )
 
 
-def reference(book: dict[str, Any], vectors: dict[str, list[float]], threshold: float) -> dict[str, Any]:
+def reference(book: dict[str, Any], vectors: dict[str, list[int]], threshold: float) -> dict[str, Any]:
     """Read D again, word for word."""
     book = copy.deepcopy(book)
     order = [name for name in SECTION_SLUGS if name in book["sections"]]
@@ -60,14 +60,14 @@ def reference(book: dict[str, Any], vectors: dict[str, list[float]], threshold: 
     return book
 
 
-def cosine(one: list[float], other: list[float]) -> float:
+def cosine(one: list[int], other: list[int]) -> float:
     a, b = np.array(one, dtype=float), np.array(other, dtype=float)
     lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
     return float(a @ b) / lengths if lengths else 0.0
 
 
 @given(cases())
-def test_d2_d3_d7_it_does_what_the_reference_does(case: tuple[dict[str, Any], dict[str, list[float]], float]) -> None:
+def test_d2_d3_d7_it_does_what_the_reference_does(case: tuple[dict[str, Any], dict[str, list[int]], float]) -> None:
     book, vectors, threshold = case
     before, expected = copy.deepcopy(book), reference(book, vectors, threshold)
     lists = dict(book["sections"])

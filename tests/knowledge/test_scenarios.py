@@ -6,6 +6,7 @@ import copy
 import math
 import sys
 import types
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -189,7 +190,7 @@ def test_d5_one_object_in_two_places_is_refused(capsys: pytest.CaptureFixture[st
         assert "stands elsewhere" in capsys.readouterr().err
 
 
-def _fails(texts: list[str]) -> Any:
+def _fails(texts: Sequence[str]) -> Any:
     raise RuntimeError("encode failed")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.embedding import WordLlama
+from bot.embedding.wordllama import WordLlama
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Match, Matcher
 from bot.matching.bounds import Compared, bounds

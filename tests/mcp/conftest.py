@@ -105,7 +105,8 @@ def answer(result: CallToolResult) -> dict[str, Any]:
     """The structured answer of a call that went well."""
     assert not result.is_error, result.content
     assert result.structured_content is not None
-    return result.structured_content
+    content: dict[str, Any] = result.structured_content
+    return content
 
 
 def error(result: CallToolResult) -> str:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -50,7 +51,7 @@ def test_a_client_starts_it_and_calls_it(environment: dict[str, str], tmp_path: 
 
 def test_stdout_has_nothing_but_the_protocol(environment: dict[str, str], tmp_path: Path) -> None:
     """Logs go to stderr, at the chattiest level too, and neither holds the token."""
-    messages = [
+    messages: list[dict[str, Any]] = [
         {
             "jsonrpc": "2.0",
             "id": 1,

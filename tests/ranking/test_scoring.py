@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -24,8 +25,8 @@ class Found:
     created_at: datetime = START
 
 
-def numbers(*args: object, **options: object) -> list[int]:
-    return [scored.candidate.number for scored in score_candidates(*args, **options)]  # type: ignore[arg-type]
+def numbers(*args: Any, **options: Any) -> list[int]:
+    return [scored.candidate.number for scored in score_candidates(*args, **options)]
 
 
 def test_f6_empty_in_empty_out() -> None:

@@ -88,7 +88,7 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
 def test_c4_a_command_that_is_wrong_is_answered_with_what_is_right(line: str, expected: str) -> None:
     found = parse(line, RepoRef("acme", "app"))[-1]
     assert not hasattr(found, "options")
-    assert (replies.misspelt(found) if isinstance(found, Misspelt) else replies.invalid(found)) == expected  # type: ignore[arg-type]
+    assert (replies.misspelt(found) if isinstance(found, Misspelt) else replies.invalid(found)) == expected
 
 
 @pytest.mark.parametrize("problem", Problem)

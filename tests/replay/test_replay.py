@@ -53,7 +53,7 @@ def row(number: int, **more: Any) -> dict[str, Any]:
     return {"id": f"APP-{number}", "title": title, "body": "It happens daily", "created_at": moment} | more
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+def write(path: Path, rows: Sequence[Any]) -> Path:
     text = "".join(json.dumps(one) + "\n" for one in rows)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
     return path

@@ -38,9 +38,10 @@ def ask(host: Host) -> None:
 
 
 def shown(host: Host) -> list[str]:
-    return [
-        issue.body for issue in host.sim.issues_of(host.sim.repository(REPO)) if issue.title == english().scan_title()
-    ]
+    issues = host.sim.issues_of(host.sim.repository(REPO))
+    bodies = [issue.body for issue in issues if issue.title == english().scan_title()]
+    assert None not in bodies
+    return [body for body in bodies if body is not None]
 
 
 def answer(host: Host) -> str:

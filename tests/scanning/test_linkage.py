@@ -19,7 +19,7 @@ PAIRS = st.dictionaries(
 
 def reference(likely: dict[Pair, float], threshold: float) -> list[tuple[int, ...]]:
     """The definition, slowly: again and again the two groups whose least likely pair is the likeliest."""
-    groups = [(number,) for number in sorted({number for pair in likely for number in pair})]
+    groups: list[tuple[int, ...]] = [(number,) for number in sorted({number for pair in likely for number in pair})]
 
     def least(one: tuple[int, ...], other: tuple[int, ...]) -> float:
         return min(likely.get((min(a, b), max(a, b)), -1.0) for a in one for b in other)

@@ -14,7 +14,7 @@ from bot.ranking.plan import Plan
 from bot.ranking.rarity import CountedWords
 from bot.replay import PastIssue, ReplayGitHub
 from bot.replay.github import FoundPage
-from bot.sources import Answer, GitHubHybrid, GitHubLexical, Question, ask_all, counts, merge
+from bot.sources import Answer, GitHubHybrid, GitHubLexical, Question, Source, ask_all, counts, merge
 from bot.sources.vocabulary import make_acquaintance
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -130,7 +130,7 @@ class Meeting:
 
 def test_h1_sources_run_side_by_side_and_one_that_breaks_spoils_nothing() -> None:
     server, barrier = Server(), threading.Barrier(2)
-    sources = [Meeting("one", barrier), Broken(), Meeting("two", barrier)]
+    sources: list[Source] = [Meeting("one", barrier), Broken(), Meeting("two", barrier)]
     answers = ask_all(sources, server.question())
     assert [answer.source for answer in answers] == ["one", "broken", "two"]
     assert [answer.problems for answer in answers] == [

@@ -59,7 +59,7 @@ def test_of_the_threads_that_wait_to_write_one_asks(tmp_path: Path, monkeypatch:
 
     other = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr(module.time, "sleep", sleep)
+    monkeypatch.setattr("time.sleep", sleep)
     with ThreadPoolExecutor(4) as pool:
         written = [pool.submit(put, number) for number in range(4)]
         assert slept.wait(30)

@@ -98,10 +98,11 @@ def test_configured_it_sends_to_the_collector(monkeypatch: pytest.MonkeyPatch) -
     """The real exporter, with its last step, the request, recorded."""
     sent: list[str] = []
     from opentelemetry.exporter.otlp.proto.http import trace_exporter
+    from opentelemetry.sdk.trace.export import SpanExportResult
 
     def export(self: trace_exporter.OTLPSpanExporter, batch: object) -> object:
         sent.append(self._endpoint)
-        return trace_exporter.SpanExportResult.SUCCESS
+        return SpanExportResult.SUCCESS
 
     monkeypatch.setattr(trace_exporter.OTLPSpanExporter, "export", export)
     configure_tracing(Settings(home=ROOT, database_url="", otlp_endpoint="http://collector.example:4318"), "worker")

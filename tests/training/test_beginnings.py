@@ -103,7 +103,7 @@ def test_a_factor_is_learned_from_many_and_weighs_what_it_is_told() -> None:
     assert drawn == pytest.approx(-slope / 2.0, abs=1e-3), "five say little, and nothing says that it is without end"
     twice = [np.concatenate([one, one[:2_000]]) for one in (column, odds, same)]
     weight = np.where(np.arange(4_000) < 2_000, 2.0, 1.0)
-    assert fit_factor(column, odds, same, weight, 1.0) == fit_factor(*twice, np.ones(6_000), 1.0)
+    assert fit_factor(column, odds, same, weight, 1.0) == fit_factor(twice[0], twice[1], twice[2], np.ones(6_000), 1.0)
     assert fit_factor(column, odds, same, weight, 1.0) != fit_factor(column, odds, same, even, 1.0)
 
 

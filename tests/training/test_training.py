@@ -104,6 +104,6 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(number: signal.Signals
     ]
     rows[5_999]["duplicate_of"] = 1
     issues = write_lines(tmp_path / "issues.jsonl", rows)
-    arguments = ["train", issues, "--out", tmp_path / "weights.json"]
+    arguments: list[str | Path] = ["train", issues, "--out", tmp_path / "weights.json"]
     told_to_end(number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/index.db")), within=30)
     assert list(temporary.glob("doppel-*")) == []
