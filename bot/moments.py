@@ -8,3 +8,16 @@ from datetime import UTC, datetime
 def aware(moment: datetime) -> datetime:
     """The time with its zone; one without is in UTC. Only times that all have zones can be compared."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def read_moment(moment: datetime | str) -> datetime:
+    """A time as ISO 8601 writes it, as JSON holds it, or one that is read already, with its zone.
+
+    Raises ValueError with the text where it is no time.
+    """
+    if isinstance(moment, datetime):
+        return aware(moment)
+    try:
+        return aware(datetime.fromisoformat(moment))
+    except ValueError as error:
+        raise ValueError(f"{moment!r} is no time; write it like 2026-01-31T12:00:00Z") from error

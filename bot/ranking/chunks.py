@@ -33,7 +33,8 @@ class UnifiedRetrievalChunk:
     """One retrieved text. `id` is the same wherever the same thing is found; different things have different ids.
 
     `vector_distance` is the source's own distance where it measures one; `rrf_score` is set by the fusion;
-    `alternate_sources` are the labels of the other places where the same thing was found.
+    `alternate_sources` are the labels of the other places where the same thing was found. `created_at` may be text in
+    ISO 8601, as JSON has it.
     """
 
     id: str
@@ -43,7 +44,7 @@ class UnifiedRetrievalChunk:
     source_url: str | None = None
     vector_distance: float | None = None
     rrf_score: float | None = None
-    created_at: datetime | None = None
+    created_at: datetime | str | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     alternate_sources: list[str] = field(default_factory=list)
 

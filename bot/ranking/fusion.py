@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from bot.moments import aware
+from bot.moments import read_moment
 from bot.ranking.chunks import RankedSourceList, SourceType, UnifiedRetrievalChunk, source_label
 from bot.ranking.deduplicate import deduplicate_chunks
 
@@ -28,7 +28,7 @@ def cross_corpus_rrf(
     top_k: int | None = None,
     recency_boost_days: float = 30,
     recency_boost_factor: float = 0.15,
-    now: datetime | None = None,
+    now: datetime | str | None = None,
 ) -> list[UnifiedRetrievalChunk]:
     """One list of all items, best first, as copies with `rrf_score` set; at most `top_k` of them.
 
@@ -55,12 +55,12 @@ def cross_corpus_rrf(
             if item.id not in seen:
                 seen.add(item.id)
                 scores[item.id] = scores.get(item.id, 0.0) + ranked.weight / (k + rank)
-    moment = aware(now or datetime.now(UTC))
+    moment = read_moment(now or datetime.now(UTC))
     for item in merged.values():
         # In seconds, since a window of ever so many days, or without end, reaches before the first date there is.
         recent = (
             item.created_at is not None
-            and (moment - aware(item.created_at)).total_seconds() <= recency_boost_days * 86_400
+            and (moment - read_moment(item.created_at)).total_seconds() <= recency_boost_days * 86_400
         )
         item.rrf_score = scores[item.id] * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]

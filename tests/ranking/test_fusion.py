@@ -79,9 +79,24 @@ def test_r3_recent_items_are_boosted_and_old_relevant_ones_still_surface() -> No
     assert fused[0].id == "old"
 
 
+@pytest.mark.parametrize("day", ["2024-05-20T10:00:00Z", "2024-05-20T12:00:00+02:00", "2024-05-20"])
+def test_r3_times_may_be_text_as_json_has_them_and_stay_as_they_are(day: str) -> None:
+    recent, old = chunk("a"), chunk("b")
+    recent.created_at, old.created_at = day, "2023-01-01T00:00:00Z"
+    fused = cross_corpus_rrf([RankedSourceList(SourceType.CODE, [old, recent])], now="2024-06-01T00:00:00Z")
+    assert [(item.id, item.created_at) for item in fused] == [("a", day), ("b", "2023-01-01T00:00:00Z")]
+
+
+def test_r3_what_is_no_time_is_named() -> None:
+    item = chunk("a")
+    item.created_at = "last week"
+    with pytest.raises(ValueError, match="'last week' is no time"):
+        cross_corpus_rrf([RankedSourceList(SourceType.CODE, [item])])
+
+
 def test_r3_the_window_and_its_factor_can_be_set_and_naive_times_are_utc() -> None:
     item = chunk("a", age=31)
-    item.created_at = item.created_at.replace(tzinfo=None) if item.created_at else None
+    item.created_at = (NOW - timedelta(days=31)).replace(tzinfo=None)
     one = [RankedSourceList(SourceType.CODE, [item])]
     assert cross_corpus_rrf(one, now=NOW)[0].rrf_score == pytest.approx(1 / 60)
     fused = cross_corpus_rrf(one, recency_boost_days=31, recency_boost_factor=1, now=NOW.replace(tzinfo=None))
