@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Generic, Protocol, TypeVar
 
 from bot.errors import InvalidArgument
-from bot.moments import aware
+from bot.moments import read_moment
 from bot.ranking.similarity import dice_sorensen, title_ratio
 
 
@@ -21,7 +21,7 @@ class Titled(Protocol):
     @property
     def title(self) -> str: ...
     @property
-    def created_at(self) -> datetime: ...
+    def created_at(self) -> datetime | str: ...
 
 
 T = TypeVar("T", bound=Titled)
@@ -48,7 +48,7 @@ def score_candidates(
 
     `target_number` is the target's own number: the target is no candidate of its own. Threshold 0.0 keeps every
     candidate, 1.0 only titles with equal bigram sets. Of equal ones the older comes first, because that is the one
-    a duplicate would be closed in favour of; times without a zone are UTC. `max_candidates` None keeps all. Raises
+    a duplicate would be closed in favour of; times may be text in ISO 8601, and are UTC without a zone. `max_candidates` None keeps all. Raises
     InvalidArgument for a threshold that is no number and a negative `max_candidates`, which would drop the last.
     """
     if math.isnan(threshold):
@@ -61,5 +61,5 @@ def score_candidates(
         if candidate.number != target_number
         and (similarity := dice_sorensen(target_title, candidate.title)) >= threshold
     ]
-    scored.sort(key=lambda found: (-found.similarity, aware(found.candidate.created_at), found.candidate.number))
+    scored.sort(key=lambda found: (-found.similarity, read_moment(found.candidate.created_at), found.candidate.number))
     return scored[:max_candidates]

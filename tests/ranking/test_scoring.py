@@ -22,7 +22,7 @@ START = datetime(2024, 1, 1, tzinfo=UTC)
 class Found:
     number: int
     title: str
-    created_at: datetime = START
+    created_at: datetime | str = START
 
 
 def numbers(*args: Any, **options: Any) -> list[int]:
@@ -58,6 +58,15 @@ def test_f6_times_without_a_zone_are_utc() -> None:
     naive = START.replace(tzinfo=None)
     found = [Found(1, "crash", START + timedelta(hours=1)), Found(2, "crash", naive), Found(3, "crash", START)]
     assert numbers("crash", found, 0.3, 10) == [2, 3, 1]
+
+
+def test_f6_times_may_be_text_as_json_has_them() -> None:
+    found = [
+        Found(1, "crash", START + timedelta(hours=1)),
+        Found(2, "crash", "2024-01-01T00:30:00Z"),
+        Found(3, "crash"),
+    ]
+    assert numbers("crash", found, 0.3, 10) == [3, 2, 1]
 
 
 @pytest.mark.parametrize(("argument", "options"), [("threshold", (math.nan, 10)), ("max_candidates", (0.3, -1))])
