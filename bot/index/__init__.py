@@ -5,8 +5,8 @@ from bot.index.analysis import Analyser, Analysis, Field
 from bot.index.index import Index
 from bot.index.issues import IndexedIssue
 from bot.index.packing import Bags
-from bot.index.reading import TextAnalyser
 from bot.index.scoring import Scores, bm25, idf, shared
+from bot.index.text_analyser import TextAnalyser
 from bot.index.vectors import Kind
 from bot.index.view import Query, Terms, View
 

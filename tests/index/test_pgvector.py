@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, pgvector
-from bot.index import index as index_module
+from bot.index import embedded as embedded_module
 from bot.index import state as states
 from bot.store import Store
 from bot.store import pgvector as tables
@@ -96,7 +96,7 @@ def agree(engine: sa.Engine, model: HashingModel, below: int | None = None) -> N
 def test_it_finds_what_memory_finds_through_all_changes(
     engine: sa.Engine, model: HashingModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_module, "FIRST_CENTRE", 40)
+    monkeypatch.setattr(embedded_module, "FIRST_CENTRE", 40)
     index = Index(engine, TextAnalyser(), model)
     index.put(1, issues(1, 30))
     agree(engine, model)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bot.embedding import Embedder
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, neighbours, vectors
-from bot.index import index as index_module
+from bot.index import embedded as embedded_module
 
 TITLES = [
     "window flickers on resize",
@@ -51,7 +51,7 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 def test_cosines_are_those_of_the_model_around_the_centre(
     index: Index, model: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_module, "FIRST_CENTRE", 6)
+    monkeypatch.setattr(embedded_module, "FIRST_CENTRE", 6)
     put(index)
     analyses = [index.analyse(1, title, f"text of {title}") for title in TITLES]
     raw = np.stack([model.embed([a.title for a in analyses]), model.embed([a.text for a in analyses])], axis=1)

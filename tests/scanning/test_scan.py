@@ -135,7 +135,7 @@ def test_d8_who_was_alike_is_asked_again_when_the_other_changes(store: Store, in
 
 def test_d8_another_model_asks_everything_again(store: Store, index: Index, other_model: HashingModel) -> None:
     run(scan(store, index)[0])
-    other = Index(store.engine, index._analyser, other_model)
+    other = Index(store.engine, TextAnalyser(), other_model)
     while other.embed_missing(1):
         pass
     one, asker = scan(store, other)
