@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.index import Index, IndexedIssue
+from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import shipped_model
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
