@@ -5,6 +5,7 @@ The sentences quote issues as they are, hostile text included: whoever shows the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
@@ -12,6 +13,7 @@ from bot.ranking.rarity import Rarity
 from bot.text.codes import runs
 from bot.text.function_words import is_function_word
 from bot.text.messages import error_messages, in_common
+from bot.text.status import status_code
 from bot.text.terms import is_unspaced, raw_words, terms_of, without_noise
 
 MOST_NAMED = 5
@@ -30,6 +32,16 @@ something sometimes still sure take tell thing things think time title tried tro
 using want wants way well went whole will without work working works would wrong yet
 """
 _EMPTY = frozenset(_COMMON.split())
+# Whatever prints the time has these.
+_DATES = """
+mon tue tues wed weds thu thur thurs fri sat sun monday tuesday wednesday thursday friday saturday sunday jan feb mar
+apr jun jul aug sep sept oct nov dec january february march april june july august september october november december
+am pm utc gmt
+"""
+_NO_REASON = frozenset(_DATES.split())
+_HEX = re.compile(r"0x[0-9a-f]*", re.IGNORECASE)
+# A comment in quoted code may speak of errors, and is none.
+_COMMENTS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
 """Term → the ways in which it is written, without regard to case → the first of each as it stands there."""
@@ -84,6 +96,8 @@ def shared_message(mine: Written, theirs: Written, forms: Iterable[str]) -> str:
     At least half of the message's runs of words must be theirs too: what stands before it on its line may differ.
     """
     for form in forms:
+        if mine.messages[form].lstrip().startswith(_COMMENTS):
+            continue
         parts = runs(form)
         common = {other: len(set(parts).intersection(runs(other))) for other in theirs.messages}
         nearest = max(common, key=common.__getitem__, default="")
@@ -98,18 +112,24 @@ def shared_words(mine: Written, theirs: Written, terms: Iterable[str]) -> tuple[
     """Names from code, words of both titles and other words that both have, in the order of `terms`.
 
     Stems are for comparing: a person is shown only what both have written the same way, but for upper and lower case.
+    Status codes come after names; other hexadecimal numbers are addresses and offsets, and say nothing to a reader.
     """
     identifiers: list[str] = []
+    status: list[str] = []
     in_titles: list[str] = []
     others: list[str] = []
     for term in terms:
         in_title = _alike(mine.title, theirs.title, term)
         word = in_title or _alike(mine.all, theirs.all, term)
-        if is_identifier(word):
+        if status_code(word):
+            status.append(word)
+        elif _HEX.fullmatch(word):
+            continue
+        elif is_identifier(word):
             identifiers.append(word)
-        elif _says_something(word) and not is_function_word(word):
+        elif _says_something(word) and not is_function_word(word) and word.casefold() not in _NO_REASON:
             (in_titles if in_title else others).append(word)
-    return identifiers, in_titles, others
+    return identifiers + status, in_titles, others
 
 
 def sentences(

@@ -11,6 +11,7 @@ from itertools import chain, islice
 
 from bot.text.messages import error_messages
 from bot.text.remembered import Remembered
+from bot.text.status import status_code
 from bot.text.words import apart, separating
 
 #: Different codes of one text that are kept, the first ones.
@@ -34,7 +35,7 @@ def codes(text: str) -> Counter[str]:
     """How often each code occurs, in lower case: `net/http`, `os.file.read`, `e1042`, `1.8.3`, `enoent_retry`.
 
     Of a path its last part counts too, and of a dotted name its last name: the same function is written in more ways
-    than one. Line numbers are left out, and so are addresses and times.
+    than one. Line numbers are left out, and so are addresses and times; `0xc0000005` is a status code.
     """
     chunks = text.translate(_SEPARATED).split() if text.isascii() else _CHUNK.findall(apart(text))
     found = Counter(chain.from_iterable(map(_CODES.__getitem__, chunks)))
@@ -67,8 +68,11 @@ def _of(chunk: str) -> tuple[str, ...]:
     if "." in lower and _VERSION.fullmatch(lower):
         return (lower.removeprefix("v"),)
     plain = lower.isalpha() and not _INNER_CAPITAL.search(chunk)
-    if plain or len(lower) < 3 or _DATA.fullmatch(lower):
+    if plain or len(lower) < 3:
         return ()
+    if _DATA.fullmatch(lower):
+        code = status_code(lower)
+        return (code,) if code else ()
     found = [lower]
     last = lower[1 + max(map(lower.rfind, _SEPARATORS)) :]
     if len(last) > 2 and last != lower and not _DATA.fullmatch(last):

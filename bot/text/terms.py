@@ -17,6 +17,7 @@ from itertools import chain, pairwise
 import snowballstemmer
 
 from bot.text.remembered import Remembered
+from bot.text.status import status_code
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, apart, separating
 
 #: Characters of a text that are read. What an issue is about is said early; what follows is mostly logs.
@@ -129,8 +130,11 @@ def _terms_of(raw: str) -> tuple[str, ...]:
     if not raw.isascii() and len(pairs := _pairs(word)) > 1:
         # However long it is: where no space parts words, a sentence is one run.
         return pairs
-    if word in _IGNORED or len(word) > _LONGEST_TERM or (len(raw) >= _SHORTEST_DATA and _DATA.fullmatch(raw)):
+    if word in _IGNORED or len(word) > _LONGEST_TERM:
         return ()
+    if len(raw) >= _SHORTEST_DATA and _DATA.fullmatch(raw):
+        code = status_code(raw)
+        return (code,) if code else ()
     if not raw.isascii():
         return (word,)
     if raw.isalpha() and raw[1:].islower():

@@ -59,6 +59,17 @@ def test_c3_a_copy_needs_no_other_reason() -> None:
     assert "word for word" not in "".join(reasons("Crash in parseConfig", "", "Crash in parseConfig", " \n"))
 
 
+def test_c3_offsets_and_dates_are_no_reason_and_error_codes_come_last() -> None:
+    one = "Sat Sep 3 10:00 UTC\nrender_page(0x57, 0x3036)\nHRESULT 0x80070005\nwidget"
+    two = "Sat Sep 9 11:00 UTC\nrender_page(0x57, 0x3036)\nHRESULT 0x80070005\nwidget, again"
+    assert reasons("a", one, "b", two) == ("Same identifiers: render_page, 0x80070005", "Same words: HRESULT, widget")
+
+
+def test_c3_a_comment_in_code_is_no_error_text() -> None:
+    code = "    // check if the value is of the type resources.Error\npanic: the value was wrong by far"
+    assert reasons("a", code, "b", f"{code}\nand again")[0] == "Same error text: “panic: the value was wrong by far”"
+
+
 def test_c3_common_words_are_no_reason() -> None:
     assert reasons("app crash", "", "the app crashes", "") == ()
 

@@ -22,6 +22,8 @@ from bot.text.words import split_words
         ("HTTPServer", ("httpserver", "http", "server")),
         ("E0308", ("e0308", "0308")),
         ("0xdeadbeef12", ()),
+        ("0xC0000005", ("0xc0000005",)),
+        ("1073741819", ("0xc0000005",)),
         ("1234567", ()),
         ("x" * 65, ()),
         ("日本語", ("日本", "本語")),
