@@ -16,25 +16,31 @@ _MOST_BYTES = 64 * 1024
 def read_private_key(values: Mapping[str, str]) -> str:
     r"""The key in PEM, or an empty string where none is set.
 
-    `PRIVATE_KEY` (PEM, PEM with `\n` written out as many hosting panels do, or base64 of a PEM) wins over
-    `PRIVATE_KEY_PATH`. Raises SettingsError that names the variable and the way to mend it, and never shows the value.
+    `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`. Both take a PEM, one with `\n` written out as many hosting
+    panels do, or base64 of either. Raises SettingsError that names the variable and the way to mend it, and never shows
+    the value.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
     if path := values.get("PRIVATE_KEY_PATH", "").strip():
-        return _checked("PRIVATE_KEY_PATH", _file(path))
+        return _checked("PRIVATE_KEY_PATH", _decoded(_file(path)))
     return ""
 
 
 def _decoded(text: str) -> str:
-    """PEM from what a variable may hold; what cannot be decoded comes back as it is, for `_checked` to refuse."""
-    text = text.strip("\"'").replace("\\n", "\n")
+    """PEM from what was handed over; what cannot be decoded comes back as it is, for `_checked` to refuse."""
+    text = _with_lines(text)
     if _BEGIN in text:
         return text
     try:
-        return base64.b64decode("".join(text.split()), validate=True).decode("ascii")
-    except (binascii.Error, UnicodeDecodeError):
+        return _with_lines(base64.b64decode("".join(text.split()), validate=True).decode("ascii"))
+    except (binascii.Error, UnicodeError):
         return text
+
+
+def _with_lines(text: str) -> str:
+    r"""Without quotes around it, and with lines where `\n` or `\r\n` stands for their ends."""
+    return text.strip().strip("\"'").replace("\\r\\n", "\n").replace("\\n", "\n")
 
 
 def _file(name: str) -> str:

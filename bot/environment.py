@@ -14,11 +14,25 @@ from bot.model import RepoRef
 
 _T = TypeVar("_T")
 
+_KEYS = ("PRIVATE_KEY", "PRIVATE_KEY_PATH")
+
 
 def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
-    """Those of `environ` over those of `.env` (default: in the working directory)."""
-    file = dotenv.dotenv_values(dotenv_path or Path(".env"))
-    return {name: value for name, value in file.items() if value is not None} | dict(environ)
+    """Those of `environ` over those of `.env` (default: in the working directory).
+
+    The two that hold the App's key are one setting: the file's count only where the environment has neither. Raises
+    SettingsError where the file cannot be read.
+    """
+    path = dotenv_path or Path(".env")
+    try:
+        file = {name: value for name, value in dotenv.dotenv_values(path).items() if value is not None}
+    except OSError as problem:
+        raise SettingsError(f"{path}: cannot be read: {problem.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: this is not UTF-8; save the file in that encoding.") from None
+    if any(environ.get(name, "").strip() for name in _KEYS):
+        file = {name: value for name, value in file.items() if name not in _KEYS}
+    return file | dict(environ)
 
 
 class Reader:
@@ -40,10 +54,11 @@ class Reader:
         """The text without the white space around it."""
         return self._values.get(name, "").strip() or default
 
-    def all(self, *names: str) -> tuple[str, ...]:
-        """The values of those variables that have one."""
-        # As they are: white space can be part of a secret.
-        return tuple(self._values[name] for name in names if self._values.get(name))
+    def secrets(self, name: str, previous: str) -> tuple[str, ...]:
+        """The secret, and the one before it, which counts only beside it."""
+        # As they are: white space can be part of a secret. Nothing but white space is none.
+        found = [self._values.get(one, "") for one in (name, previous)]
+        return tuple(one for one in found if one.strip()) if found[0].strip() else ()
 
     def url(self, name: str, default: str, example: str = "", *, secret: bool = False) -> str:
         """An http(s) address. One that is no `secret` is told in messages, so it must not hold a password."""
@@ -96,9 +111,10 @@ class Reader:
                 self.problems.append(f"{name}: {text!r} is not of the form OWNER/REPO; separate several by commas.")
         return tuple(found)
 
-    def choice(self, name: str, default: str, choices: tuple[str, ...]) -> str:
-        """One of some words, in capitals; upper and lower case are alike."""
+    def choice(self, name: str, default: str, choices: tuple[str, ...], others: Mapping[str, str] | None = None) -> str:
+        """One of some words, in capitals; upper and lower case are alike. `others` are further words for some."""
         value = self.text(name, default).upper()
+        value = (others or {}).get(value, value)
         if value not in choices:
             self.problems.append(f"{name}: {value!r} is none of {', '.join(choices)}.")
         return value

@@ -30,6 +30,9 @@ EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
 # How alike two names must be for one to be taken for a misspelling of the other (difflib's ratio).
 _ALIKE = 0.8
 
+# What Probot and other programs call them, so that a host's setting need not be changed for us.
+_LEVELS_ELSEWHERE = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "ERROR", "CRITICAL": "ERROR"}
+
 # With one of these set, the environment or `.env` has the App.
 _OF_AN_APP = ("APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET")
 
@@ -223,7 +226,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         database_url=read.checked("", lambda: _database_url(values.get("DATABASE_URL", ""), home)),
         app_id=read.integer("APP_ID", 0, 1, 2**53) or None,
         private_key=read.checked("", lambda: read_private_key(values)),
-        webhook_secrets=read.all("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"),
+        webhook_secrets=read.secrets("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"),
         client_id=read.text("GITHUB_CLIENT_ID"),
         client_secret=read.text("GITHUB_CLIENT_SECRET"),
         github_api_url=read.url("GITHUB_API_URL", GITHUB_COM_API),
@@ -234,7 +237,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         port=read.integer("PORT", 3000, 1, 65535),
         web_concurrency=read.integer("WEB_CONCURRENCY", 2, 1, 64),
         worker_threads=read.integer("DOPPEL_WORKER_THREADS", 4, 1, 64),
-        log_level=read.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
+        log_level=read.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"), _LEVELS_ELSEWHERE),
         log_format=read.choice("DOPPEL_LOG_FORMAT", "TEXT", ("TEXT", "JSON")).lower(),
         metrics_token=read.text("DOPPEL_METRICS_TOKEN"),
         otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "", "http://localhost:4318"),

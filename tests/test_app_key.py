@@ -34,14 +34,28 @@ BODY = "".join(PEM.splitlines()[1:-1])
         base64.b64encode(PEM.encode()).decode(),
         base64.encodebytes(PEM.encode()).decode(),
         PEM.replace("\n", "\r\n"),
+        PEM.replace("\n", "\\r\\n"),
+        base64.b64encode(PEM.replace("\n", "\\n").encode()).decode(),
     ],
-    ids=["pem", "blank lines", "written-out newlines", "quoted", "base64", "base64 in lines", "windows"],
+    ids=[
+        "pem",
+        "blank lines",
+        "written-out newlines",
+        "quoted",
+        "base64",
+        "base64 in lines",
+        "windows",
+        "windows, written out",
+        "base64 of written-out newlines",
+    ],
 )
-def test_e1_private_key_variable_takes_every_usual_form(value: str) -> None:
-    key = read_private_key({"PRIVATE_KEY": value})
-    loaded = serialization.load_pem_private_key(key.encode(), password=None)
-    assert isinstance(loaded, rsa.RSAPrivateKey)
-    assert loaded.private_numbers() == RSA.private_numbers()
+def test_e1_private_key_takes_every_usual_form(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_text(value, newline="")
+    for key in (read_private_key({"PRIVATE_KEY": value}), read_private_key({"PRIVATE_KEY_PATH": str(path)})):
+        loaded = serialization.load_pem_private_key(key.encode(), password=None)
+        assert isinstance(loaded, rsa.RSAPrivateKey)
+        assert loaded.private_numbers() == RSA.private_numbers()
 
 
 def test_e1_private_key_from_a_file_and_the_variable_wins(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from bot import app_key, settings
 from bot.errors import SettingsError
+from bot.simulator.keys import shared_pair
 
 
 def load(tmp_path: Path, **environ: str) -> settings.Settings:
@@ -27,6 +28,27 @@ def test_e1_a_real_variable_wins_over_the_env_file(tmp_path: Path) -> None:
     assert (found.port, found.log_level) == (5000, "DEBUG")
 
 
+def test_e1_a_real_path_of_the_key_wins_over_a_key_in_the_env_file(tmp_path: Path) -> None:
+    """The two names are one setting, and a real variable wins whichever of them it has."""
+    key = shared_pair().private
+    (tmp_path / "app.pem").write_text(key)
+    (tmp_path / ".env").write_text("PRIVATE_KEY=another\n")
+    assert load(tmp_path, PRIVATE_KEY_PATH=str(tmp_path / "app.pem")).private_key == key
+    (tmp_path / ".env").write_text("PRIVATE_KEY_PATH=/nowhere\n")
+    assert load(tmp_path, PRIVATE_KEY=key).private_key == key
+
+
+def test_e1_an_env_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes("DOPPEL_WORKFLOW_FIELD=Zustände\n".encode("latin-1"))
+    with pytest.raises(SettingsError, match=r"\.env: this is not UTF-8"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(("word", "level"), [("warn", "WARNING"), ("trace", "DEBUG"), ("fatal", "ERROR")])
+def test_e1_levels_of_the_log_as_probot_names_them(tmp_path: Path, word: str, level: str) -> None:
+    assert load(tmp_path, LOG_LEVEL=word).log_level == level
+
+
 @pytest.mark.parametrize("url", ["postgres://u:p@h/d", "postgresql://u:p@h/d", "postgresql+psycopg://u:p@h/d"])
 def test_e1_the_forms_of_a_postgres_address(tmp_path: Path, url: str) -> None:
     assert load(tmp_path, DATABASE_URL=url).database_url == "postgresql+psycopg://u:p@h/d"
@@ -35,6 +57,14 @@ def test_e1_the_forms_of_a_postgres_address(tmp_path: Path, url: str) -> None:
 def test_e1_two_secrets_during_rotation(tmp_path: Path) -> None:
     found = load(tmp_path, WEBHOOK_SECRET="new", WEBHOOK_SECRET_PREVIOUS="old")
     assert found.webhook_secrets == ("new", "old")
+
+
+@pytest.mark.parametrize("secret", [None, "", "  \n"])
+def test_e1_a_secret_of_before_is_none_without_a_present_one(tmp_path: Path, secret: str | None) -> None:
+    """What is blank would be a signature that anybody can make, and a name left out a rotation that never ends."""
+    environ = {} if secret is None else {"WEBHOOK_SECRET": secret}
+    assert load(tmp_path, **environ, WEBHOOK_SECRET_PREVIOUS="old").webhook_secrets == ()
+    assert load(tmp_path, WEBHOOK_SECRET="new", WEBHOOK_SECRET_PREVIOUS=" ").webhook_secrets == ("new",)
 
 
 @pytest.mark.parametrize(
