@@ -28,12 +28,15 @@ GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "redirect.github.com",
 def issue_hosts(api_url: str) -> frozenset[str]:
     """The hosts in addresses of issues on the GitHub whose API is at `api_url`: those of its pages and of its API.
 
-    They are in lower case, with the port where that is not the usual one.
+    They are in lower case, with the port where that is not the usual one. An API elsewhere that is no Enterprise
+    Server's (the simulator's, or one behind a proxy) is that of github.com, whose addresses its issues have.
     """
     host = _host(urlsplit(api_url).netloc)
-    if host in GITHUB_HOSTS:
-        return GITHUB_HOSTS
-    return frozenset({host, host.removeprefix("api.") if host.endswith(".ghe.com") else host})
+    if host.endswith(".ghe.com"):
+        return frozenset({host, host.removeprefix("api.")})
+    if api_url.rstrip("/").endswith("/api/v3"):
+        return frozenset({host})
+    return GITHUB_HOSTS | {host}
 
 
 def _host(netloc: str) -> str:

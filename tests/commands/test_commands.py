@@ -217,6 +217,8 @@ def test_c4_what_cannot_be_done_as_written_is_said(line: str, name: Name, proble
         ("https://api.github.com", "https://www.github.com/acme/app/issues/12"),
         ("http://127.0.0.1:3100", "http://127.0.0.1:3100/acme/app/issues/12"),
         ("http://127.0.0.1:3100", "http://127.0.0.1:3100/repos/acme/app/issues/12"),
+        ("http://127.0.0.1:3100", "https://github.com/acme/app/issues/12"),
+        ("http://127.0.0.1:3100", "https://redirect.github.com/acme/app/issues/12"),
     ],
 )
 def test_c4_the_address_of_an_issue_on_this_github(api_url: str, address: str) -> None:
@@ -235,6 +237,7 @@ def test_c4_the_address_of_an_issue_on_this_github(api_url: str, address: str) -
         ("https://api.github.com", "https://acme.ghe.com/acme/app/issues/12"),
         ("https://api.github.com", "https://api.github.com/repos/acme/other/issues/12"),
         ("http://127.0.0.1:3100", "http://127.0.0.1:3101/acme/app/issues/12"),
+        ("http://127.0.0.1:3100/api/v3", "https://github.com/acme/app/issues/12"),
         ("http://127.0.0.1:3100", "http://127.0.0.1:3100@evil.example/acme/app/issues/12"),
     ],
 )

@@ -110,9 +110,15 @@ def test_c4_of_is_refused_for_a_chain_that_turns_in_a_circle(quiet: Doppel) -> N
 def test_c4_of_takes_the_address_of_an_issue_here_and_nowhere_else(quiet: Doppel) -> None:
     issues(quiet, 2)
     here = quiet.world.settings.github_api_url
-    assert "is in another repository" in of(quiet, 2, f"https://github.com/{quiet.repo}/issues/1")
+    assert "is in another repository" in of(quiet, 2, f"https://ghe.example.org/{quiet.repo}/issues/1")
     assert "is in another repository" in of(quiet, 2, f"{here}/acme/other/issues/1")
     assert of(quiet, 2, f"{here}/{quiet.repo}/issues/1") == f"Closed: the discussion continues in {LINK.format(1)}."
+
+
+@pytest.mark.parametrize("host", ["github.com", "redirect.github.com"])
+def test_c4_the_address_that_github_shows_and_the_bots_own_link_are_taken(quiet: Doppel, host: str) -> None:
+    issues(quiet, 2)
+    assert of(quiet, 2, f"https://{host}/{quiet.repo}/issues/1").startswith("Closed: ")
 
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
