@@ -83,6 +83,9 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
             _reply(ask, [("", Answer(False, ask.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)))], hashed)
         return
     try:
+        commands = _standing(visit, event, commands)
+        if not commands:
+            return
         visit.github.react(visit.repo, event.comment_id, "eyes")
     except NotFound:
         # The comment was deleted meanwhile, and with it the wish.
@@ -122,6 +125,17 @@ def _given(event: CommentEvent, services: Services) -> _Given:
     known = {one.line for one in before if not (isinstance(one, Invalid) and one.problem is Problem.TOO_MANY)}
     new = {one.line: one for one in now if one.line not in known}
     return _Given(tuple(new.values()), partial=any(one.line in known for one in now))
+
+
+def _standing(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> tuple[Parsed, ...]:
+    """Those commands whose lines the comment still has; an edit before the bot came to them withdraws the others.
+
+    An event can be late, and come after that of a later edit. Raises NotFound where the comment was deleted.
+    """
+    body = visit.github.comment(visit.repo, event.comment_id).body
+    hosts = issue_hosts(visit.services.settings.github_api_url)
+    lines = {one.line for one in parse(body, visit.repo, hosts)}
+    return tuple(one for one in commands if one.line in lines)
 
 
 def _within_limit(ask: Ask, commands: Sequence[Parsed], hashed: str) -> bool:

@@ -1,0 +1,66 @@
+"""C1: commands edited before the bot came to them, and events that come in another order than things happened."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from bot.simulator.webhooks import Delivery
+from tests.e2e.harness import Doppel
+
+FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
+OTHER = ("Dark mode for the settings page", "Please add it.")
+
+
+@pytest.fixture
+def two(doppel: Doppel) -> Doppel:
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*OTHER)
+    return doppel
+
+
+def muted(doppel: Doppel) -> bool:
+    return doppel.services.store.muted.is_muted(doppel.repository.id, 2)
+
+
+def deliver_late(doppel: Doppel, delivery: Delivery) -> None:
+    """What GitHub could not deliver at its time comes now: under an id that nobody has seen."""
+    delivery.guid = str(uuid.uuid4())
+    doppel.sim.webhooks.redeliver(delivery)
+    doppel.settle()
+
+
+def test_c1_a_command_that_is_edited_before_the_bot_comes_to_it_is_the_new_one(two: Doppel) -> None:
+    with two.worker_away():
+        comment = two.sim.comment(two.repo, 2, "triage-person", "/duplicates of #1\n/duplicates mute")
+        two.sim.edit_comment(comment, "/duplicates not #1\n/duplicates mute")
+    two.settle()
+    assert two.sim.issue(two.repo, 2).state == "open"
+    assert two.services.store.verdicts.rejected(two.repository.id, 2) == {1}
+    assert muted(two), "this line stood there all the time"
+    (reply,) = two.said(2)
+    assert "Noted: " in reply
+    assert two.reactions(comment) == ["eyes", "+1"]
+
+
+def test_c1_what_an_edit_took_out_is_not_done_when_its_event_comes_late(two: Doppel) -> None:
+    comment = two.write(2, "/duplicates mute", "triage-person")
+    created = next(
+        one for one in reversed(two.sim.webhooks.log) if one.action == "created" and "mute" in str(one.payload)
+    )
+    two.edit(comment, "/duplicates unmute")
+    assert not muted(two)
+    deliver_late(two, created)
+    assert not muted(two)
+    (reply,) = two.said(2)
+    assert "This issue is looked at again." in reply
+
+
+def test_c1_what_an_edit_took_out_without_a_new_command_is_not_done_either(two: Doppel) -> None:
+    with two.worker_away():
+        comment = two.sim.comment(two.repo, 2, "triage-person", "/duplicates of #1")
+        two.sim.edit_comment(comment, "I am not sure about this one.")
+    two.settle()
+    assert two.sim.issue(two.repo, 2).state == "open"
+    assert (two.said(2), two.reactions(comment)) == ([], [])
