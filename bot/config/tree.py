@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -180,6 +180,9 @@ class _Reader:
             if not isinstance(key, Scalar):
                 raise _Refused(event, Words.key_no_word)
             value = self.node(next(self.events), depth + 1)
+            if isinstance(value, Scalar) and value.plain and not value.text:
+                # The parser places what is missing where the next thing stands, which can be lines further down.
+                value = replace(value, line=event.end_mark.line + 1, column=event.end_mark.column + 2)
             if key.text in first:
                 self.errors.append(_twice(key, first[key.text]))
             else:
