@@ -27,7 +27,13 @@ ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
     help="Seed the repository with this file: JSON Lines, compressed if it ends in .gz.",
 )
 @click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to make.")
-@click.option("--port", default=0, show_default=True, help="Where to listen on 127.0.0.1; 0 takes a free port.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="Where to listen on 127.0.0.1; 0 takes a free port.",
+)
 @click.option("--webhook-url", default="", metavar="URL", help="Where to deliver webhooks; without it nowhere yet.")
 @click.option(
     "--write-env",
@@ -73,7 +79,8 @@ def simulator(
     try:
         server = serve(sim, port=port, announce=announce)
     except OSError as problem:
-        raise UserError(f"Cannot listen on port {port}, or write {write_env}: {problem.strerror}") from problem
+        write = f", or write {write_env}" if write_env else ""
+        raise UserError(f"Cannot listen on port {port}{write}: {problem.strerror}") from problem
     done = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: done.set())

@@ -62,23 +62,42 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
         process.stdout.close()
 
 
-@pytest.mark.parametrize("line", ["not json", "[]", '{"title": "no time"}', '{"created_at": "yesterday", "id": 1}'])
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("not json", "line 2 is no JSON (Expecting value)"),
+        ("[]", "line 2 is no JSON object"),
+        ('{"title": "no time"}', "line 2 has no id and no created_at"),
+        ('{"created_at": "yesterday", "id": 1}', "yesterday"),
+    ],
+)
 def test_a_file_of_something_else_is_the_users_to_mend(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, says: str
 ) -> None:
     issues = tmp_path / "issues.jsonl"
-    issues.write_text(line)
+    issues.write_text(f"\n{line}\n")
     with pytest.raises(SystemExit) as ended:
         main(["simulator", "--issues", str(issues)])
     assert ended.value.code == 2
-    assert "is no file of issues" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "is no file of issues" in told
+    assert says in told
+
+
+def test_a_port_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["simulator", "--port", "65536"])
+    assert ended.value.code == 2
+    assert "65536 is not in the range" in capsys.readouterr().err
 
 
 def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
         main(["simulator", "--port", str(taken.getsockname()[1])])
     assert ended.value.code == 2
-    assert "Cannot listen on port" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "Cannot listen on port" in told
+    assert "None" not in told
 
 
 def _sourced(path: Path) -> dict[str, str]:

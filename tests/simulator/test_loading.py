@@ -104,6 +104,12 @@ def test_e3_what_github_does_not_know_is_refused(wrong: dict[str, Any]) -> None:
         Simulator().load_issues([{**ROWS[2], **wrong}])
 
 
+def test_e3_a_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl"
+    path.write_text(json.dumps(ROWS[0]), encoding="utf-8-sig")
+    assert Simulator().load_issues(path) == 1
+
+
 def test_loading_tells_nobody(tmp_path: Path) -> None:
     sim = Simulator(webhook_url="http://127.0.0.1:9/never")
     sim.add_repository("acme/app")

@@ -19,13 +19,26 @@ from bot.simulator.state.repositories import Repository
 
 
 def read_jsonl(path: str | Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON Lines file, which may be compressed with gzip (`.gz`)."""
+    """The objects of a JSON Lines file, which may be compressed with gzip (`.gz`). Raises ValueError with the line."""
     path = Path(path)
     opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
+    # Some editors put a mark before the first line.
+    with opener(path, "rt", encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, 1):
             if line.strip():
-                yield json.loads(line)
+                yield _object(line, number)
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as problem:
+        raise ValueError(f"line {number} is no JSON ({problem.msg})") from None
+    if not isinstance(row, dict):
+        raise ValueError(f"line {number} is no JSON object")
+    if lacking := [name for name in ("id", "created_at") if name not in row]:
+        raise ValueError(f"line {number} has no {' and no '.join(lacking)}")
+    return row
 
 
 class LoadingOperations(ProjectOperations, DiscussionOperations):
