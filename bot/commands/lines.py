@@ -65,17 +65,25 @@ def _markdown() -> MarkdownIt:
 
 
 def _command(state: StateInline, silent: bool) -> bool:
-    """Take a line that begins with a command word as a whole, so that nothing in it opens a code span."""
+    """Take a line that begins with a command word as a whole, so that nothing in it opens a code span.
+
+    HTML comments in it are no part of the command; one that ends in a later line hides what stands there.
+    """
     match = _START.match(state.src, state.pos)
     if match is None or not _at_line_start(state.src, state.pos):
         return False
-    end = state.src.find("\n", state.pos)
+    at, text, parts = state.pos, state.src, []
+    end = text.find("\n", at)
     end = state.posMax if end < 0 else end
+    while at < end and (start := text.find("<!--", at, end)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
+        parts.append(text[at:start])
+        at = stop + 3
+    parts.append(text[at:end])
     if not silent:
         token = state.push("command", "", 0)
-        token.content = state.src[state.pos : end].strip()
+        token.content = " ".join(part.strip() for part in parts).strip()
         token.meta = {"at": state.pos}
-    state.pos = end
+    state.pos = max(at, end)
     return True
 
 

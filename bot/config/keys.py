@@ -110,6 +110,14 @@ def _unknown(key: Scalar, known: dict[str, Kind]) -> ConfigError:
     return ConfigError.saying(key.line, key.column, says, nearest(key.text, known))
 
 
+class _Login(Text):
+    """A login, which people also write as they mention somebody."""
+
+    def read(self, node: Node, problems: Problems) -> Any:
+        login = super().read(node, problems)
+        return login.removeprefix("@") if isinstance(login, str) else login
+
+
 _LABEL = Text(Words.a_label, 50)
 
 SEARCH = (
@@ -124,7 +132,9 @@ SEARCH = (
 )
 
 IGNORE = (
-    Key("authors", Many(Text(Words.a_login, 60), Words.logins, 100), "Issues of these people and Apps are left alone."),
+    Key(
+        "authors", Many(_Login(Words.a_login, 60), Words.logins, 100), "Issues of these people and Apps are left alone."
+    ),
     Key("labels", Many(_LABEL, Words.labels, 100), "Issues with one of these labels are left alone."),
     Key(
         "titles",

@@ -83,6 +83,23 @@ def test_c4_search_takes_words_and_then_options(line: str, words: tuple[str, ...
 
 
 @pytest.mark.parametrize(
+    ("body", "lines"),
+    [
+        ("/duplicates mute <!-- because -->", ["/duplicates mute"]),
+        ("/duplicates <!-- a --> not <!-- b --> #1", ["/duplicates not #1"]),
+        (
+            "/duplicates help <!--\n/duplicates mute\n--> text\n/duplicates not #1",
+            ["/duplicates help", "/duplicates not #1"],
+        ),
+        ("/duplicates search <!-- x", ["/duplicates search <!-- x"]),
+        ("/duplicates mute <!-- a -->\n/duplicates help", ["/duplicates mute", "/duplicates help"]),
+    ],
+)
+def test_c4_an_html_comment_is_no_part_of_a_command_and_hides_what_is_in_it(body: str, lines: list[str]) -> None:
+    assert [found.line for found in parse(body, REPO)] == lines
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "no command here, not even about /duplicates",

@@ -153,6 +153,11 @@ def test_c6_off_is_off_however_yaml_reads_it(off: str) -> None:
         assert (config.search.hybrid, config.sources["vectors"].enabled) == (False, False)
 
 
+def test_c6_a_login_may_be_written_as_one_mentions_somebody() -> None:
+    config, wrong = parse_config("ignore: {authors: ['@Octocat', 'renovate[bot]']}")
+    assert (config.ignore.authors, wrong) == (("Octocat", "renovate[bot]"), ())
+
+
 def test_c6_a_long_list_is_cut_and_said() -> None:
     config, wrong = parse_config(f"known_issues: {list(range(1, 200))}")
     assert len(config.known_issues) == 100
