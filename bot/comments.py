@@ -82,18 +82,29 @@ class CommentKeeper:
         self._clock = clock
         self._lease = lease
 
-    def keep(self, github: CommentApi, slot: Slot, draft: Draft, *, look: bool = False, create: bool = True) -> bool:
+    def keep(
+        self,
+        github: CommentApi,
+        slot: Slot,
+        draft: Draft,
+        *,
+        look: bool = False,
+        create: bool = True,
+        anew: bool = False,
+    ) -> bool:
         """Make the slot's comment say what the draft says; False where a maintainer deleted it.
 
         `look`: search GitHub for a comment of ours even if the store knows of none: it may have come with a transfer,
-        or the store may be new. Without `create` a comment that there is is edited, and silence stays silence.
+        or the store may be new. Without `create` a comment that there is is edited, and silence stays silence. `anew`:
+        edit it even where it said so before, since it may be gone or somebody may have changed it unheard.
         Raises Retryable while another attempt is at the same comment.
         """
         kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
         if kept is not None and kept.state is CommentState.DELETED:
             return False
         if kept is not None and kept.comment_id is not None:
-            return self._edit(github, slot, draft, kept.comment_id, kept.body_hash, kept.updated_at)
+            said = "" if anew else kept.body_hash
+            return self._edit(github, slot, draft, kept.comment_id, said, kept.updated_at)
         look = look and (kept is None or kept.state is CommentState.INTENDED)
         if not create and not look and (kept is None or kept.state is CommentState.SILENT):
             self._record(slot, draft, None, self._now())
@@ -105,7 +116,7 @@ class CommentKeeper:
             raise Retryable(f"another attempt is commenting on {slot.repo}#{slot.number}", after=self._left(slot))
         if claim is Claim.SETTLED:
             # Somebody else has just finished it; the second look finds their comment.
-            return self.keep(github, slot, draft, create=create)
+            return self.keep(github, slot, draft, create=create, anew=anew)
         with self._claimed(slot, since):
             own = self._find(github, slot) if look or claim is Claim.DOUBTFUL else None
         if own is None and create:

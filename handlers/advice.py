@@ -91,8 +91,11 @@ def post(
     body = render_comment(report, view)
     shown = [candidate.number for candidate in named if candidate.own]
     draft = Draft(body, fingerprint(body), text_hash(issue), shown)
-    # A comment of ours can be there without our knowing only where anything is there at all.
-    stands = services.comments.keep(visit.github, visit.slot, draft, look=issue.comments > 0, create=create)
+    # A comment of ours can be there without our knowing only where anything is there at all. Who asks is answered by
+    # the comment, so that it must say this now whatever became of it.
+    stands = services.comments.keep(
+        visit.github, visit.slot, draft, look=issue.comments > 0, create=create, anew=cause == COMMAND
+    )
     if stands:
         remember(visit, closing)
     least = bar.value if options.confidence is None else options.confidence

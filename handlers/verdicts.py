@@ -88,13 +88,13 @@ def undo(ask: Ask, command: Command) -> Answer:
     verdict = done[0] if done else store.last(visit.repository.id, visit.number, actor, up_to=ask.command_id)
     if verdict is None:
         return Answer(False, ask.replies.nothing_to_undo())
+    is_open = True
     if verdict.kind is VerdictKind.OF:
         if actor is not None and not verdict.details.get("by_itself"):
             # They could close it then and may not open it now.
             return Answer(False, ask.replies.forbidden(BY_NAME[Name.OF]))
-        if not done:
-            # What was restored before may have been changed again, by a later `of` for instance.
-            _restore(ask, verdict)
+        # What was restored before may have been changed again, by a later `of` for instance.
+        is_open = ask.issue.state == "open" if done else _restore(ask, verdict)
     store.undo(verdict.id, ask.command_id, visit.services.now())
     if verdict.kind is VerdictKind.NOT:
         refresh(visit, ask.issue)
@@ -102,11 +102,11 @@ def undo(ask: Ask, command: Command) -> Answer:
         return Answer(True, ask.replies.undone_not(verdict.other))
     if verdict.details.get("by_itself"):
         taken_back(visit, visit.github.issue(visit.repo, visit.number))
-    return Answer(True, ask.replies.undone_of(verdict.other, verdict.details["was"] not in _CLOSED))
+    return Answer(True, ask.replies.undone_of(verdict.other, is_open))
 
 
-def _restore(ask: Ask, verdict: Verdict) -> None:
-    """Bring the issue back to what it was before `of`, unless somebody has changed it since."""
+def _restore(ask: Ask, verdict: Verdict) -> bool:
+    """Bring the issue back to what it was before `of`, unless somebody has changed it since; whether it is open now."""
     visit, issue = ask.visit, ask.issue
     was = verdict.details["was"]
     still_so = issue.state == "closed" and issue.state_reason == "duplicate"
@@ -116,6 +116,7 @@ def _restore(ask: Ask, verdict: Verdict) -> None:
         visit.github.reopen(visit.repo, visit.number)
     if label := verdict.details["label"]:
         visit.github.remove_label(visit.repo, visit.number, label)
+    return was not in _CLOSED if still_so else issue.state == "open"
 
 
 def other_issue(ask: Ask, command: Command) -> Issue | Answer:

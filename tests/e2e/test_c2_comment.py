@@ -119,6 +119,19 @@ def test_c2_a_recheck_edits_the_comment_and_answers_with_it_alone(doppel: Doppel
     ]
 
 
+def test_c2_a_recheck_brings_back_a_comment_that_a_person_rewrote(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    (written,) = doppel.sim.comments(doppel.repo, 2)
+    doppel.write(2, "/duplicates fresh")
+    said = doppel.said(2)
+    doppel.sim.edit_comment(written, "Never mind the robot.", "maintain-person")
+    doppel.settle()
+    doppel.write(2, "/duplicates fresh")
+    assert doppel.said(2) == said
+    assert doppel.sim.comments(doppel.repo, 2)[0] is written
+
+
 def test_c2_a_recheck_where_the_bot_was_silent_speaks(doppel: Doppel) -> None:
     doppel.open("Dark mode for the settings page")
     doppel.write(1, "/duplicates")

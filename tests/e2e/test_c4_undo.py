@@ -147,3 +147,15 @@ def test_c4_a_recheck_of_a_muted_issue_says_that_it_is_muted(pair: Doppel) -> No
         "`/duplicates unmute` changes that.\n"
     )
     assert pair.reactions(comment) == ["eyes", "+1"]
+
+
+def test_c4_undo_of_of_says_that_an_issue_stays_closed_which_somebody_closed_since(pair: Doppel) -> None:
+    pair.write(2, "/duplicates of #1", "triage-person")
+    pair.sim.reopen_issue(pair.repo, 2, "maintain-person")
+    pair.sim.close_issue(pair.repo, 2, "maintain-person", "completed")
+    pair.write(2, "/duplicates undo", "triage-person")
+    issue = pair.sim.issue(pair.repo, 2)
+    assert (issue.state, issue.state_reason) == ("closed", "completed")
+    undone = pair.said(2)[2]
+    assert "Taken back: " in undone
+    assert "is open again" not in undone
