@@ -51,6 +51,8 @@ def make_engine(
     bound = int(patience * 1000)
     engine = sa.create_engine(
         url,
+        # Whoever writes an error into a message must not write what the statement was given, which may be a comment.
+        hide_parameters=True,
         pool_size=pool_size,
         max_overflow=0,
         pool_timeout=patience,
@@ -120,6 +122,7 @@ def _take_write_lock(connection: sa.Connection) -> None:
 def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.Engine:
     engine = sa.create_engine(
         url,
+        hide_parameters=True,
         poolclass=QueuePool,
         # A quiet process uses few of its connections then, and each has memory of its own.
         pool_use_lifo=True,

@@ -2,7 +2,8 @@
 
 As text for people, or as one JSON object a line for programs (`DOPPEL_LOG_FORMAT`). Each line says which delivery and
 job it belongs to. Texts of exceptions are left out, whoever logs them: they can quote an issue, a query or a key. Of
-other libraries only warnings are written, since at lower levels they tell of requests, with addresses and parameters.
+other libraries only warnings are written, since at lower levels they tell of requests, with addresses and parameters;
+DBOS's, which quote exceptions, are cut (`others.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TextIO
 
+from bot.telemetry.others import Quoted
 from bot.telemetry.work import Work, current
 
 log = logging.getLogger(__name__)
@@ -42,6 +44,20 @@ def configure_logging(level: str, style: str = "text") -> None:
 
 class _Handler(logging.StreamHandler[TextIO]):
     """Writes to stderr. Of a line that cannot be made it says where; Python would print its arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._quoted = Quoted()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, unless it was said just now."""
+        try:
+            fit = self._quoted.fit(record)
+        except Exception:
+            self.handleError(record)
+            return
+        if fit is not None:
+            super().emit(fit)
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Called while the error is handled."""

@@ -6,6 +6,7 @@ import gc
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from dbos._utils import retriable_postgres_exception
 
 from bot.store import engine as module
 from bot.store.engine import make_engine, write
+from tests.conftest import KINDS
 
 
 def test_each_transaction_takes_the_lock_once_and_only_to_write(
@@ -95,3 +97,16 @@ def test_a_server_that_is_away_counts_as_a_lost_connection(tmp_path: Path) -> No
         pass
     assert refused.value.connection_invalidated
     assert retriable_postgres_exception(refused.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_statement_was_given_is_not_in_the_text_of_its_failure(
+    kind: str, new_database: Callable[[str], str]
+) -> None:
+    """DBOS and others write that text into the log, and what a job was given may be the words of a comment."""
+    engine = make_engine(new_database(kind))
+    with pytest.raises(sa.exc.SQLAlchemyError) as failure, engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO nowhere VALUES (:words)"), {"words": "hush hush"})
+    assert "nowhere" in str(failure.value)
+    assert "hush" not in str(failure.value)
+    engine.dispose()

@@ -116,6 +116,16 @@ def test_other_libraries_are_heard_of_warnings_alone(
     assert [(line["logger"], line["message"]) for line in lines] == [("bot.one", "ours"), ("urllib3", "theirs")]
 
 
+def test_of_what_dbos_says_neither_texts_of_exceptions_are_written_nor_the_same_again_and_again(
+    configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    configured("INFO", "json")
+    for _ in range(3):
+        logging.getLogger("dbos").warning(f"Exception listing queues: (sqlite3.OperationalError) {SECRET}")
+    (line,) = map(json.loads, capsys.readouterr().err.splitlines())
+    assert line["message"] == "Exception listing queues: sqlite3.OperationalError"
+
+
 def test_a_line_that_cannot_be_made_is_named_without_its_arguments(
     configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
