@@ -25,7 +25,10 @@ FIRST_WAIT, GROWTH, LONGEST_WAIT = 300.0, 4.0, 6 * 3600.0
 """Seconds before a redelivery that failed as well is asked for again, and how they grow."""
 
 MOST_OF_REFUSED = 2
-"""How often a delivery is asked for that our receiver refuses: a wrong secret may be mended by then, a payload not."""
+"""How often a delivery is asked for that our receiver refuses for what it is, since no payload mends itself."""
+
+REFUSED_SIGNATURE = 401
+"""What our receiver answers where the secrets differ. Somebody mends that, perhaps a day later, and it can be taken."""
 
 MOST_ASKED = 500
 """Redeliveries asked for in one look; after a long outage the next looks go on. Twelve looks an hour would be 6,000
@@ -72,7 +75,8 @@ def due(missed: Iterable[Missed], now: float) -> list[Missed]:
 
 
 def _is_due(one: Missed, now: float) -> bool:
-    if 400 <= one.status_code < 500 and one.asked >= MOST_OF_REFUSED:
+    refused = 400 <= one.status_code < 500 and one.status_code != REFUSED_SIGNATURE
+    if refused and one.asked >= MOST_OF_REFUSED:
         return False
     if one.asked == 0:
         return True

@@ -135,6 +135,27 @@ def test_a_payload_that_is_refused_is_not_asked_for_without_end(doppel: Doppel, 
     assert len(attempts(doppel, 1)) == 1 + MOST_OF_REFUSED
 
 
+def test_what_was_refused_for_a_wrong_secret_is_taken_when_the_secret_is_mended(
+    doppel: Doppel, missed: MissedDeliveries
+) -> None:
+    """However long nobody noticed; a payload that is refused is given up sooner."""
+    doppel.open(*FIRST, author="ann")
+    right = doppel.sim.app.hook.secret
+    doppel.sim.app.hook.secret = "another secret than the receiver's"
+    doppel.sim.open_issue(doppel.repo, "bob", *AGAIN)
+    doppel.settle()
+    for _ in range(4):
+        doppel.sim.clock.advance(DAY / 4)
+        heal(doppel)
+    assert set(attempts(doppel, 2)) == {"Invalid HTTP Response: 401"}
+    assert len(attempts(doppel, 2)) <= 1 + 4
+    doppel.sim.app.hook.secret = right
+    doppel.sim.clock.advance(DAY / 4)
+    heal(doppel)
+    assert attempts(doppel, 2)[-1] == "OK"
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
 def test_a_long_outage_is_read_page_by_page(doppel: Doppel, missed: MissedDeliveries) -> None:
     doppel.open(*FIRST, author="ann")
     began = len(doppel.sim.webhooks.log)
