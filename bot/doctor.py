@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,9 +13,11 @@ import sqlalchemy as sa
 
 from bot.embedding import Embedder, EmbeddingError
 from bot.errors import Forbidden, GitHubError, NotFound, Retryable
-from bot.github.app import AppClient
+from bot.github.app import AppClient, Delivery
 from bot.index import models
-from bot.jobs.database import queue_url
+from bot.jobs.database import QUEUE, queue_url
+from bot.jobs.job import QueueUnavailable
+from bot.jobs.standing import standing
 from bot.settings import Settings, WrongSettings
 from bot.store import pgvector
 from bot.store.engine import make_engine, write
@@ -22,6 +25,11 @@ from bot.store.engine import make_engine, write
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
 SHORTEST_SECRET = 16
+REFUSED_SIGNATURE = 401
+# A delivery that waits for longer is worth a word, as docs/watching.md has it for an alarm.
+LONGEST_WAIT = 300.0
+# Of the attempts of three days, for one look: ten requests.
+MOST_READ = 1_000
 # How long another process may hold the database before it counts as unusable.
 PATIENCE_SECONDS = 5.0
 _RANK = {"read": 1, "write": 2, "admin": 3}
@@ -79,6 +87,7 @@ def examine(
     if not settings.new:
         yield _dashboard(settings)
     yield from _databases(settings)
+    yield from _at_work(settings)
     chosen = model(settings)
     yield _model(settings, chosen)
     yield from _models_of_others(settings, chosen)
@@ -201,6 +210,32 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
     return "can be written, and compares vectors by pgvector" if extended else "can be written"
 
 
+def _at_work(settings: Settings) -> Iterator[Finding]:
+    """Whether somebody does what is taken, and whether something was given up; nothing before the first start."""
+    engine = _engine(queue_url(settings), settings.sqlite_synchronous)
+    if engine is None:
+        return
+    try:
+        now = standing(engine)
+    except QueueUnavailable:
+        # Not there yet, or away, of which another line tells.
+        return
+    finally:
+        engine.dispose()
+    left = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
+    if not now.workers:
+        mend = "`doppel serve` starts one, or `doppel worker` where web and worker are started apart."
+        yield Finding(Health.WARNING, "worker", f"none is running, and {left} deliveries are to be worked on", mend)
+    elif now.oldest[QUEUE] > LONGEST_WAIT:
+        says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits, and {left} are to be worked on"
+        yield Finding(Health.WARNING, "worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
+    else:
+        yield Finding(Health.WELL, "worker", f"{now.workers} running, {left} deliveries to be worked on")
+    if now.dead:
+        mend = "`doppel jobs` says why, and `doppel jobs retry` tries them again."
+        yield Finding(Health.WARNING, "given up", f"{now.dead} deliveries", mend)
+
+
 def _engine(url: str, synchronous: str) -> sa.Engine | None:
     """An engine that is soon out of patience; None for a file that is not there yet, and would be made."""
     if url.startswith("sqlite") and not Path(sa.make_url(url).database or "").exists():
@@ -270,11 +305,36 @@ def _hook(settings: Settings, app: AppClient) -> Finding:
         return Finding(Health.WARNING, "webhook", "GitHub does not deliver to the channel of WEBHOOK_PROXY_URL", mend)
     # Whoever knows a channel's address can listen to it.
     where = "the channel" if settings.webhook_proxy_url else hook.url
-    failures = sum(1 for _ in app.deliveries(status="failure", most=100))
-    if failures:
-        mend = "See Advanced on the App's page for what was answered; redeliver there once it is mended."
-        return Finding(Health.WARNING, "webhook", f"{failures} deliveries to {where} failed lately", mend)
+    if lost := _not_taken(app):
+        return Finding(Health.WARNING, "webhook", *_why(lost, where))
     return Finding(Health.WELL, "webhook", f"GitHub delivers to {where}")
+
+
+def _not_taken(app: AppClient) -> dict[str, Delivery]:
+    """The last attempts of deliveries that failed lately and were not taken since, by GUID."""
+    failed: dict[str, Delivery] = {}
+    for attempt in app.deliveries(status="failure", most=100):
+        failed.setdefault(attempt.guid, attempt)
+    if not failed:
+        return failed
+    oldest = min(one.delivered_at for one in failed.values())
+    for attempt in app.deliveries(status="success", most=MOST_READ):
+        if attempt.delivered_at < oldest:
+            break
+        failed.pop(attempt.guid, None)
+    return failed
+
+
+def _why(lost: Mapping[str, Delivery], where: str) -> tuple[str, str]:
+    """How many deliveries have failed and what was answered most, and how to mend that."""
+    (code, _), *_ = Counter(one.status_code for one in lost.values()).most_common(1)
+    says = f"{len(lost)} deliveries to {where} failed lately, {f'mostly with {code}' if code else 'without an answer'}"
+    again = "What was missed is then asked for by itself, as docs/operations.md says (A delivery is lost)."
+    if code == REFUSED_SIGNATURE:
+        return says, f"WEBHOOK_SECRET here must be the secret on the App's page on GitHub. {again}"
+    if code == 0:
+        return says, f"GitHub must reach that address, and the web process must run there. {again}"
+    return says, f"See Advanced on the App's page for what was answered, and the log for why. {again}"
 
 
 def _installations(app: AppClient, wanted: Wanted) -> Iterator[Finding]:

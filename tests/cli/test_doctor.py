@@ -9,16 +9,23 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.embedding.wordllama import WordLlama
+from bot.events import IssueEvent, RepositorySummary
 from bot.index import models
+from bot.jobs import Inbox
+from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.executors import beat, this_process
+from bot.model import Actor, RepoRef
 from bot.settings import load
 from bot.simulator import Server, start_simulator
 from bot.store import open_store
 from bot.store.engine import make_engine, write
 from bot.store.gauges import Gauges
+from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import wanted
 
 Found = dict[str, tuple[str, str, str]]
@@ -173,3 +180,59 @@ def test_workers_with_different_models_are_told(examine: Callable[..., Found], t
         Gauges(store.engine).say("worker with another", {models.gauge(own): 1.0}, time.time())
     assert "models of the workers" not in examine()
     assert examine(DOPPEL_EMBEDDING_MODEL="none")["models of the workers"][0] == "warning"
+
+
+def test_deliveries_that_failed_are_told_with_the_reason_until_they_are_taken(
+    examine: Callable[..., Found], github: Server
+) -> None:
+    sim = github.sim
+    sim.app.hook.url = "https://doppel.example/webhook"
+
+    def deliver(code: int) -> tuple[str, str, str]:
+        sim.webhooks.post = lambda url, body, headers: (code, {}, "")
+        if sim.webhooks.log:
+            sim.webhooks.redeliver(sim.webhooks.log[-1])
+        else:
+            sim.open_issue("acme/app", "ann", "It crashes", "at once")
+        sim.webhooks.join()
+        return examine()["webhook"]
+
+    health, says, mend = deliver(401)
+    assert (health, says) == (
+        "warning",
+        "1 deliveries to https://doppel.example/webhook failed lately, mostly with 401",
+    )
+    assert mend.startswith("WEBHOOK_SECRET here must be the secret on the App's page on GitHub.")
+    assert "the log for why" in deliver(502)[2]
+    assert deliver(202) == ("ok", "GitHub delivers to https://doppel.example/webhook", "")
+
+
+def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
+    examine: Callable[..., Found], tmp_path: Path
+) -> None:
+    settings = load({"DOPPEL_HOME": str(tmp_path / "home")}, tmp_path / "no.env")
+    prepare_databases(settings)
+    inbox, queue = Inbox(settings), queue_engine(settings)
+    worker = this_process()
+    repository = RepositorySummary(2, RepoRef("acme", "app"), private=False)
+    opened = IssueEvent("opened", 1, repository, 7, Actor("ann"), Actor("ann"))
+    with closing(inbox):
+        inbox.put("d-1", opened)
+        found = examine()
+        assert found["worker"][:2] == ("warning", "none is running, and 1 deliveries are to be worked on")
+        assert "given up" not in found
+        beat(queue, worker)
+        assert examine()["worker"] == ("ok", "1 running, 1 deliveries to be worked on", "")
+        table = workflow_table(queue)
+        with write(queue) as connection:
+            connection.execute(sa.update(table).values(created_at=0))
+        health, says, mend = examine()["worker"]
+        assert (health, says.partition(":")[0]) == ("warning", "behind")
+        assert "log" in mend
+        with write(queue) as connection:
+            connection.execute(sa.update(table).values(status="ERROR"))
+        found = examine()
+        assert found["worker"][1] == "1 running, 0 deliveries to be worked on"
+        assert found["given up"][:2] == ("warning", "1 deliveries")
+        assert "doppel jobs retry" in found["given up"][2]
+    queue.dispose()
