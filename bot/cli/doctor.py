@@ -17,7 +17,7 @@ _COLOURS = {Health.WELL: "green", Health.WARNING: "yellow", Health.BROKEN: "red"
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def doctor(as_json: bool) -> None:
-    """Check settings, key, secret, database, model, permissions and whether GitHub can be reached; changes nothing.
+    """Check settings, databases, worker, model, permissions, and the ways to and from GitHub; changes nothing.
 
     Exit code 0: it will work. 1: something is broken; each such line says how to mend it.
     """
