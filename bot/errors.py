@@ -73,3 +73,10 @@ class RateLimited(Retryable):
 
 class Unavailable(Retryable):
     """GitHub did not answer, or answered with a server error, also after the client's own retries."""
+
+
+class KeyRefused(Retryable):
+    """GitHub does not take the App's own signature: the key is wrong here, or deleted there, or a clock is off.
+
+    No access has ended, and whoever runs the host mends it; what was accepted meanwhile must not be dropped.
+    """

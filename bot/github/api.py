@@ -10,7 +10,7 @@ import githubkit
 from githubkit.exception import GitHubException, GraphQLFailed
 from githubkit.graphql import GraphQLError
 
-from bot.errors import GitHubError, Unavailable
+from bot.errors import GitHubError, KeyRefused, Unavailable
 from bot.github.failures import translate
 
 T = TypeVar("T")
@@ -36,7 +36,8 @@ class Api:
             return request()
         except GitHubException as problem:
             error = translate(operation, problem)
-        if not (isinstance(error, GitHubError) and error.status == 401 and self._forget_tokens):
+        stale = isinstance(error, KeyRefused) or (isinstance(error, GitHubError) and error.status == 401)
+        if not (stale and self._forget_tokens):
             raise error
         self._forget_tokens()
         try:

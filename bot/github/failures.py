@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestError, RequestFailed, RequestTimeout
 
-from bot.errors import DoppelError, Forbidden, GitHubError, Invalid, NotFound, RateLimited, Unavailable
+from bot.errors import DoppelError, Forbidden, GitHubError, Invalid, KeyRefused, NotFound, RateLimited, Unavailable
 from bot.github.limits import message_of
 
 _LONGEST_DETAIL = 500
@@ -40,6 +40,8 @@ def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
         return Unavailable(f"{operation}: GitHub answered {status}")
     detail = message_of(response.content)[:_LONGEST_DETAIL] or response.reason_phrase
     if problem.request.url.path.endswith("/access_tokens"):
+        if status == 401:
+            return KeyRefused(f"{operation}: GitHub refuses the App's private key: {detail}")
         # Without a token nothing of an installation can be read: it is the access that is missing, not the thing.
         return Forbidden(operation, status, f"no access as this installation: {detail}")
     if status in (401, 403, 451):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import GitHubError
+from bot.errors import Forbidden, GitHubError, KeyRefused, Retryable
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Server, start_simulator
@@ -59,3 +59,25 @@ def test_a_private_key_is_changed_without_a_gap_and_sealed_tokens_with_it(
     assert works(new)
     with pytest.raises(GitHubError):
         works(old)
+
+
+def test_what_arrives_while_the_key_is_wrong_waits_for_the_right_one(server: Server, tmp_path: Path) -> None:
+    """GitHub refuses a key that is another App's, or was deleted too soon. That is no end of access, at which work is
+    dropped: the queue tries it again."""
+    settings = Settings(
+        home=tmp_path,
+        database_url=f"sqlite:///{tmp_path / 'doppel.db'}",
+        app_id=server.app_id,
+        private_key=server.private_key_pem,
+        github_api_url=server.url,
+    )
+    server.sim.generate_key(server.sim.app)
+    server.sim.delete_oldest_key(server.sim.app)
+    (installation,) = server.sim.installations
+    with closing(build_github(settings)) as github, pytest.raises(KeyRefused):
+        github.installation(installation).repository(REPO)
+    assert issubclass(KeyRefused, Retryable)
+    server.sim.suspend("acme")
+    right = dataclasses.replace(settings, private_key=server.sim.generate_key(server.sim.app))
+    with closing(build_github(right)) as github, pytest.raises(Forbidden):
+        github.installation(installation).repository(REPO)

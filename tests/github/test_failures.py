@@ -20,6 +20,7 @@ from bot.errors import (
     Forbidden,
     GitHubError,
     Invalid,
+    KeyRefused,
     NotFound,
     RateLimited,
     Retryable,
@@ -70,7 +71,13 @@ def test_a_body_that_says_nothing_leaves_the_reason_phrase_and_one_that_says_muc
     assert len(str(translate("x", answered(422, {"message": "y" * 10_000})))) < 600
 
 
-@pytest.mark.parametrize("status", [401, 403, 404, 422])
+def test_a_refused_key_is_no_end_of_access() -> None:
+    error = translate("read", answered(401, {"message": "Bad key"}, path="/app/installations/1/access_tokens"))
+    assert isinstance(error, KeyRefused)
+    assert isinstance(error, Retryable)
+
+
+@pytest.mark.parametrize("status", [403, 404, 422])
 def test_no_token_means_no_access(status: int) -> None:
     error = translate("read", answered(status, {"message": "Not Found"}, path="/app/installations/1/access_tokens"))
     assert isinstance(error, Forbidden)
