@@ -225,7 +225,11 @@ def _at_work(settings: Settings) -> Iterator[Finding]:
     left = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
     if not now.workers:
         mend = "`doppel serve` starts one, or `doppel worker` where web and worker are started apart."
-        yield Finding(Health.WARNING, "worker", f"none is running, and {left} deliveries are to be worked on", mend)
+        heard = "none is running"
+        if now.heartbeat is not None:
+            heard = f"none has been heard of for {now.heartbeat:.0f} s"
+            mend += " If one does run, the log says what keeps it from writing, such as a full disk."
+        yield Finding(Health.WARNING, "worker", f"{heard}, and {left} deliveries are to be worked on", mend)
     elif now.oldest[QUEUE] > LONGEST_WAIT:
         says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits, and {left} are to be worked on"
         yield Finding(Health.WARNING, "worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")

@@ -8,10 +8,12 @@ the text as it then is, and the others find it answered.
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -27,6 +29,9 @@ from bot.store.engine import write
 
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0
+
+# Bytes without which a delivery may not fit onto the disk.
+_ROOM = 1 << 20
 
 # At most one for each thread of gunicorn's.
 _CONNECTIONS = 8
@@ -72,6 +77,9 @@ class Inbox:
         """Raise QueueUnavailable if the queue could not take a delivery now: its tables are there and writable."""
         with self._ready(), self._engine.connect() as connection:
             if connection.dialect.name == "sqlite":
+                # The lock can be had on a full disk as well, and to write something would wear the disk at each look.
+                if self._free() < _ROOM:
+                    raise QueueUnavailable("the disk of the queue's database is full")
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 connection.rollback()
             elif connection.execute(sa.text("SELECT pg_is_in_recovery()")).scalar_one():
@@ -88,6 +96,10 @@ class Inbox:
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
+
+    def _free(self) -> int:
+        """How many bytes the disk with SQLite's file has left for us."""
+        return shutil.disk_usage(Path(self._engine.url.database or ".").absolute().parent).free
 
     @contextmanager
     def _ready(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from bot.embedding.wordllama import WordLlama
 from bot.events import IssueEvent, RepositorySummary
 from bot.index import models
 from bot.jobs import Inbox
-from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import beat, this_process
 from bot.model import Actor, RepoRef
 from bot.settings import load
@@ -229,6 +229,12 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         health, says, mend = examine()["worker"]
         assert (health, says.partition(":")[0]) == ("warning", "behind")
         assert "log" in mend
+        with write(queue) as connection:
+            connection.execute(sa.update(executors).values(beat_at=executors.c.beat_at - 100))
+        says, mend = examine()["worker"][1:]
+        assert says.startswith("none has been heard of for 10")
+        assert "a full disk" in mend
+        beat(queue, worker)
         with write(queue) as connection:
             connection.execute(sa.update(table).values(status="ERROR"))
         found = examine()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import socket
 import sqlite3
 import time
@@ -56,6 +57,21 @@ def test_many_threads_put_each_delivery_once(database_url: str, tmp_path: Path) 
     with ThreadPoolExecutor(8) as pool:
         new = list(pool.map(lambda place: inbox.put(f"d{place % 20}", PUSH), range(60)))
     assert sum(new) == 20
+    inbox.close()
+
+
+def test_a_full_disk_is_told_before_a_delivery_is_refused_for_it(
+    new_database: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite gives its lock on a full disk as well, and `/readyz` must not say that deliveries can be taken."""
+    inbox = Inbox(settings_for(new_database("sqlite"), tmp_path))
+    inbox.check()
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
+    with pytest.raises(QueueUnavailable, match="full"):
+        inbox.check()
+    monkeypatch.undo()
+    inbox.check()
     inbox.close()
 
 
