@@ -112,6 +112,8 @@ def test_c2_a_recheck_edits_the_comment_and_answers_with_it_alone(doppel: Doppel
     doppel.open(*AGAIN)
     (before,) = doppel.sim.comments(doppel.repo, 2)
     doppel.sim.close_issue(doppel.repo, 1, "triage-person", "completed")
+    # The two are of different issues, and worked on side by side.
+    doppel.settle()
     doppel.write(2, "/duplicates fresh")
     assert "Closed as completed: **possible regression**" in doppel.advice(2)
     assert [comment.id for comment in doppel.sim.comments(doppel.repo, 2) if comment.author.type == "Bot"] == [
