@@ -31,16 +31,21 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def test_a_private_key_is_changed_without_a_gap_and_sealed_tokens_with_it(
-    server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    old = Settings(
-        home=tmp_path,
-        database_url=f"sqlite:///{tmp_path / 'doppel.db'}",
+def settings_of(server: Server, home: Path) -> Settings:
+    """A process with the key that the App has now."""
+    return Settings(
+        home=home,
+        database_url=f"sqlite:///{home / 'doppel.db'}",
         app_id=server.app_id,
         private_key=server.private_key_pem,
         github_api_url=server.url,
     )
+
+
+def test_a_private_key_is_changed_without_a_gap_and_sealed_tokens_with_it(
+    server: Server, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old = settings_of(server, tmp_path)
 
     def works(settings: Settings) -> bool:
         """A process that starts now, with what the ones before have stored."""
@@ -64,13 +69,7 @@ def test_a_private_key_is_changed_without_a_gap_and_sealed_tokens_with_it(
 def test_what_arrives_while_the_key_is_wrong_waits_for_the_right_one(server: Server, tmp_path: Path) -> None:
     """GitHub refuses a key that is another App's, or was deleted too soon. That is no end of access, at which work is
     dropped: the queue tries it again."""
-    settings = Settings(
-        home=tmp_path,
-        database_url=f"sqlite:///{tmp_path / 'doppel.db'}",
-        app_id=server.app_id,
-        private_key=server.private_key_pem,
-        github_api_url=server.url,
-    )
+    settings = settings_of(server, tmp_path)
     server.sim.generate_key(server.sim.app)
     server.sim.delete_oldest_key(server.sim.app)
     (installation,) = server.sim.installations
