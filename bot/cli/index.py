@@ -15,12 +15,12 @@ from bot import settings as host
 from bot.cli.stored import stored_repository
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
     from bot.indexing.status import Status
 
 _EVERY = 0.5
-_BAR = 24
+_BAR = 20
 _AT_WORK = ("waiting", "reading", "embedding")
 _COLOURS = {"ready": "green", "stopped": "red"}
 
@@ -60,26 +60,29 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
         elif not found:
             click.echo("The store holds no repository: install the App on one, and it is indexed.")
         elif not watch:
-            Console().print(_table(found))
+            Console().print(_shown(found))
         else:
-            with Live(_table(found), auto_refresh=False) as live:
+            with Live(_shown(found), auto_refresh=False) as live:
                 while any(one.state in _AT_WORK for one in found):
                     time.sleep(_EVERY)
                     found = look()
-                    live.update(_table(found), refresh=True)
+                    live.update(_shown(found), refresh=True)
 
 
-def _table(found: Sequence[Status]) -> Table:
+def _shown(found: Sequence[Status]) -> Group:
     from rich import box
+    from rich.console import Group
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("repository", "state", box=box.SIMPLE)
-    table.add_column("issues", justify="right")
-    table.add_column("vectors", justify="right")
-    table.add_column("", width=_BAR)
-    table.add_column("problem", overflow="fold")
+    table = Table(box=box.SIMPLE)
+    table.add_column("repository", overflow="fold", min_width=12)
+    # Figures stay whole: a terminal of 80 columns would break "12,345 of 17,492" into two lines otherwise.
+    table.add_column("state", no_wrap=True)
+    table.add_column("issues", justify="right", no_wrap=True)
+    table.add_column("vectors", justify="right", no_wrap=True)
+    table.add_column("", max_width=_BAR)
     for one in found:
         total, done = (one.expected, one.issues) if one.state != "embedding" else (one.issues, one.vectors or 0)
         at_work = one.state in _AT_WORK and total
@@ -89,7 +92,6 @@ def _table(found: Sequence[Status]) -> Table:
             f"{one.issues:,}" + (f" of {one.expected:,}" if one.expected is not None else ""),
             "none" if one.vectors is None else f"{one.vectors:,}",
             ProgressBar(total or 0, min(done, total or 0), _BAR) if at_work else "",
-            # What GitHub or an endpoint said is no markup.
-            Text(one.problem),
         )
-    return table
+    # What GitHub or an endpoint said is no markup.
+    return Group(table, *(Text(f"{one.repository}: {one.problem}") for one in found if one.problem))

@@ -48,8 +48,15 @@ def test_each_repository_has_a_row(store: Store) -> None:
         "acme/app ready 7 none",
         "acme/half reading 3 of 1,000 none",
         "acme/new waiting 0 none",
-        "acme/off stopped 0 none its settings say [bold]mode: off",
+        "acme/off stopped 0 none",
+        "acme/off: its settings say [bold]mode: off",
     ]
+
+
+def test_figures_stay_whole_on_a_narrow_terminal(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    add(store, 1, "a-name-of-some-length", Progress(expected=123_456, seen=2), 2)
+    assert "2 of 123,456" in CliRunner().invoke(index).output
 
 
 def test_one_repository_as_json(store: Store) -> None:
