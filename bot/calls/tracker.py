@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypedDict, TypeVar
@@ -136,8 +136,11 @@ class ToolCallTracker:
             return None
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any) -> None:
-        """Keep an answer. In a full session the oldest call makes room; a session leaves when all in it is too old."""
-        if not self.enable_duplicate_detection or self.max_history_per_session == 0:
+        """Keep an answer. In a full session the oldest call makes room; a session leaves when all in it is too old.
+
+        What can be read only once is not kept: the first reader leaves nothing of it for the next.
+        """
+        if not self.enable_duplicate_detection or self.max_history_per_session == 0 or _is_read_once(result):
             return
         size = size_of(arguments) + size_of(result)
         with self._lock:
@@ -228,6 +231,11 @@ def _succeeded(result: object) -> bool:
     if not isinstance(result, Mapping):
         return not any(getattr(result, name, False) is True for name in ("is_error", "isError"))
     return result.get("success") is not False and not any(result.get(name) for name in ("error", "is_error", "isError"))
+
+
+def _is_read_once(result: object) -> bool:
+    """Whether it is a generator, an open file or a coroutine, say."""
+    return isinstance(result, Iterator | AsyncIterator) or inspect.isawaitable(result)
 
 
 def _alike(rule: Rule, record: _Record, arguments: Arguments) -> bool:

@@ -332,3 +332,20 @@ def test_what_lies_deep_in_an_answer_is_weighed_and_what_never_ends_is_not() -> 
 class Text:
     body: str
     more: tuple[str, ...]
+
+
+def test_t2_what_can_be_read_only_once_is_not_remembered() -> None:
+    # The next caller would be given what the first one has read to its end.
+    wrapped = ToolCallTracker().wrap("readFile", lambda filePath: (line for line in ("one", "two")))
+    for _ in range(2):
+        assert list(wrapped("s", filePath="a.txt")) == ["one", "two"]
+
+
+def test_t2_a_coroutine_is_not_remembered() -> None:
+    # A decorated coroutine function is none to `inspect`, and what it gives can be awaited once.
+    async def read() -> str:
+        return "text"
+
+    wrapped = ToolCallTracker().wrap("readFile", lambda filePath: read())
+    for _ in range(2):
+        assert asyncio.run(wrapped("s", filePath="a.txt")) == "text"
