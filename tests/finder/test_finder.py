@@ -73,6 +73,7 @@ def find(client: RepoClient) -> Find:
         ("threshold", {"threshold": True}),
         ("max_candidates", {"max_candidates": 0}),
         ("max_candidates", {"max_candidates": 2.5}),
+        ("state", {"state": "opened"}),
         ("relevance", {"relevance": "magic"}),
         ("min_confidence", {"min_confidence": 2}),
         ("min_confidence", {"min_confidence": "0.5"}),
