@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.router import Level, Route
-from handlers import access, closing, commands, evaluating, indexing, issues, scanning, settings_file, verdicts
+from handlers import (
+    access,
+    closing,
+    commands,
+    evaluating,
+    indexing,
+    issues,
+    overtaken,
+    scanning,
+    settings_file,
+    verdicts,
+)
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.
 _METADATA: Mapping[str, Level] = {"metadata": "read"}
@@ -24,6 +35,7 @@ ROUTES: tuple[Route, ...] = (
     Route("issues", ("deleted", "transferred"), issues.gone, _READING_ISSUES),
     Route("issues", (verdicts.JUDGED,), verdicts.judged, _ANSWERING),
     Route("issues", (closing.DUE,), closing.due, _ANSWERING),
+    Route("issues", (overtaken.OVERTAKEN,), overtaken.overtaken, _ANSWERING),
     Route("issue_comment", ("created", "edited"), commands.obey, _ANSWERING),
     Route("issue_comment", ("deleted",), commands.comment_deleted, _READING_ISSUES),
     Route("installation", ("created", "unsuspend", "new_permissions_accepted"), access.granted),

@@ -26,15 +26,18 @@ from handlers.visit import Visit
 logger = logging.getLogger(__name__)
 
 
-def advise(visit: Visit, issue: Issue, cause: str) -> None:
+def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> None:
     """Look for earlier reports of an issue that appeared or changed by itself, and speak if there are any.
 
     `cause` is the action of `issues` that made us look. Where there are none, nothing is said on a new issue; a comment
-    that stands there already says so.
+    that stands there already says so. A text that was answered before is looked at only `anew`.
     """
     kept = visit.services.store.comments.get(visit.repository.id, visit.number)
-    if kept is not None and (kept.state is CommentState.DELETED or kept.text_hash == text_hash(issue)):
-        # A maintainer's wish; or a repeated delivery, or the later of several edits that waited together.
+    if kept is not None and kept.state is CommentState.DELETED:
+        # A maintainer's wish.
+        return
+    if kept is not None and kept.text_hash == text_hash(issue) and not anew:
+        # A repeated delivery, or the later of several edits that waited together.
         return
     # What the issue names already is no news; but where a comment shows it, it must not say that nothing is left.
     report = find(visit, issue, show_named=kept is not None and kept.state is CommentState.POSTED)

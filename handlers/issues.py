@@ -13,6 +13,7 @@ from handlers import feedback
 from handlers.advice import advise
 from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
+from handlers.overtaken import tell_later
 from handlers.visit import Visit, visiting, why_silent
 
 logger = logging.getLogger(__name__)
@@ -68,6 +69,8 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     # In the index before its own answer, which can wait for GitHub: what is reported again in the same second is judged
     # by the index's model then, as it is ever after, and not by what GitHub's search shows of it.
     _keep(visit, issue)
+    if event.action == "opened" and not issue.is_pull_request:
+        tell_later(visit, issue, event.installation)
     muted = visit.services.store.muted.is_muted(visit.repository.id, event.number)
     if event.action == "reopened":
         feedback.reopened(visit)

@@ -81,6 +81,21 @@ def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) 
     assert "8 % 👍 Yes 👎 No no vectors (9)" in said
 
 
+@pytest.mark.parametrize(
+    ("cause", "told"),
+    [
+        ("edited", "The issue was edited."),
+        ("command", "Asked by a command."),
+        ("verdict", "Somebody decided about a pair."),
+        ("overtaken", "An earlier issue came in after it."),
+    ],
+)
+def test_an_issues_page_says_why_it_was_looked_at(host: Host, signed_in: SignedIn, cause: str, told: str) -> None:
+    decision = Decision(3, time.time(), cause, "comment", Outcome.SILENT, 0.2, "nothing was found", ())
+    Decisions(host.store.engine).add(host.public, decision)
+    assert told in words(signed_in("tara").get("/dashboard/acme/app/issues/3").text)
+
+
 def test_a_hostile_title_stays_text(signed_in: SignedIn) -> None:
     for path in ("", "/issues/3", "/issues/2"):
         page = signed_in("tara").get(f"/dashboard/acme/app{path}").text

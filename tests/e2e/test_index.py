@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.decisions import Decisions
 from bot.demo.processes import running, wait_for
 from bot.index import Index, TextAnalyser
 from bot.index.backfill import Backfills, Progress
@@ -98,3 +99,25 @@ def test_what_is_reported_twice_in_a_second_is_in_the_index_for_the_second_one(d
     doppel.said(2)
     (comment,) = doppel.said(3)
     assert "- `#2` – found by: the full-text index, the index of meanings" in comment
+
+
+def test_c2_who_was_looked_at_before_an_earlier_report_came_in_is_told_of_it_later(doppel: Doppel) -> None:
+    doppel.configure("sources: {github-hybrid: off}")
+    said = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
+    # The bot hears little of the first one for a while, and the second one overtakes it.
+    slow = doppel.sim.faults.add("GET /repos/*/issues/1", "timeout", seconds=5)
+    doppel.sim.open_issue(doppel.repo, "ann", "Crash while exporting to PDF", said)
+    end = time.monotonic() + 20
+    while not slow.hits:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    doppel.sim.open_issue(doppel.repo, "ben", "Export to PDF broken since today", said)
+    doppel.sim.open_issue(doppel.repo, "cleo", "The logo is too small on the page of invoices", "It cannot be read.")
+    doppel.settle()
+    assert doppel.said(1) == doppel.said(3) == []
+    (comment,) = doppel.said(2)
+    assert "- `#1` – found by: the full-text index, the index of meanings" in comment
+    causes = [one.cause for one in Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 2)]
+    assert causes == ["opened", "overtaken"]
+    # The other one was asked about in the index alone.
+    assert len(Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 3)) == 1

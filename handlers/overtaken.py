@@ -1,0 +1,60 @@
+"""An issue that comes in after later ones were looked at: those that repeat it are looked at again.
+
+Deliveries arrive in any order and are worked on side by side, so that of two reports opened within a second the later
+one can be looked at before the earlier one is in the index. Each is put there before it is looked at. So either the
+later one's look sees the earlier issue, or whoever puts that in sees the later issue there: nothing falls between.
+"""
+
+from __future__ import annotations
+
+from bot.events import IssueEvent
+from bot.model import Actor, Issue
+from bot.services import Services
+from handlers.advice import advise
+from handlers.visit import Visit, visiting, why_silent
+
+OVERTAKEN = "overtaken"
+"""An action of `issues` that GitHub does not have and no delivery can bring: the bot queues it for itself."""
+
+# Later issues that are asked about, some milliseconds each. There are more only where a delivery came very late.
+_MOST = 20
+
+
+def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
+    """Queue a look at each later issue that repeats this one, and was perhaps looked at before this one was here.
+
+    What needs no network is asked about first, because where many issues wait nearly all overtake one another.
+    """
+    services, repo_id = visit.services, visit.repository.id
+    if not services.indexing.ready(repo_id):
+        # GitHub's own search answers until then.
+        return
+    for number in services.index.numbers(repo_id, issue.number, _MOST):
+        kept = services.store.comments.get(repo_id, number)
+        if (kept is None or issue.number not in kept.shown) and _repeats(visit, number, issue.number):
+            event = IssueEvent(OVERTAKEN, installation, visit.repository, number, Actor(""), Actor(""))
+            # The same two again, after a crash or a redelivery, are the same work.
+            services.inbox.put(f"{OVERTAKEN}-{repo_id}-{number}-{issue.number}", event)
+
+
+def overtaken(event: IssueEvent, services: Services) -> None:
+    """An earlier issue came into the index, perhaps after this one was looked at."""
+    with visiting(event, services) as visit:
+        if visit is None:
+            return
+        issue = visit.github.issue(visit.repo, visit.number)
+        muted = services.store.muted.is_muted(visit.repository.id, visit.number)
+        if not why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
+            advise(visit, issue, event.action, anew=True)
+
+
+def _repeats(visit: Visit, number: int, earlier: int) -> bool:
+    """Whether the index would name the earlier issue on the one of that number."""
+    services, repo_id = visit.services, visit.repository.id
+    with services.index.view(repo_id) as view:
+        row, text = view.issues([number]).get(number), view.texts([number]).get(number)
+    if row is None or text is None:
+        return False
+    target = row._replace(body=text[1]).issue(visit.repo, "")
+    with services.matcher.looking(repo_id, target, below=number, stored=True) as look:
+        return any(match.confidence >= visit.bar.value for match in look.judge((earlier,)))
