@@ -20,7 +20,7 @@ from bot.jobs.job import QueueUnavailable
 from bot.jobs.standing import standing
 from bot.settings import Settings, WrongSettings
 from bot.store import pgvector
-from bot.store.engine import make_engine, write
+from bot.store.engine import is_full, make_engine, write
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
@@ -41,6 +41,10 @@ class Health(StrEnum):
     WELL = "ok"
     WARNING = "warning"
     BROKEN = "broken"
+
+
+class _DiskFullError(OSError):
+    """A database can be read, and even locked, but takes nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,9 @@ def _databases(settings: Settings) -> Iterator[Finding]:
                 subject,
                 f"{shown} {_look_into(url, settings.sqlite_synchronous, index=subject == 'database')}",
             )
+        except _DiskFullError:
+            mend = "Make room; Doppel need not be started anew. What waits is worked on then."
+            yield Finding(Health.BROKEN, subject, f"{shown} cannot be written: its disk is full", mend)
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
             yield Finding(Health.BROKEN, subject, f"{shown} cannot be used ({type(problem).__name__})", mend)
@@ -204,6 +211,8 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
             read_only = connection.dialect.name != "sqlite" and connection.scalar(sa.text("SELECT pg_is_in_recovery()"))
             if read_only:
                 raise PermissionError("the database is read-only")
+            if is_full(engine):
+                raise _DiskFullError
             extended = index and pgvector.is_prepared(connection)
     finally:
         engine.dispose()

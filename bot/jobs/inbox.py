@@ -8,12 +8,10 @@ the text as it then is, and the others find it answered.
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -25,13 +23,10 @@ from bot.jobs.job import Message, QueueUnavailable
 from bot.jobs.lanes import lane_of
 from bot.jobs.shared_commit import SharedCommit
 from bot.settings import Settings
-from bot.store.engine import write
+from bot.store.engine import is_full, write
 
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0
-
-# Bytes without which a delivery may not fit onto the disk.
-_ROOM = 1 << 20
 
 # At most one for each thread of gunicorn's.
 _CONNECTIONS = 8
@@ -78,7 +73,7 @@ class Inbox:
         with self._ready(), self._engine.connect() as connection:
             if connection.dialect.name == "sqlite":
                 # The lock can be had on a full disk as well, and to write something would wear the disk at each look.
-                if self._free() < _ROOM:
+                if is_full(self._engine):
                     raise QueueUnavailable("the disk of the queue's database is full")
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 connection.rollback()
@@ -96,10 +91,6 @@ class Inbox:
     def close(self) -> None:
         """Close the connections."""
         self._engine.dispose()
-
-    def _free(self) -> int:
-        """How many bytes the disk with SQLite's file has left for us."""
-        return shutil.disk_usage(Path(self._engine.url.database or ".").absolute().parent).free
 
     @contextmanager
     def _ready(self) -> Iterator[None]:

@@ -7,6 +7,7 @@ then never be outdated by the time of the write, and the wait for the lock happe
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import threading
 import time
@@ -33,6 +34,9 @@ _TURN = "doppel_turn_to_write"
 # DBOS's queries have another text for each length of a list: with the driver's 128 for each of thirty connections a
 # worker grew by 2 kB a job for many thousands of jobs. The processor time for a job is the same with 16.
 _PREPARED = 16
+
+# Bytes without which a delivery, or what is kept of one, may not fit onto the disk.
+_ROOM = 1 << 20
 
 # How a statement that writes begins.
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
@@ -86,6 +90,16 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         if connection.dialect.name == "sqlite":
             _take_write_lock(connection)
         yield connection
+
+
+def is_full(engine: sa.Engine) -> bool:
+    """Whether the disk with SQLite's file has no room left for us, of which its write lock tells nothing.
+
+    To write something would tell, but wear the disk at each look. Of a server's disk nothing is known here.
+    """
+    if engine.dialect.name != "sqlite":
+        return False
+    return shutil.disk_usage(Path(engine.url.database or ".").absolute().parent).free < _ROOM
 
 
 def _take_write_lock(connection: sa.Connection) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -125,6 +126,21 @@ def test_databases_are_looked_into(examine: Callable[..., Found], tmp_path: Path
     away = examine(DATABASE_URL="postgresql://ann:hush@127.0.0.1:9/doppel")
     assert away["database"][0] == away["queue"][0] == "broken"
     assert "hush" not in str(away)
+
+
+def test_a_full_disk_is_told_of_a_database_that_can_be_locked(
+    examine: Callable[..., Found], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'there.db'}"
+    engine = make_engine(url)
+    with write(engine) as connection:
+        connection.exec_driver_sql("CREATE TABLE one (a)")
+    engine.dispose()
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
+    health, says, mend = examine(DATABASE_URL=url)["database"]
+    assert health == "broken" and says.endswith("cannot be written: its disk is full")
+    assert mend.startswith("Make room;")
 
 
 @pytest.mark.postgres
