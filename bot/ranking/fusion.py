@@ -5,6 +5,7 @@ Ranks are compared, never scores, because the scores of unlike searches have no 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
@@ -43,9 +44,13 @@ def cross_corpus_rrf(
         raise ValueError(f"k: {k} is not above 0")
     if top_k is not None and top_k < 0:
         raise ValueError(f"top_k: {top_k} is below 0")
+    if not math.isfinite(recency_boost_factor):
+        raise ValueError(f"recency_boost_factor: {recency_boost_factor} is nothing to multiply by")
     merged: dict[str, UnifiedRetrievalChunk] = {}
     scores: dict[str, float] = {}
     for ranked in source_lists:
+        if not math.isfinite(ranked.weight):
+            raise ValueError(f"weight: {ranked.weight} is nothing to multiply by, in the list of {ranked.source}")
         seen: set[str] = set()
         for rank, item in enumerate(ranked.items):
             if item.id not in merged:

@@ -118,10 +118,18 @@ def test_r4_stable_order_top_k_and_empty_lists() -> None:
     assert cross_corpus_rrf([], now=NOW) == []
 
 
-@pytest.mark.parametrize("options", [{"k": 0}, {"k": -1}, {"k": math.nan}, {"top_k": -1}])
+@pytest.mark.parametrize(
+    "options", [{"k": 0}, {"k": -1}, {"k": math.nan}, {"top_k": -1}, {"recency_boost_factor": math.nan}]
+)
 def test_r4_senseless_arguments_are_refused(options: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         cross_corpus_rrf([], **options)  # type: ignore[arg-type]
+
+
+def test_r2_a_weight_that_is_no_number_is_refused_by_the_name_of_its_list() -> None:
+    heavy = RankedSourceList(SourceType.WIKI, [], weight=math.nan)
+    with pytest.raises(ValueError, match=r"weight: nan .* in the list of wiki"):
+        cross_corpus_rrf([heavy], now=NOW)
 
 
 def test_r4_h2_labels_survive_the_merge_and_every_source_is_kept() -> None:
