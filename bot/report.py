@@ -131,6 +131,11 @@ class Report:
     best_confidence: float | None = None
     considered: tuple[Considered, ...] = ()
 
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The sources that failed, each once, in the order in which they were told."""
+        return tuple(dict.fromkeys(problem.partition(":")[0] for problem in self.problems))
+
     def of_sources(self, names: Collection[str]) -> Report:
         """The report with only what one of these sources found (H4)."""
         return replace(

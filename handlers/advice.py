@@ -129,8 +129,10 @@ def text_hash(issue: Issue) -> str:
 def _log_silence(visit: Visit, report: Report) -> None:
     """For hosts who wonder why the bot said nothing: how near the nearest came. No word of the issue is logged."""
     best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
-    bar = visit.bar.value
-    logger.info("%s#%d: silent (%s); %s, the bar %.2f", visit.repo, visit.number, report.outcome.value, best, bar)
+    bar, outcome = visit.bar.value, report.outcome.value
+    if report.failed:
+        outcome += f": {', '.join(report.failed)}"
+    logger.info("%s#%d: silent (%s); %s, the bar %.2f", visit.repo, visit.number, outcome, best, bar)
 
 
 def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:

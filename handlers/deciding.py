@@ -38,7 +38,8 @@ def why_nothing(report: Report, bar: float) -> str:
     """Why a report without candidates is one: an outage is never said to be "no duplicates" (F9)."""
     if report.outcome is Found.DEGRADED:
         below = report.considered and any(run.source == FULL_TEXT for run in report.queries)
-        return "the best was below the bar, and not every search answered" if below else "not every search answered"
+        missing = f"not every search answered ({', '.join(report.failed)})"
+        return f"the best was below the bar, and {missing}" if below else missing
     if report.outcome is Found.INCONCLUSIVE:
         return "there was nothing to search for properly"
     if report.considered and report.considered[0].confidence < bar:

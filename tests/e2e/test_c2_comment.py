@@ -96,6 +96,15 @@ def test_c2_silence_is_logged_with_how_near_the_nearest_came(doppel: Doppel, cap
     assert doppel.said(1) == doppel.said(2) == []
 
 
+def test_f9_silence_is_logged_with_the_sources_that_failed(doppel: Doppel, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "handlers.advice")
+    doppel.open(*FIRST, author="ann")
+    doppel.sim.faults.add("GET /search/issues", 503, times=None)
+    doppel.open("Login page: dark mode", "Please add it.")
+    lines = [record.getMessage() for record in caplog.records if record.name == "handlers.advice"]
+    assert lines[1].startswith(f"{doppel.repo}#2: silent (degraded: github-hybrid); the best is ")
+
+
 def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)

@@ -76,7 +76,7 @@ def test_c7_silence_while_githubs_search_is_away_says_what_the_index_found_too(d
     doppel.open(*FIRST, author="ann")
     doppel.sim.faults.add("GET /search/issues", 503, times=None)
     doppel.open("Paper size when exporting", "Please add A5.")
-    assert told(doppel, 2)[0][3] == "the best was below the bar, and not every search answered"
+    assert told(doppel, 2)[0][3] == "the best was below the bar, and not every search answered (github-hybrid)"
 
 
 def test_c7_shadow_keeps_what_it_would_have_posted(doppel: Doppel) -> None:
