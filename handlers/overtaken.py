@@ -23,13 +23,15 @@ _MOST = 20
 def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
     """Queue a look at each later issue that repeats this one, and was perhaps looked at before this one was here.
 
-    What needs no network is asked about first, because where many issues wait nearly all overtake one another.
+    Where many issues wait nearly all overtake one another. So only those that lie near this one are asked about, and by
+    the index alone before anything is queued.
     """
     services, repo_id = visit.services, visit.repository.id
     if not services.indexing.ready(repo_id):
         # GitHub's own search answers until then.
         return
-    for number in services.index.numbers(repo_id, issue.number, _MOST):
+    later = services.index.numbers(repo_id, issue.number, _MOST)
+    for number in _near(visit, issue).intersection(later) if later else ():
         kept = services.store.comments.get(repo_id, number)
         if (kept is None or issue.number not in kept.shown) and _repeats(visit, number, issue.number):
             event = IssueEvent(OVERTAKEN, installation, visit.repository, number, Actor(""), Actor(""))
@@ -46,6 +48,12 @@ def overtaken(event: IssueEvent, services: Services) -> None:
         muted = services.store.muted.is_muted(visit.repository.id, visit.number)
         if not why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
             advise(visit, issue, event.action, anew=True)
+
+
+def _near(visit: Visit, issue: Issue) -> set[int]:
+    """The numbers of what the index finds for an issue, earlier or later."""
+    with visit.services.matcher.looking(visit.repository.id, issue, stored=True) as look:
+        return {number for found in look.found.values() for number in found}
 
 
 def _repeats(visit: Visit, number: int, earlier: int) -> bool:
