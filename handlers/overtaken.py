@@ -18,13 +18,15 @@ OVERTAKEN = "overtaken"
 
 # Later issues that are asked about, some milliseconds each. There are more only where a delivery came very late.
 _MOST = 20
+# Of the bar. What the later one would say of this one differs from what this one says of it: its pool is another.
+_AT_ALL = 0.1
 
 
 def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
     """Queue a look at each later issue that repeats this one, and was perhaps looked at before this one was here.
 
-    Where many issues wait nearly all overtake one another. So only those that lie near this one are asked about, and by
-    the index alone before anything is queued.
+    Where many issues wait nearly all overtake one another. So this one is asked about once, only those that it
+    resembles are asked about it, and all of that by the index alone before anything is queued.
     """
     services, repo_id = visit.services, visit.repository.id
     if not services.indexing.ready(repo_id):
@@ -51,9 +53,10 @@ def overtaken(event: IssueEvent, services: Services) -> None:
 
 
 def _near(visit: Visit, issue: Issue) -> set[int]:
-    """The numbers of what the index finds for an issue, earlier or later."""
+    """The numbers of the issues, earlier or later, that this one resembles at all."""
+    least = visit.bar.value * _AT_ALL
     with visit.services.matcher.looking(visit.repository.id, issue, stored=True) as look:
-        return {number for found in look.found.values() for number in found}
+        return {match.number for match in look.judge() if match.confidence >= least}
 
 
 def _repeats(visit: Visit, number: int, earlier: int) -> bool:
