@@ -80,8 +80,8 @@ class ToolCallTracker:
         if isinstance(most, bool) or not isinstance(most, int) or most < 0:
             raise InvalidArgument("max_history_per_session", f"must be a whole number from 0 on, not {most!r}")
         # Written so that NaN, which is neither, is refused too.
-        if not max_age_ms >= 0:
-            raise InvalidArgument("max_age_ms", "must not be negative")
+        if isinstance(max_age_ms, bool) or not isinstance(max_age_ms, (int, float)) or not max_age_ms >= 0:
+            raise InvalidArgument("max_age_ms", f"must be a number from 0 on, not {max_age_ms!r}")
         self.max_history_per_session = max_history_per_session
         self.max_age_ms = max_age_ms
         self.enable_duplicate_detection = enable_duplicate_detection

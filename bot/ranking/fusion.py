@@ -65,6 +65,7 @@ def cross_corpus_rrf(
         # In seconds, since a window of ever so many days, or without end, reaches before the first date there is.
         recent = (
             item.created_at is not None
+            and item.created_at != ""
             and (moment - read_moment(item.created_at)).total_seconds() <= recency_boost_days * 86_400
         )
         item.rrf_score = scores[item.id] * (1 + recency_boost_factor if recent else 1)

@@ -84,9 +84,7 @@ def _page(path: list[str]) -> Thing | None:
         return thread
     if where in ("blob", "raw", "blame") and len(rest) > 1:
         return _file(repo, rest)
-    return (
-        Thing(repo, "folder", "/".join(rest)) if where == "tree" and rest else Thing(repo, "page", "/".join(path[2:]))
-    )
+    return Thing(repo, "folder", _at(rest)) if where == "tree" and rest else Thing(repo, "page", "/".join(path[2:]))
 
 
 def _api(path: list[str], ref: str) -> Thing | None:
@@ -113,9 +111,14 @@ def _thread(repo: str, rest: list[str]) -> Thing | None:
 
 
 def _file(repo: str, rest: list[str]) -> Thing:
-    """A branch can be written out as `refs/heads/main`; its name may have slashes, so it stays joined to the path."""
-    branch = rest[2:] if rest[:2] == ["refs", "heads"] else rest
-    return Thing(repo, "file", "/".join(branch))
+    return Thing(repo, "file", _at(rest))
+
+
+def _at(rest: list[str]) -> str:
+    """Branch and path. `main` can be written out as `refs/heads/main`; a branch's name may have slashes, so it stays
+    joined to the path.
+    """
+    return "/".join(rest).removeprefix("refs/heads/")
 
 
 def _split(url: str) -> SplitResult | None:

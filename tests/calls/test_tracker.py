@@ -287,7 +287,13 @@ def test_t4_the_tracker_of_the_process() -> None:
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"max_history_per_session": -1}, {"max_history_per_session": True}, {"max_age_ms": -1}, {"max_age_ms": math.nan}],
+    [
+        {"max_history_per_session": -1},
+        {"max_history_per_session": True},
+        {"max_age_ms": -1},
+        {"max_age_ms": math.nan},
+        {"max_age_ms": "5"},
+    ],
 )
 def test_t1_wrong_bounds_are_named(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(wrong))):

@@ -89,6 +89,8 @@ def test_r3_times_may_be_text_as_json_has_them_and_stay_as_they_are(day: str) ->
 
 def test_r3_what_is_no_time_is_named() -> None:
     item = chunk("a")
+    item.created_at = ""
+    assert cross_corpus_rrf([RankedSourceList(SourceType.CODE, [item])])[0].rrf_score == 1 / 60
     item.created_at = "last week"
     with pytest.raises(ValueError, match="'last week' is no time"):
         cross_corpus_rrf([RankedSourceList(SourceType.CODE, [item])])
