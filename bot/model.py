@@ -9,7 +9,12 @@ from typing import Literal
 
 from bot.errors import InvalidArgument
 
-_REPO = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
+OWNER = "[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
+"""A regular expression for logins. Those of managed users end in `_` and their enterprise's short code (GitHub's
+manual, "Enterprise Managed Users")."""
+
+PLACE = f"{OWNER}/[A-Za-z0-9._-]{{1,100}}"
+"""A regular expression for `owner/repo`."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -25,10 +30,19 @@ class RepoRef:
     @classmethod
     def parse(cls, text: str) -> RepoRef:
         """Read `OWNER/REPO`; anything else is an InvalidArgument."""
-        if not _REPO.fullmatch(text):
+        if not re.fullmatch(PLACE, text):
             raise InvalidArgument("repository", f"{text!r} is not of the form OWNER/REPO")
         owner, name = text.split("/")
         return cls(owner, name)
+
+    @classmethod
+    def of(cls, owner: str, repo: str) -> RepoRef:
+        """Read an owner and a name that were given apart; InvalidArgument names which of the two is wrong (F1)."""
+        if not (isinstance(owner, str) and re.fullmatch(OWNER, owner)):
+            raise InvalidArgument("owner", f"{owner!r} is not the name of an account, OWNER in OWNER/REPO")
+        if not (isinstance(repo, str) and re.fullmatch(PLACE, f"{owner}/{repo}")):
+            raise InvalidArgument("repo", f"{repo!r} is not the name of a repository, REPO in OWNER/REPO")
+        return cls(owner, repo)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from bot.commands.model import Options, Problem
-from bot.model import RepoRef
+from bot.model import PLACE, RepoRef
 
 NUMBER_MAX = 2**31 - 1
 """The largest number that GitHub's API takes for an issue."""
@@ -15,7 +15,7 @@ NUMBER_MAX = 2**31 - 1
 LIMIT_MAX = 10
 
 _NUMBER = re.compile(r"#?([0-9]{1,12})")
-_FULL = re.compile(r"([A-Za-z0-9-]{1,40}/[A-Za-z0-9._-]{1,100})#([0-9]{1,12})")
+_FULL = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
 _URL = re.compile(
     r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?)/([0-9]{1,12})"
     r"(?:[/?#]\S*)?"

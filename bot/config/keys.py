@@ -34,6 +34,7 @@ from bot.config.model import (
 )
 from bot.config.templates import Templates
 from bot.config.tree import Mapping, Node, Scalar, printable
+from bot.model import PLACE
 from bot.words import LANGUAGES, Words
 
 ISSUE_NUMBER_MAX = 2**31 - 1
@@ -204,7 +205,7 @@ KEYS = (
     Key(
         "siblings",
         Many(
-            Text(Words.a_repository, 140, "[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+"),
+            Text(Words.a_repository, 140, PLACE),
             Words.repositories,
             20,
         ),

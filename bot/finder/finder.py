@@ -95,11 +95,14 @@ class Finder:
         repo = repo or (self._default.name if self._default else None)
         if not owner or not repo:
             raise InvalidArgument("repo" if owner else "owner", "is missing, and no default repository is set")
-        place = RepoRef.parse(f"{owner}/{repo}")
+        place = RepoRef.of(owner, repo)
         if number is None:
             raise InvalidArgument("number", "is missing")
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise InvalidArgument("number", f"{number!r} is not the number of an issue")
+        if not isinstance(include_closed, bool):
+            # "no" would count as yes.
+            raise InvalidArgument("include_closed", f"{include_closed!r} is neither True nor False")
         wish = Wish(
             threshold=threshold,
             max_candidates=max_candidates,

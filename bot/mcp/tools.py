@@ -277,7 +277,7 @@ class Tools:
         repo = repo or (self._default.name if self._default else None)
         if not owner or not repo:
             raise InvalidArgument("repo" if owner else "owner", "is missing, and the server has no default repository")
-        return RepoRef.parse(f"{owner}/{repo}")
+        return RepoRef.of(owner, repo)
 
     def _client(self, place: RepoRef, session: str | None, fresh: bool) -> RepoClient:
         """What one session reads is remembered for it: a second, different question costs fewer requests."""

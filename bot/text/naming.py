@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from bot.model import RepoRef
+from bot.model import PLACE, RepoRef
 from bot.text.github_urls import thing_at
 from bot.text.terms import without_comments
 
@@ -22,7 +22,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
 # GitHub links what is emphasised, `_#12_`, and `gh-12` as well as `GH-12`.
 _REFERENCE = re.compile(
     r"(?:(?<![\w/#&.-])|(?<=(?<!\w)_)|(?<=(?<!\w)__))"
-    r"(?:(?P<repo>[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100})#|#|[Gg][Hh]-)"
+    rf"(?:(?P<repo>{PLACE})#|#|[Gg][Hh]-)"
     r"(?P<number>[1-9][0-9]{0,9})(?!_*[^\W_])"
 )
 

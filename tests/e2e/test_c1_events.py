@@ -24,6 +24,22 @@ def test_c1_opened(doppel: Doppel) -> None:
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
+def test_c1_the_repository_of_a_managed_user(doppel: Doppel) -> None:
+    """Their logins end in a low line and the short code of their enterprise."""
+    doppel.repo = f"{doppel.owner}_contoso/app"
+    doppel.repository = doppel.sim.add_repository(doppel.repo)
+    doppel.sim.install(doppel.repo)
+    doppel.open(*FIRST, author="ann_contoso")
+    doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+    doppel.open(*AGAIN, author="ann_contoso")
+    told = doppel.write(3, f"/duplicates not {doppel.repo}#1", "ann_contoso")
+    assert doppel.reactions(told) == ["eyes", "+1"]
+    assert not any(FIRST[0] in said for said in doppel.said(3))
+    doppel.open(AGAIN[0], f"{AGAIN[1]} Not {doppel.repo}#1, nor {doppel.repo}#2, nor {doppel.repo}#3.")
+    assert doppel.said(4) == []
+
+
 @pytest.mark.usefixtures("first")
 def test_c1_edited_text_is_looked_at_again(doppel: Doppel) -> None:
     doppel.open(*OTHER)

@@ -53,7 +53,9 @@ Find = Callable[..., Report]
 @pytest.fixture
 def find(client: RepoClient) -> Find:
     def find(number: int = 5, *, settings: FinderSettings = LEXICAL, **options: Any) -> Report:
-        return Finder(client, settings=settings).find_duplicates("acme", "app", number, **options)
+        return Finder(client, settings=settings).find_duplicates(
+            **{"owner": "acme", "repo": "app", "number": number, **options}
+        )
 
     return find
 
@@ -73,6 +75,10 @@ def find(client: RepoClient) -> Find:
         ("threshold", {"threshold": True}),
         ("max_candidates", {"max_candidates": 0}),
         ("max_candidates", {"max_candidates": 2.5}),
+        ("include_closed", {"include_closed": "no"}),
+        ("owner", {"owner": "ac me"}),
+        ("owner", {"owner": 5}),
+        ("repo", {"repo": "app x:y"}),
         ("state", {"state": "opened"}),
         ("relevance", {"relevance": "magic"}),
         ("min_confidence", {"min_confidence": 2}),

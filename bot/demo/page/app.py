@@ -25,7 +25,7 @@ PER_PAGE = 30
 SIGNS = dict(
     zip(("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"), "👍👎😄😕❤🎉🚀👀", strict=True)
 )
-LOGIN = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
+LOGIN = re.compile(r"[A-Za-z0-9](?:[-_]?[A-Za-z0-9]){0,38}")
 # Nothing is loaded from elsewhere and nothing in an issue can run.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'"

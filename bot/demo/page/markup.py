@@ -31,7 +31,7 @@ _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.
 # What GitHub turns into links: addresses, mentions and issue numbers that stand alone.
 _LINKABLE = re.compile(
     r"(?P<url>https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]])"
-    r"|(?<![\w`/@])@(?P<login>[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})(?:/[\w-]{1,100})?)"
+    r"|(?<![\w`/@])@(?P<login>[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:/[\w-]{1,100})?)"
     r"|(?<![\w`/&#])#(?P<number>[1-9][0-9]{0,9})\b"
 )
 
