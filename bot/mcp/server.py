@@ -20,6 +20,7 @@ from pydantic import BeforeValidator, Field
 
 from bot.errors import GitHubError, Retryable, UserError
 from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
+from bot.mcp.strict import StrictServer
 from bot.mcp.tools import Tools
 from bot.scanning.asking import LEAST
 from bot.scanning.groups import THRESHOLD
@@ -46,14 +47,15 @@ def _no_flag(value: object) -> object:
     return value
 
 
+# Behind the limits where it is used: before them it would hide them from the schema that clients are given.
 _Given = BeforeValidator(_no_flag)
 Owner = Annotated[str | None, Field(description="The repository's owner, such as `acme`. Default: the server's.")]
 Repo = Annotated[str | None, Field(description="The repository's name, or OWNER/REPO. Default: the server's.")]
-Number = Annotated[int, _Given, Field(description="An issue's number, as in #12.", ge=1)]
+Number = Annotated[int, Field(description="An issue's number, as in #12.", ge=1), _Given]
 Threshold = Annotated[
-    float, _Given, Field(description="Least similarity of titles, 0 to 1. Lower it to see unlikely ones.", ge=0, le=1)
+    float, Field(description="Least similarity of titles, 0 to 1. Lower it to see unlikely ones.", ge=0, le=1), _Given
 ]
-Most = Annotated[int, _Given, Field(description="The most candidates to return.", ge=1, le=100)]
+Most = Annotated[int, Field(description="The most candidates to return.", ge=1, le=100), _Given]
 Closed_ = Annotated[bool, Field(description="Look among closed issues too. Originals often are closed.")]
 Fresh = Annotated[bool, Field(description="Ask GitHub anew, although the same was asked within five minutes.")]
 Relevance = Annotated[
@@ -110,7 +112,7 @@ async def _note_request(ctx: ServerRequestContext[str, Any], call_next: CallNext
 
 def build_server(tools: Tools, *, allow_writes: bool = False, version: str = "") -> MCPServer[str]:
     """The server. Nothing in it writes to GitHub unless `allow_writes`."""
-    server: MCPServer[str] = MCPServer(
+    server = StrictServer(
         "doppel",
         title="Doppel",
         instructions=INSTRUCTIONS,
@@ -187,14 +189,21 @@ def _add_reading(server: MCPServer[str], tools: Tools) -> None:
 
     @server.tool(title="Compare two issues", annotations=_READS)
     def explain_pair(
-        context: Context[str, Any], number: Number, other: Number, owner: Owner = None, repo: Repo = None
+        context: Context[str, Any],
+        number: Number,
+        other: Number,
+        owner: Owner = None,
+        repo: Repo = None,
+        fresh: Fresh = False,
     ) -> Comparison:
         """Say how likely two issues of one repository report the same thing, and what speaks for it.
 
         Works for any two issues, whether find_duplicates shows the pair or not.
         """
         with told():
-            return tools.explain_pair(session_of(context), number=number, other=other, owner=owner, repo=repo)
+            return tools.explain_pair(
+                session_of(context), number=number, other=other, owner=owner, repo=repo, fresh=fresh
+            )
 
     @server.tool(title="Find groups of duplicates in a whole backlog", annotations=_READS)
     def scan_backlog(
@@ -207,8 +216,9 @@ def _add_reading(server: MCPServer[str], tools: Tools) -> None:
         threshold: Annotated[
             float,
             Field(description="Least confidence of every two issues of a group.", ge=LEAST, le=1),
+            _Given,
         ] = THRESHOLD,
-        limit: Annotated[int, Field(description="The most groups to return.", ge=1, le=100)] = 20,
+        limit: Annotated[int, Field(description="The most groups to return.", ge=1, le=100), _Given] = 20,
         fresh: Annotated[
             bool, Field(description="Look anew, although the same was asked within five minutes.")
         ] = False,
@@ -252,7 +262,9 @@ def _add_reading(server: MCPServer[str], tools: Tools) -> None:
             ),
         ],
         threshold: Annotated[
-            float | None, Field(description="Least cosine similarity, 0 to 1. Default: right for the model in use.")
+            float | None,
+            Field(description="Least cosine similarity, 0 to 1. Default: right for the model in use."),
+            _Given,
         ] = None,
     ) -> DedupedPlaybook:
         """Merge the entries of a playbook whose texts say the same, across its sections.
@@ -268,7 +280,7 @@ def _add_writing(server: MCPServer[str], tools: Tools) -> None:
     @server.tool(title="Close an issue as a duplicate", annotations=_WRITES)
     def close_as_duplicate(
         number: Number,
-        original: Annotated[int, Field(description="The older, open issue that stays.", ge=1)],
+        original: Annotated[int, Field(description="The older, open issue that stays.", ge=1), _Given],
         owner: Owner = None,
         repo: Repo = None,
     ) -> Closed:

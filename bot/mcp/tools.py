@@ -158,7 +158,14 @@ class Tools:
         return self._remembered(session, "check_draft", arguments, ask, fresh=fresh, keep=_is_whole)
 
     def explain_pair(
-        self, session: str | None, *, number: int, other: int, owner: str | None, repo: str | None
+        self,
+        session: str | None,
+        *,
+        number: int,
+        other: int,
+        owner: str | None,
+        repo: str | None,
+        fresh: bool = False,
     ) -> Comparison:
         """How likely two issues of a repository are the same, and what speaks for it."""
         place = self._place(owner, repo)
@@ -169,7 +176,7 @@ class Tools:
             raise InvalidArgument("other", "is the issue itself")
 
         def ask() -> Comparison:
-            client = self._client(place, session, False)
+            client = self._client(place, session, fresh)
             target, candidate = client.issue(place, number), client.issue(place, other)
             words = CountedWords()
             make_acquaintance(client, words, place)
@@ -178,7 +185,7 @@ class Tools:
             return Comparison.of(str(place), number, target.title, judged)
 
         arguments = {"repo": str(place).lower(), "number": number, "other": other}
-        return self._remembered(session, "explain_pair", arguments, ask)
+        return self._remembered(session, "explain_pair", arguments, ask, fresh=fresh)
 
     def scan_backlog(
         self,

@@ -164,6 +164,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"threshold": 2}, "threshold"),
     ({"limit": 0}, "limit"),
     ({"limit": 1000}, "limit"),
+    ({"limit": True}, "limit"),
+    ({"max_candidates": 5}, "no argument 'max_candidates', there are owner, repo"),
     ({"include_closed": "perhaps"}, "include_closed"),
     ({"repo": "a b"}, "OWNER/REPO"),
     ({"repo": "nobody/nothing"}, "404"),

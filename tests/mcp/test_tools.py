@@ -35,6 +35,7 @@ def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
                 assert tool.annotations.read_only_hint is True
                 assert {"cached", "note"} <= set((tool.output_schema or {})["properties"])
                 assert all("description" in one for one in tool.input_schema["properties"].values())
+                assert tool.input_schema["additionalProperties"] is False
             arguments = tools["find_duplicates"].input_schema
             defaults = {name: one.get("default") for name, one in arguments["properties"].items()}
             assert defaults == {
@@ -48,6 +49,10 @@ def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
                 "fresh": False,
             }
             assert arguments["required"] == ["number"]
+            limits = {name: (one.get("minimum"), one.get("maximum")) for name, one in arguments["properties"].items()}
+            assert limits["number"] == (1, None)
+            assert limits["threshold"] == (0, 1)
+            assert limits["max_candidates"] == (1, 100)
             assert "instructions" in (client.instructions or "")
 
     run(use)
@@ -173,6 +178,20 @@ def test_t2_fresh_asks_again_and_is_remembered(server: Any, sim: Simulator) -> N
     run(use)
 
 
+def test_t2_fresh_compares_again(server: Any, sim: Simulator) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            pair = {"number": 3, "other": 1}
+            await client.call_tool("explain_pair", pair)
+            sim.edit_issue("acme/app", 1, title="Something else")
+            for arguments, title in ((pair, "Table rendering"), (pair | {"fresh": True}, "Something else")):
+                compared = answer(await client.call_tool("explain_pair", arguments))
+                assert compared["other"]["title"].startswith(title)
+                assert compared["cached"] is not arguments.get("fresh", False)
+
+    run(use)
+
+
 def test_t5_two_issues_are_never_mixed_up(server: Any) -> None:
     """The generic rule would find most arguments of the two calls the same."""
 
@@ -234,6 +253,13 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("dedupe_playbook", {"playbook": {}}, "playbook: the playbook: has no 'version'"),
     ("dedupe_playbook", {"playbook": [1]}, "playbook"),
     ("dedupe_playbook", {"playbook": playbook(patterns=[entry("a") | {"helpful": -1}, entry("b")])}, "helpful"),
+    ("dedupe_playbook", {"playbook": playbook(), "threshold": True}, "threshold"),
+    ("find_duplicates", {"number": 3, "treshold": 0}, "no argument 'treshold', did you mean 'threshold'?"),
+    ("find_duplicates", {"number": 3, "limit": 2}, "no argument 'limit', there are number, owner, repo"),
+    ("find_duplicates", {"number": "x"}, "find_duplicates: number: Input should be a valid integer"),
+    ("check_draft", {"titel": "x"}, "did you mean 'title'?"),
+    ("explain_pair", {"number": 3, "other": 4, "body": "x"}, "no argument 'body'"),
+    ("dedupe_playbook", {"playbook": playbook(), "treshold": 0.5}, "did you mean 'threshold'?"),
     ("no_such_tool", {}, "no_such_tool"),
 ]
 
@@ -248,6 +274,7 @@ def test_f1_what_is_wrong_is_named(server: Any, tool: str, arguments: dict[str, 
                 told = error(await client.call_tool(tool, arguments))
                 assert said in told
                 assert "Traceback" not in told
+                assert "pydantic" not in told
 
     run(use)
 
@@ -318,7 +345,7 @@ class TestWrites:
 
     @pytest.mark.parametrize(
         ("number", "original", "said"),
-        [(1, 3, "newer"), (3, 3, "the issue itself"), (3, 99, "#99"), (3, 4, "newer")],
+        [(1, 3, "newer"), (3, 3, "the issue itself"), (3, 99, "#99"), (3, 4, "newer"), (3, True, "original: ")],
     )
     def test_what_it_refuses(self, writing: Any, sim: Simulator, number: int, original: int, said: str) -> None:
         assert said in error(ask(writing, "close_as_duplicate", number=number, original=original))

@@ -1,0 +1,59 @@
+"""A server that names every argument that is wrong (F1), in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp_types import CallToolResult, InputRequiredResult, Tool
+from pydantic import ValidationError
+
+from bot.config.kinds import nearest
+
+
+class StrictServer(MCPServer[str]):
+    """Arguments that a tool does not know are errors; the SDK drops them.
+
+    So a misspelt `threshold` would be answered by the default, and nobody would hear of it.
+    """
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools, whose schemas say that there are no further arguments."""
+        return [
+            tool.model_copy(update={"input_schema": tool.input_schema | {"additionalProperties": False}})
+            for tool in await super().list_tools()
+        ]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[str, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Raises ToolError for arguments that are unknown, missing or of the wrong kind."""
+        known = {tool.name: tool.input_schema["properties"] for tool in await super().list_tools()}
+        if name in known and (unknown := arguments.keys() - known[name].keys()):
+            raise ToolError(f"{name}: " + "; ".join(_unknown(one, known[name]) for one in sorted(unknown)))
+        try:
+            return await super().call_tool(name, arguments, context)
+        except UnexpectedToolError:
+            raise
+        except ToolError as problem:
+            if isinstance(problem.__cause__, ValidationError):
+                raise ToolError(f"{name}: {_refused(problem.__cause__)}") from None
+            raise
+
+
+def _unknown(argument: str, known: Iterable[str]) -> str:
+    """An argument's name comes from a model, so that it may be anything: it is quoted and cut."""
+    meant = nearest(argument, known)
+    hint = f"did you mean {meant!r}?" if meant else "there are " + ", ".join(known)
+    return f"there is no argument {argument[:60]!r}, {hint}"
+
+
+def _refused(problem: ValidationError) -> str:
+    """What is wrong with which argument, without pydantic's link and without the value."""
+    return "; ".join(
+        f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
+        for one in problem.errors(include_url=False, include_input=False, include_context=False)
+    )
