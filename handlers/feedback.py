@@ -24,25 +24,32 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
     """Somebody closed an issue that the bot had candidates for: as a duplicate of what, or otherwise.
 
     What bots close says nothing, nor does one that bears the label `duplicate` and no original. Our own `of` closes as
-    a bot, and is kept as a verdict.
+    a bot, and is kept as a verdict, which a person's closing otherwise overtakes.
     """
-    store = visit.services.store
+    store, repo_id = visit.services.store, visit.repository.id
     signals = Signals(store.engine)
-    signals.drop(visit.repository.id, issue.number, Kind.CLOSED)
-    if event.sender.is_bot or issue.state != "closed" or not _had_candidates(visit):
+    signals.drop(repo_id, issue.number, Kind.CLOSED)
+    if event.sender.is_bot or issue.state != "closed":
         return
     if issue.state_reason == "duplicate":
         original = visit.github.duplicate_of(visit.repo, issue.number)
         other = original.number if original and same_repository(original.repo, visit.repo) else 0
         if other:
-            signals.put(visit.repository.id, _signal(visit, event, Kind.CLOSED, other, same=True))
-    elif DUPLICATE not in {label.lower() for label in issue.labels}:
-        signals.put(visit.repository.id, _signal(visit, event, Kind.CLOSED, 0, same=False))
+            store.verdicts.overtaken(repo_id, issue.number, visit.services.now(), but=other)
+        if other and (_had_candidates(visit) or _came_up(visit, other)):
+            signals.put(repo_id, _signal(visit, event, Kind.CLOSED, other, same=True))
+        return
+    store.verdicts.overtaken(repo_id, issue.number, visit.services.now())
+    if _had_candidates(visit) and DUPLICATE not in {label.lower() for label in issue.labels}:
+        signals.put(repo_id, _signal(visit, event, Kind.CLOSED, 0, same=False))
 
 
-def reopened(visit: Visit) -> None:
-    """Somebody sees it otherwise by now."""
-    Signals(visit.services.store.engine).drop(visit.repository.id, visit.number, Kind.CLOSED)
+def reopened(visit: Visit, issue: Issue) -> None:
+    """Somebody sees it otherwise by now, if it is still open: the event may be late."""
+    if issue.state == "open":
+        store = visit.services.store
+        Signals(store.engine).drop(visit.repository.id, visit.number, Kind.CLOSED)
+        store.verdicts.overtaken(visit.repository.id, visit.number, visit.services.now())
 
 
 def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
@@ -86,6 +93,12 @@ def _signal(visit: Visit, event: IssueEvent, kind: Kind, other: int, *, same: bo
 def _had_candidates(visit: Visit) -> bool:
     decisions = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
     return any(one.own for decision in decisions for one in decision.evidence)
+
+
+def _came_up(visit: Visit, other: int) -> bool:
+    """Whether this issue came into question on that one."""
+    decisions = Decisions(visit.services.store.engine).of_issue(visit.repository.id, other)
+    return any(decision.about(visit.number) for decision in decisions)
 
 
 def _shown(visit: Visit) -> set[int]:

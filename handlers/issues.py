@@ -73,7 +73,7 @@ def _look(visit: Visit, event: IssueEvent) -> None:
         tell_later(visit, issue, event.installation)
     muted = visit.services.store.muted.is_muted(visit.repository.id, event.number)
     if event.action == "reopened":
-        feedback.reopened(visit)
+        feedback.reopened(visit, issue)
     reason = why_silent(issue, visit.config, sender_is_bot=event.sender.is_bot, muted=muted)
     if reason:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)

@@ -33,5 +33,7 @@ def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
     known = Calibrations(store.engine).get(repo_id)
     since = max(known.since if known else 0.0, now - WINDOW)
     signals, verdicts = Signals(store.engine).since(repo_id, since), store.verdicts.since(repo_id, since)
-    numbers = {signal.number for signal in signals} | {verdict.number for verdict in verdicts}
+    # Either of the two may be the one on which the other came into question.
+    pairs = [(one.number, one.other) for one in signals] + [(one.number, one.other) for one in verdicts]
+    numbers = {number for pair in pairs for number in pair}
     return examples(Decisions(store.engine).of_issues(repo_id, numbers), signals, verdicts, since)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from bot.decisions import Decision
@@ -18,8 +19,9 @@ def examples(
 ) -> list[Example]:
     """Everything that was said at `since` or later as labelled pairs, the earliest first.
 
-    What is said of a comment is about what it showed then: the last decision before. Who took something back has not
-    said it (the caller leaves it out), and what counts for nothing is left out too.
+    What is said of a comment is about what it showed then: the last decision before. What is said of a pair belongs to
+    the issue on which the other one came into question, on whichever of the two it was said. Who took something back
+    has not said it (the caller leaves it out), and what counts for nothing is left out too.
     """
     by_issue: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -28,14 +30,31 @@ def examples(
         one
         for signal in signals
         if signal.at >= since
-        for one in _of_signal(signal, by_issue.get(signal.number, ()))
+        for one in _of_signal(_turned(signal, by_issue), by_issue)
         if one.weight > 0
     ]
-    made += [_of_verdict(one, by_issue.get(one.number, ())) for one in verdicts if one.at >= since]
+    said = [_turned(_of_verdict(one), by_issue) for one in verdicts if one.at >= since]
+    made += [_example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at]) for one in said]
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
 
 
-def _of_signal(signal: Signal, decisions: Sequence[Decision]) -> Iterator[Example]:
+def _turned(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Signal:
+    """The signal as one of the other issue, where the pair came into question on that one alone.
+
+    An earlier issue can be closed in favour of a later one that the bot has commented on, and `not` be said there.
+    """
+    here, there = signal.number, signal.other
+    if not there or _knows(by_issue.get(here, ()), there) or not _knows(by_issue.get(there, ()), here):
+        return signal
+    return replace(signal, number=there, other=here)
+
+
+def _knows(decisions: Iterable[Decision], number: int) -> bool:
+    return any(one.about(number) for one in decisions)
+
+
+def _of_signal(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
+    decisions = by_issue.get(signal.number, ())
     before = [one for one in decisions if one.at < signal.at + _SECOND] or list(decisions[:1])
     if signal.other:
         yield _example(signal, signal.other, before)
@@ -52,12 +71,11 @@ def _of_signal(signal: Signal, decisions: Sequence[Decision]) -> Iterator[Exampl
         yield _example(signal, one.number, before)
 
 
-def _of_verdict(verdict: Verdict, decisions: Sequence[Decision]) -> Example:
-    kind = Kind(verdict.kind.value)
+def _of_verdict(verdict: Verdict) -> Signal:
+    same = verdict.kind is VerdictKind.OF
     # `of` is for people with triage; of a `not` it is noted since there are examples.
-    who = Who.TRIAGE if verdict.kind is VerdictKind.OF else Who(verdict.details.get("who", Who.AUTHOR))
-    said = Signal(verdict.number, kind, verdict.actor, verdict.other, verdict.kind is VerdictKind.OF, who, verdict.at)
-    return _example(said, verdict.other, [one for one in decisions if one.at <= verdict.at])
+    who = Who.TRIAGE if same else Who(verdict.details.get("who", Who.AUTHOR))
+    return Signal(verdict.number, Kind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at)
 
 
 def _example(signal: Signal, other: int, before: Sequence[Decision], *, said: bool = True) -> Example:

@@ -98,12 +98,12 @@ class Verdicts(Part):
             return {(min(one, other), max(one, other)) for one, other in connection.execute(pairs)}
 
     def last(self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None) -> Verdict | None:
-        """The latest decision taken on this issue that still holds, by anybody or by one person.
+        """The latest decision taken on this issue that no `undo` has taken back, by anybody or by one person.
 
         `up_to` is a comment's id: what later comments decided is left aside (GitHub's ids grow with time).
         """
         query = sa.select(verdicts).where(
-            verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.undone_at.is_(None)
+            verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.undone_by.is_(None)
         )
         if up_to is not None:
             query = query.where(verdicts.c.command_id <= up_to)
@@ -155,10 +155,20 @@ class Verdicts(Part):
         with self._engine.begin() as connection:
             changed = connection.execute(
                 sa.update(verdicts)
-                .where(verdicts.c.id == verdict_id, verdicts.c.undone_at.is_(None))
+                .where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
                 .values(undone_at=now, undone_by=command_id)
             )
         return changed.rowcount > 0
+
+    def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
+        """An issue that `of` had closed is open again, or closed otherwise, by somebody's hand: `of` holds no longer.
+
+        One in favour of `but` does. An `undo` can still take back what else it did, since none is noted.
+        """
+        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == VerdictKind.OF)
+        query = sa.update(verdicts).where(*mine, verdicts.c.undone_at.is_(None)).values(undone_at=now)
+        with self._engine.begin() as connection:
+            connection.execute(query if but is None else query.where(verdicts.c.other != but))
 
 
 def _read(row: sa.Row[Any]) -> Verdict:

@@ -110,6 +110,21 @@ def test_c7_how_an_issue_is_closed_says_whether_the_candidates_were_right(doppel
     assert said(doppel) == [(2, 1, False, "closed", "author", 0.5)]
 
 
+def test_c7_the_earlier_issue_can_be_closed_in_favour_of_the_one_with_the_comment(
+    doppel: Doppel, commented: Comment
+) -> None:
+    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 2))
+    doppel.settle()
+    assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
+    doppel.sim.reopen_issue(doppel.repo, 1, "triage-person")
+    doppel.settle()
+    assert said(doppel) == []
+    doppel.write(1, "/duplicates not #2", "triage-person")
+    assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]
+    doppel.said(1)
+    doppel.said(2)
+
+
 def test_c7_a_new_title_after_which_a_candidate_is_gone(doppel: Doppel, commented: Comment) -> None:
     doppel.sim.edit_issue(doppel.repo, 2, title=OTHER[0], body=OTHER[1])
     doppel.settle()
@@ -128,6 +143,39 @@ def test_c7_commands_are_examples_until_they_are_taken_back(doppel: Doppel, comm
     assert said(doppel) == []
     doppel.write(2, "/duplicates of #1", "triage-person")
     assert said(doppel) == [(2, 1, True, "of", "triage", 1.0)]
+    doppel.said(2)
+
+
+@pytest.mark.parametrize("how", ["reopened", "closed otherwise", "closed for another"])
+def test_c7_what_of_said_goes_when_somebody_decides_otherwise_by_hand(
+    doppel: Doppel, commented: Comment, how: str
+) -> None:
+    doppel.open(*OTHER, author="bob")
+    doppel.write(2, "/duplicates of #1", "triage-person")
+    assert said(doppel) == [(2, 1, True, "of", "triage", 1.0)]
+    if how == "reopened":
+        doppel.sim.reopen_issue(doppel.repo, 2, "maintain-person")
+    elif how == "closed otherwise":
+        doppel.sim.close_issue(doppel.repo, 2, "maintain-person", "completed")
+    else:
+        doppel.sim.close_issue(doppel.repo, 2, "maintain-person", "duplicate", doppel.sim.issue(doppel.repo, 3))
+    doppel.settle()
+    assert (2, 1, True) not in [one[:3] for one in said(doppel)]
+    assert doppel.services.store.verdicts.originals(doppel.repository.id) == {}
+    doppel.write(2, "/duplicates undo", "triage-person")
+    assert "duplicate" not in [label.name for label in doppel.sim.issue(doppel.repo, 2).labels]
+    doppel.said(2)
+
+
+def test_c7_of_counts_again_when_it_is_given_again(doppel: Doppel, commented: Comment) -> None:
+    doppel.write(2, "/duplicates of #1", "triage-person")
+    doppel.sim.reopen_issue(doppel.repo, 2, "maintain-person")
+    doppel.settle()
+    doppel.write(2, "/duplicates of #1", "maintain-person")
+    assert said(doppel) == [(2, 1, True, "of", "triage", 1.0)]
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.settle()
+    assert (2, 1, True, "of", "triage", 1.0) in said(doppel)
     doppel.said(2)
 
 

@@ -51,6 +51,20 @@ def test_c7_who_closes_an_issue_otherwise_does_not_say_that_it_repeats_nothing()
     assert points(decisions, made) == [Point(0.15, right=False, weight=1.0, said=False)]
 
 
+def test_c7_what_is_said_on_the_earlier_of_two_is_about_the_comment_on_the_later_one() -> None:
+    decisions = [decision(4, 5.0), decision(9, 10.0, (4, 0.8))]
+    closed = Signal(4, Kind.CLOSED, "ann", 9, True, Who.TRIAGE, 20.0)
+    rejected = Verdict(1, 1, 4, 9, VerdictKind.NOT, "ann", 30.0, 70, details={"who": "triage"})
+    for made, standing in (
+        (examples(decisions, [closed], []), Standing.RIGHT),
+        (examples(decisions, [], [rejected]), Standing.WRONG),
+    ):
+        assert [(one.number, one.other, one.probability, one.shown) for one in made] == [(9, 4, 0.8, True)]
+        found = digest(decisions, made, 0.0, 90.0)
+        assert [(line.number, line.standing) for line in found.lines] == [(9, standing)]
+        assert found.missed == 0, "the earlier one was reported by nobody before"
+
+
 def test_c7_the_digest_has_what_was_said_unasked_not_what_a_command_made_of_it() -> None:
     unasked, asked = decision(9, 10.0, (1, 0.8)), replace(decision(9, 20.0, (2, 0.06), bar=0.05), cause="command")
     assert [(line.other, line.probability) for line in digest([unasked, asked], [], 0.0, 90.0).lines] == [(1, 0.8)]
