@@ -73,8 +73,9 @@ def _of_signal(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> It
 
 def _of_verdict(verdict: Verdict) -> Signal:
     same = verdict.kind is VerdictKind.OF
-    # `of` is for people with triage; of a `not` it is noted since there are examples.
-    who = Who.TRIAGE if same else Who(verdict.details.get("who", Who.AUTHOR))
+    # `of` is for people with triage; that the bot closed an issue by itself counts as the word that it had for it.
+    usual = Who.TRIAGE if same and not verdict.details.get("by_itself") else Who.AUTHOR
+    who = Who(verdict.details.get("who", usual))
     return Signal(verdict.number, Kind(verdict.kind.value), verdict.actor, verdict.other, same, who, verdict.at)
 
 

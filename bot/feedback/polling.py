@@ -110,9 +110,11 @@ class Round:
 
     def _take(self, one: Watched, votes: Votes) -> Watched:
         signals = Signals(self.store.engine)
-        known = {signal.login: signal.who for signal in signals.of_issue(self.repo_id, one.number, Kind.REACTION)}
+        before = signals.of_issue(self.repo_id, one.number, Kind.REACTION)
+        known = {signal.login: signal.who for signal in before}
         cast = [self._signal(one.number, vote, votes.author, known) for vote in _last_of_each(votes.votes)]
         said = [signal for signal in cast if signal is not None]
+        said += _out_of_sight(before, votes)
         signals.replace(self.repo_id, one.number, Kind.REACTION, said)
         step, fold = decide(one.fold, votes.folded, FOLDED_AS, said)
         return replace(one, fold=self._do(one, step, fold))
@@ -145,6 +147,16 @@ class Round:
             return Fold.LEFT
         logger.info("%s#%d: the comment is %s by a vote", self.repo, one.number, step.name.lower() + "ed")
         return fold
+
+
+def _out_of_sight(before: Iterable[Signal], votes: Votes) -> list[Signal]:
+    """What counts and was read earlier, and lies behind more later votes than are read: a crowd takes back nobody's."""
+    read = {vote.login.lower() for vote in votes.votes}
+    return [
+        signal
+        for signal in before
+        if signal.who is not Who.OTHER and signal.login not in read and signal.at <= votes.since.get(signal.same, -1.0)
+    ]
 
 
 def _last_of_each(votes: Iterable[Vote]) -> list[Vote]:

@@ -21,7 +21,7 @@ PAGE = 50
 
 MOST = 20
 """Votes of one kind that are read of a comment, the latest: those of people who count are among them, or a crowd is at
-work."""
+work, which must not push out what was read before."""
 
 _LATEST = f"first: {MOST}, orderBy: {{field: CREATED_AT, direction: DESC}}"
 _QUERY = f"""query Votes($ids: [ID!]!) {{
@@ -35,7 +35,7 @@ _QUERY = f"""query Votes($ids: [ID!]!) {{
     }}
   }}
 }}
-fragment votes on ReactionConnection {{ nodes {{ createdAt user {{ login }} }} }}"""
+fragment votes on ReactionConnection {{ totalCount nodes {{ createdAt user {{ login }} }} }}"""
 
 _FOLD = """mutation Fold($id: ID!) {
   minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { minimizedComment { isMinimized } }
@@ -58,11 +58,15 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What is on one comment. `author` is who opened its issue, empty if nobody knows; `folded` why it is folded."""
+    """What is on one comment. `author` is who opened its issue, empty if nobody knows; `folded` why it is folded.
+
+    `since` has the kinds of votes of which there are more than were read, each with the time of the first that was.
+    """
 
     author: str
     votes: tuple[Vote, ...]
     folded: str = ""
+    since: Mapping[bool, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,4 +119,9 @@ def _votes(node: Mapping[str, Any]) -> Votes:
     ]
     author = ((node.get("issue") or {}).get("author") or {}).get("login") or ""
     folded = (node.get("minimizedReason") or "folded").lower() if node["isMinimized"] else ""
-    return Votes(author, tuple(cast), folded)
+    since = {
+        up: convert.moment(node[name]["nodes"][-1]["createdAt"]).timestamp()
+        for name, up in (("up", True), ("down", False))
+        if node[name]["totalCount"] > len(node[name]["nodes"] or ()) > 0
+    }
+    return Votes(author, tuple(cast), folded, since)

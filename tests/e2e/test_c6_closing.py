@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from bot.calibration.recalibrating import examples_of
 from bot.closing import DAY
 from bot.simulator.state.issues import Comment, Issue
 from handlers.closing import call_for_due
@@ -69,6 +70,13 @@ def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: 
     )
     assert "announced" not in offered.said(2)[0]
     assert later(offered).state == "open"
+
+
+def test_c7_that_it_was_closed_by_itself_counts_as_the_authors_word_alone(offered: Doppel) -> None:
+    agree(offered)
+    later(offered)
+    made = examples_of(offered.services.store, offered.repository.id, offered.services.now())
+    assert [(one.kind.value, one.same, one.who.value, one.weight) for one in made] == [("of", True, "author", 0.5)]
 
 
 def test_c6_with_a_triagers_label_it_is_closed(offered: Doppel) -> None:

@@ -10,7 +10,7 @@ from bot.calibration.recalibrating import examples_of
 from bot.chores.feedback import look_at_feedback
 from bot.feedback.polling import WATCHED_FOR, Allowance, Round
 from bot.github.repo import RepoClient
-from bot.github.votes import VotesPage
+from bot.github.votes import MOST, VotesPage
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import BOT, Doppel
 
@@ -71,6 +71,20 @@ def test_c7_a_vote_that_is_taken_back_was_never_given(doppel: Doppel, commented:
     doppel.sim.unreact(commented, vote.id)
     poll(doppel)
     assert said(doppel) == []
+
+
+def test_c7_a_crowd_of_strangers_pushes_out_nobodys_vote(doppel: Doppel, commented: Comment) -> None:
+    vote, _ = doppel.sim.react(commented, "triage-person", "-1")
+    poll(doppel)
+    for number in range(MOST + 5):
+        doppel.sim.react(commented, f"stranger-{number}", "-1")
+    poll(doppel)
+    assert said(doppel) == [(2, 1, False, "reaction", "triage", 1.0)]
+    assert commented.minimized == "OUTDATED"
+    doppel.sim.react(commented, "triage-person", "+1")
+    doppel.sim.unreact(commented, vote.id)
+    poll(doppel)
+    assert said(doppel) == [(2, 1, True, "reaction", "triage", 1.0)]
 
 
 def test_c7_a_comment_that_was_voted_down_is_folded_once_and_shown_again(doppel: Doppel, commented: Comment) -> None:
