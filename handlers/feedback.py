@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.decisions import Decisions
+from bot.decisions import Decision, Decisions
 from bot.digest.ticking import take_boxes
 from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
@@ -73,14 +73,19 @@ def retitling(visit: Visit, event: IssueEvent) -> Iterator[None]:
     if event.action != "edited" or not event.title_changed or event.sender.is_bot:
         yield
         return
-    before = _shown(visit)
+    before = _last(visit)
     yield
-    now = _shown(visit)
+    now = _last(visit)
+    if before is None or now is None:
+        return
     signals = Signals(visit.services.store.engine)
-    for other in now:
-        signals.drop(visit.repository.id, visit.number, Kind.RETITLED, other)
-    for other in before - now:
-        signals.put(visit.repository.id, _signal(visit, event, Kind.RETITLED, other, same=False))
+    for candidate in now.shown:
+        signals.drop(visit.repository.id, visit.number, Kind.RETITLED, candidate.number)
+    for candidate in before.shown:
+        # Where it is as likely as it had to be then, the bar has moved and not the title: a command had asked for more.
+        if (known := now.about(candidate.number)) is None or (not known.shown and known.probability < before.bar):
+            signal = _signal(visit, event, Kind.RETITLED, candidate.number, same=False)
+            signals.put(visit.repository.id, signal)
 
 
 def _signal(visit: Visit, event: IssueEvent, kind: Kind, other: int, *, same: bool) -> Signal:
@@ -101,6 +106,6 @@ def _came_up(visit: Visit, other: int) -> bool:
     return any(decision.about(visit.number) for decision in decisions)
 
 
-def _shown(visit: Visit) -> set[int]:
+def _last(visit: Visit) -> Decision | None:
     decisions = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
-    return {one.number for one in decisions[-1].shown} if decisions else set()
+    return decisions[-1] if decisions else None

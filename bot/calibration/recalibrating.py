@@ -29,9 +29,13 @@ def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:
 
 
 def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
-    """What was said in the last year, or since the bar was put back: labelled pairs, the earliest first."""
+    """What counts for the bar: what was said in the last year, and since it was put back."""
     known = Calibrations(store.engine).get(repo_id)
-    since = max(known.since if known else 0.0, now - WINDOW)
+    return said_of(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
+
+
+def said_of(store: Store, repo_id: int, since: float) -> list[Example]:
+    """What was said since then: labelled pairs, the earliest first."""
     signals, verdicts = Signals(store.engine).since(repo_id, since), store.verdicts.since(repo_id, since)
     # Either of the two may be the one on which the other came into question.
     pairs = [(one.number, one.other) for one in signals] + [(one.number, one.other) for one in verdicts]

@@ -9,7 +9,8 @@ from datetime import datetime
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations, KeptCalibration
 from bot.calibration.points import Point, points
-from bot.calibration.recalibrating import examples_of
+from bot.calibration.recalibrating import said_of
+from bot.calibration.rule import WINDOW
 from bot.decisions import Decision, Decisions
 from bot.digest.reading import WEEK, digest_of
 from bot.digest.week import Digest
@@ -113,8 +114,8 @@ class Data:
         self._signals.put(repository.id, Signal(number, Kind.VOTE, login, other, same, Who.TRIAGE, at))
 
     def feedback(self, repository: StoredRepository) -> Feedback:
-        """What was said within the time that counts."""
-        made = examples_of(self.store, repository.id, self.clock().timestamp())
+        """What was said within the last year, also what the bar was put back from."""
+        made = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
         decisions = self._decisions.of_issues(repository.id, {one.number for one in made})
         kept = Calibrations(self.store.engine).get(repository.id)
         return Feedback(tuple(made), tuple(points(decisions, made)), self.bar(repository), kept)

@@ -7,6 +7,7 @@ import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
@@ -239,13 +240,15 @@ class _Pages:
 
     def feedback(self, repository: StoredRepository) -> Page:
         """What people said, and where it has put the bar."""
-        found = self._data.feedback(repository)
+        found, now = self._data.feedback(repository), self._data.clock()
+        since = found.kept.since if found.kept else 0.0
         return render_template(
             "dashboard/feedback.html",
             repository=repository,
             feedback=found,
+            put_back=datetime.fromtimestamp(since, now.tzinfo) if since else None,
             bins=views.reliability(found.points),
-            said=views.said(found.examples, self._data.clock()),
+            said=views.said(found.examples, now),
         )
 
     def settings(self, repository: StoredRepository) -> Page:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.calibration.recalibrating import examples_of
+from bot.calibration.recalibrating import said_of
+from bot.calibration.rule import WINDOW
 from bot.decisions import Decisions
 from bot.digest.week import Digest, digest
 from bot.index import Index
@@ -14,9 +15,9 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """What the bot did since then, with what people have said of it by `now`."""
+    """What the bot did since then, with what people have said of it by `now`, also what the bar was put back from."""
     decisions = Decisions(store.engine).between(repo_id, since, now)
-    return digest(decisions, examples_of(store, repo_id, now), since, now)
+    return digest(decisions, said_of(store, repo_id, min(since, now - WINDOW)), since, now)
 
 
 def titles_of(index: Index, repo_id: int, found: Digest) -> Mapping[int, str]:

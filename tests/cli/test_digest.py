@@ -90,3 +90,4 @@ def test_c7_the_bar_is_shown_and_put_back(store: Store) -> None:
     assert "and of what a lower bar would have named: 0 right and 0 wrong, as weights; 6 on one side" in said
     found = json.loads(run("calibrate", "acme/app", "--json"))
     assert (found["bar"], found["from"], found["feedback"]) == (0.2, "usual", "stays")
+    assert "As far as people have said: 1 right, 8 wrong, 1 not said yet." in run("digest", "acme/app")

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
+from bot.calibration.keeping import Calibrations
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Decisions, Evidence, Outcome
 from bot.feedback import Kind, Signals, Who
@@ -151,6 +152,11 @@ def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedI
     browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"})
     said = words(browser.get("/dashboard/acme/app/feedback").text)
     assert "#3 #1 the same tara (triage) vote" in said
+    assert "put back" not in said
+    Calibrations(host.store.engine).reset(host.public, time.time())
+    said = words(browser.get("/dashboard/acme/app/feedback").text)
+    assert "moves it no more" in said
+    assert "#3 #1 the same tara (triage) vote" in said, "it is still what was said"
 
 
 def test_settings_are_shown_as_read_with_what_is_wrong(host: Host, signed_in: SignedIn) -> None:

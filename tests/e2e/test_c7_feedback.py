@@ -150,6 +150,18 @@ def test_c7_a_new_title_after_which_a_candidate_is_gone(doppel: Doppel, commente
     assert said(doppel) == []
 
 
+def test_c7_a_new_title_says_nothing_of_what_only_a_command_had_asked_for(doppel: Doppel) -> None:
+    doppel.configure("min_confidence: 0.999\n")
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    doppel.write(2, "/duplicates confidence=0.1", "reporter")
+    assert "#1]" in doppel.advice(2)
+    doppel.sim.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes!")
+    doppel.settle()
+    assert "#1]" not in doppel.advice(2)
+    assert said(doppel) == []
+
+
 def test_c7_commands_are_examples_until_they_are_taken_back(doppel: Doppel, commented: Comment) -> None:
     doppel.write(2, "/duplicates not #1", "triage-person")
     assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]
