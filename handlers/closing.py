@@ -7,7 +7,6 @@ import logging
 from bot.closing import Facts, Step, decide
 from bot.errors import GitHubError, NotFound
 from bot.events import IssueEvent
-from bot.feedback import Who
 from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
 from bot.model import Actor, Comment, Issue
@@ -15,6 +14,7 @@ from bot.services import Services
 from bot.store import CommentState, VerdictKind
 from bot.store.closings import Closings, ClosingState, KeptClosing
 from handlers.advice import refresh
+from handlers.feedback import right_of
 from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)
@@ -73,7 +73,12 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
         actor=who,
         command_id=comment.comment_id,
         now=services.now(),
-        details={"was": "open", "label": _own_label(visit, issue), "by_itself": True, "who": _right(issue, who)},
+        details={
+            "was": "open",
+            "label": _own_label(visit, issue),
+            "by_itself": True,
+            "who": right_of(visit, who, issue.author),
+        },
     )
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, target.id)
@@ -84,11 +89,6 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
     closed = KeptClosing(kept.number, kept.other, kept.days, services.now(), ClosingState.CLOSED)
     Closings(services.store.engine).put(repo_id, closed)
     refresh(visit, visit.github.issue(visit.repo, visit.number))
-
-
-def _right(issue: Issue, login: str) -> Who:
-    """With which right somebody agreed: who is not the author could do so only with triage access."""
-    return Who.AUTHOR if login.lower() == issue.author.login.lower() else Who.TRIAGE
 
 
 def taken_back(visit: Visit, issue: Issue) -> None:

@@ -14,7 +14,7 @@ from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
-from bot.model import Issue
+from bot.model import Actor, Issue
 from bot.own_issues import Kind as Own
 from bot.own_issues import OwnIssues
 from handlers.visit import Visit
@@ -88,10 +88,18 @@ def retitling(visit: Visit, event: IssueEvent) -> Iterator[None]:
             signals.put(visit.repository.id, signal)
 
 
+def right_of(visit: Visit, login: str, author: Actor) -> Who:
+    """With which right somebody did what only the issue's author can do, and people with triage access.
+
+    Who is both counts as what they may do here.
+    """
+    if login.lower() != author.login.lower() or visit.github.permission(visit.repo, login).triage:
+        return Who.TRIAGE
+    return Who.AUTHOR
+
+
 def _signal(visit: Visit, event: IssueEvent, kind: Kind, other: int, *, same: bool) -> Signal:
-    # Who is not the author could do this only with triage access.
-    is_author = event.sender.login.lower() == event.author.login.lower()
-    who = Who.AUTHOR if is_author else Who.TRIAGE
+    who = right_of(visit, event.sender.login, event.author)
     return Signal(visit.number, kind, event.sender.login, other, same, who, visit.services.now())
 
 

@@ -34,9 +34,11 @@ def reject(ask: Ask, command: Command) -> Answer:
     if isinstance(other, Answer):
         return other
     visit, store = ask.visit, ask.visit.services.store.verdicts
-    mine = {verdict.other for verdict in store.by_command(visit.repository.id, ask.command_id)}
-    already = other.number in store.rejected(visit.repository.id, visit.number) - mine
-    if not already:
+    said = store.of_pair(visit.repository.id, visit.number, other.number)
+    before = [one for one in said if one.command_id != ask.command_id]
+    who = Who.TRIAGE if ask.may(Requirement.TRIAGE) else Who.AUTHOR
+    # Who counts more than those who said it before is noted too: it holds when they take theirs back.
+    if not before or (who is Who.TRIAGE and all(one.details.get("who") != Who.TRIAGE for one in before)):
         store.add(
             visit.repository.id,
             visit.number,
@@ -45,12 +47,12 @@ def reject(ask: Ask, command: Command) -> Answer:
             actor=ask.login,
             command_id=ask.command_id,
             now=visit.services.now(),
-            # Whoever is not the author could do this only with triage access.
-            details={"who": Who.AUTHOR if ask.is_author else Who.TRIAGE},
+            details={"who": who},
         )
+    if not before:
         refresh(visit, ask.issue)
         _tell_other(ask, other.number)
-    return Answer(True, ask.replies.noted_different(other.number, already))
+    return Answer(True, ask.replies.noted_different(other.number, bool(before)))
 
 
 def judged(event: IssueEvent, services: Services) -> None:
@@ -95,14 +97,26 @@ def undo(ask: Ask, command: Command) -> Answer:
             return Answer(False, ask.replies.forbidden(BY_NAME[Name.OF]))
         # What was restored before may have been changed again, by a later `of` for instance.
         is_open = ask.issue.state == "open" if done else _restore(ask, verdict)
-    store.undo(verdict.id, ask.command_id, visit.services.now())
     if verdict.kind is VerdictKind.NOT:
-        refresh(visit, ask.issue)
-        _tell_other(ask, verdict.other)
-        return Answer(True, ask.replies.undone_not(verdict.other))
+        return _take_back_not(ask, verdict, everybodys=actor is None)
+    store.undo(verdict.id, ask.command_id, visit.services.now())
     if verdict.details.get("by_itself"):
         taken_back(visit, visit.github.issue(visit.repo, visit.number))
     return Answer(True, ask.replies.undone_of(verdict.other, is_open))
+
+
+def _take_back_not(ask: Ask, verdict: Verdict, *, everybodys: bool) -> Answer:
+    """Take back one's own word on a pair or, for people with triage, what anybody said of it up to here."""
+    visit, store = ask.visit, ask.visit.services.store.verdicts
+    repo_id, other = visit.repository.id, verdict.other if verdict.number == visit.number else verdict.number
+    said = [one for one in store.of_pair(repo_id, visit.number, other) if one.command_id <= ask.command_id]
+    for one in (verdict, *(said if everybodys else ())):
+        store.undo(one.id, ask.command_id, visit.services.now())
+    holds = bool(store.of_pair(repo_id, visit.number, other))
+    if not holds:
+        refresh(visit, ask.issue)
+        _tell_other(ask, other)
+    return Answer(True, ask.replies.undone_not(other, holds))
 
 
 def _restore(ask: Ask, verdict: Verdict) -> bool:

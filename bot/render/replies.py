@@ -117,9 +117,10 @@ class Replies:
         """`of` with an issue whose chain leads back here."""
         return self.say.of_circle(issue=self.place.issue(number))
 
-    def undone_not(self, number: int) -> str:
-        """`undo` after `not`."""
-        return self.say.undo_not(issue=self.place.issue(number))
+    def undone_not(self, number: int, holds: bool = False) -> str:
+        """`undo` after `not`; `holds`: somebody else has said it too, and has not taken it back."""
+        issue = self.place.issue(number)
+        return self.say.undo_not_holds(issue=issue) if holds else self.say.undo_not(issue=issue)
 
     def undone_of(self, number: int, reopened: bool = True) -> str:
         """`undo` after `of`; `reopened`: the issue is open now, as it was before unless it had been closed."""

@@ -89,6 +89,17 @@ class Verdicts(Part):
         with self._engine.connect() as connection:
             return {one for pair in connection.execute(pairs) for one in pair} - {number}
 
+    def of_pair(self, repo_id: int, number: int, other: int) -> list[Verdict]:
+        """Who said that these two are different and holds to it, whichever of the two it was said on."""
+        numbers = (number, other)
+        return self._find(
+            verdicts.c.repo_id == repo_id,
+            verdicts.c.kind == VerdictKind.NOT,
+            verdicts.c.undone_at.is_(None),
+            verdicts.c.number.in_(numbers),
+            verdicts.c.other.in_(numbers),
+        )
+
     def rejected_pairs(self, repo_id: int) -> set[tuple[int, int]]:
         """All pairs of a repository's issues that are no duplicates, each with the smaller number first."""
         pairs = sa.select(verdicts.c.number, verdicts.c.other).where(

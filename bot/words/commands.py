@@ -237,6 +237,10 @@ class AnswerTexts(Texts):
         """`undo` has taken back a `not`."""
 
     @text
+    def undo_not_holds(self, issue: str) -> None:
+        """`undo` has taken back a `not` that somebody else has given, too."""
+
+    @text
     def undo_of(self, issue: str) -> None:
         """`undo` has taken back an `of`, and the issue is open again."""
 

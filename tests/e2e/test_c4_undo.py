@@ -109,6 +109,32 @@ def test_c4_undo_of_not_brings_the_issue_back_into_the_other_ones_comment(pair: 
     assert "Crash while exporting to PDF" in pair.advice(2)
 
 
+def test_c4_what_a_triager_noted_too_holds_when_the_author_takes_theirs_back(pair: Doppel) -> None:
+    pair.write(2, "/duplicates not #1", "reporter")
+    pair.write(2, "/duplicates not #1", "triage-person")
+    assert pair.said(2)[-1].endswith("were already noted as different.\n")
+    pair.write(2, "/duplicates undo", "reporter")
+    assert pair.said(2)[-1].partition("\n")[2] == (
+        "Taken back. Somebody else has noted the same, so [#1](https://redirect.github.com/acme/app/issues/1) is still "
+        "not shown for this issue.\n"
+    )
+    assert rejected(pair) == {1}
+    assert "Nothing left to show" in pair.said(2)[0]
+    pair.write(2, "/duplicates undo", "admin-person")
+    assert pair.said(2)[-1].endswith("can be shown for this issue again.\n")
+    assert rejected(pair) == set()
+
+
+def test_c4_a_triagers_undo_takes_back_what_everybody_said_of_the_pair(pair: Doppel) -> None:
+    pair.write(2, "/duplicates not #1", "reporter")
+    pair.write(1, "/duplicates not #2", "triage-person")
+    assert pair.said(1)
+    pair.write(1, "/duplicates undo", "triage-person")
+    assert pair.said(1)[-1].endswith("can be shown for this issue again.\n")
+    assert rejected(pair) == set()
+    assert "Crash while exporting to PDF" in pair.said(2)[0]
+
+
 @pytest.mark.parametrize("hushed", ["muted", "locked"])
 def test_c4_not_leaves_the_other_comment_alone_where_nothing_is_to_be_said(pair: Doppel, hushed: str) -> None:
     if hushed == "locked":

@@ -205,6 +205,25 @@ def test_c7_of_counts_again_when_it_is_given_again(doppel: Doppel, commented: Co
     doppel.said(2)
 
 
+def test_c7_who_may_triage_counts_so_on_their_own_issues_too(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN, author="triage-person")
+    doppel.write(2, "/duplicates not #1", "triage-person")
+    assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]
+    doppel.write(2, "/duplicates undo", "triage-person")
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.settle()
+    assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
+    doppel.said(2)
+
+
+def test_c7_a_triagers_not_counts_in_full_after_the_authors(doppel: Doppel, commented: Comment) -> None:
+    doppel.write(2, "/duplicates not #1", "reporter")
+    doppel.write(2, "/duplicates not #1", "triage-person")
+    assert said(doppel) == [(2, 1, False, "not", "author", 0.5), (2, 1, False, "not", "triage", 1.0)]
+    doppel.said(2)
+
+
 class Noting:
     """The real client, and what it is asked."""
 

@@ -146,6 +146,7 @@ def answers(say: Words) -> list[str]:
         replies.refused_unseen(12),
         replies.refused_circle(12),
         replies.undone_not(12),
+        replies.undone_not(12, holds=True),
         replies.undone_of(12),
         replies.undone_of(12, reopened=False),
         replies.nothing_to_undo(),
