@@ -123,7 +123,7 @@ by subsystem, please.""",
         Expect.SILENCE,
     ),
     Scene(
-        "Fixed once: a possible regression",
+        "Fixed once, and there again",
         "joaquim-r",
         "Portrait videos play sideways again since 1.1.0",
         """Videos filmed upright on my iPhone are shown lying on the side since the update, the thumbnails are right. \

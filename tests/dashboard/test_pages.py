@@ -80,6 +80,7 @@ def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) 
         "1 #1 The map stays grey 71 % 👍 Yes 👎 No yes full-text (1), vectors (3) 62 % / 55 % words of titles" in said
     )
     assert "8 % 👍 Yes 👎 No no vectors (9)" in said
+    assert "Titles alike: by letters / by words. In common: of what is shown or has at least 5 %." in said
 
 
 @pytest.mark.parametrize(
