@@ -45,7 +45,7 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
         "▾ How this was found",
         "[Cached result from",
         "looked and said nothing",
-        "possible regression",
+        "Closed as completed",
         "are different",
         "closed as a duplicate of #155",
         "mentioned nobody",
