@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -23,6 +24,7 @@ STEPS = (
 )
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="not on this machine: curl")
 def test_what_the_page_tells_a_newcomer_to_type_does_what_it_says() -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
