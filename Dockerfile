@@ -1,5 +1,6 @@
 # Web and worker in one image: `doppel serve` is both, `doppel worker` and gunicorn are each alone (docs/operations.md).
-FROM python:3.11-slim AS build
+# Not the slim one: wordllama has no wheel for Linux on ARM, so that there it is compiled.
+FROM python:3.11 AS build
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE app.yml ./
 COPY bot bot

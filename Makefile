@@ -15,7 +15,9 @@ install: .venv/installed
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is too old: Python 3.11 or later is needed, as in make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
-	$(PIP) --editable '.[dev]'
+	@echo "$(PIP) --editable '.[dev]'"
+	@$(PIP) --editable '.[dev]' || { echo "If a package could not be built above: where wordllama has no wheel (Linux on ARM, Python 3.14)" \
+		"a C++ compiler and Python's headers are needed; on Debian: apt-get install g++ python3-dev"; exit 1; }
 	touch $@
 
 demo: install
