@@ -65,10 +65,12 @@ def _of_signal(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> It
         for other in [one.number for one in last.evidence if one.own] if last else ():
             yield _example(signal, other, before, said=False)
         return
-    shown = next((one.shown for one in reversed(before) if one.outcome.speaks and one.shown), ())
-    # 👎 says that none of them is it, 👍 that the first of them helped.
-    for one in shown[:1] if signal.same else shown:
-        yield _example(signal, one.number, before)
+    comment = next((one for one in reversed(before) if one.outcome.speaks and one.shown), None)
+    named = [one for one in comment.evidence if one.shown] if comment else []
+    # 👎 says that none of them is it, 👍 that the first of them helped, which can be of another repository.
+    for one in named[:1] if signal.same else named:
+        if one.own:
+            yield _example(signal, one.number, before)
 
 
 def _of_verdict(verdict: Verdict) -> Signal:

@@ -44,6 +44,13 @@ def test_c7_a_vote_is_about_what_was_shown_then() -> None:
     assert examples(decisions, [vote(False, at=20.0)], [], since=21.0) == []
 
 
+def test_c7_a_vote_for_a_comment_is_not_one_for_the_second_issue_in_it() -> None:
+    elsewhere = Evidence(7, 0.9, 1, shown=True, repo="acme/lib")
+    shown = replace(decision(9, 10.0, (1, 0.8)), evidence=(elsewhere, Evidence(1, 0.8, 2, shown=True)))
+    assert pairs(examples([shown], [vote(True)], [])) == []
+    assert pairs(examples([shown], [vote(False)], [])) == [(1, False, 1.0, 0.8)]
+
+
 def test_c7_who_closes_an_issue_otherwise_does_not_say_that_it_repeats_nothing() -> None:
     decisions = [decision(9, 10.0, (1, 0.15))]
     made = examples(decisions, [Signal(9, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 20.0)], [])
