@@ -95,11 +95,15 @@ def named(decisions: Iterable[Decision]) -> set[int]:
 
 
 def reliability(points: Sequence[Point]) -> list[Bin]:
-    """How often the bot was right where it said that it was so likely: bins of a fifth, with what people said."""
+    """How often the bot was right where it said that it was so likely: bins of a fifth, with what people said.
+
+    That an issue was closed otherwise does not say that the bot was wrong: many duplicates are not marked as such.
+    """
     made = []
     for step in range(_BINS):
         low, high = step / _BINS, (step + 1) / _BINS
-        inside = [one for one in points if low <= one.probability < high or (high == 1 and one.probability == 1)]
+        said = (one for one in points if one.said)
+        inside = [one for one in said if low <= one.probability < high or (high == 1 and one.probability == 1)]
         right = sum(one.weight for one in inside if one.right)
         wrong = sum(one.weight for one in inside if not one.right)
         weight = right + wrong

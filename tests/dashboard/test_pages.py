@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from bot.calibration.keeping import Calibrations
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Decisions, Evidence, Outcome
-from bot.feedback import Kind, Signals, Who
+from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.repo import RepoClient
 from bot.index import IndexedIssue
 from bot.model import RepoRef
@@ -158,6 +158,13 @@ def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedI
     said = words(browser.get("/dashboard/acme/app/feedback").text)
     assert "moves it no more" in said
     assert "#3 #1 the same tara (triage) vote" in said, "it is still what was said"
+
+
+def test_that_an_issue_was_closed_otherwise_is_not_shown_as_said(host: Host, signed_in: SignedIn) -> None:
+    Signals(host.store.engine).put(host.public, Signal(3, Kind.CLOSED, "tara", 0, False, Who.TRIAGE, time.time()))
+    said = words(signed_in("tara").get("/dashboard/acme/app/feedback").text)
+    assert "#3 #1 nothing, but closed it otherwise tara (triage) closed" in said
+    assert "expected" not in said, "nobody said how right it was"
 
 
 def test_settings_are_shown_as_read_with_what_is_wrong(host: Host, signed_in: SignedIn) -> None:
