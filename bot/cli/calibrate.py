@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from datetime import UTC, datetime
 
 import click
 
@@ -24,7 +25,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     from bot.calibration.bar import bar_in_force
     from bot.calibration.keeping import Calibrations
     from bot.calibration.recalibrating import calibration_of, recalibrate
-    from bot.calibration.rule import ENOUGH, Move
+    from bot.calibration.rule import ENOUGH, WINDOW, Move
     from bot.render.digest import bar_words
     from bot.repository_settings import RepositorySettings
     from bot.store import open_store
@@ -40,7 +41,8 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
         else:
             recalibrate(store, meant.id, moment)
         found = calibration_of(store, meant.id, moment)
-        bar = bar_in_force(RepositorySettings(store, now).last_read(meant.id), kept.get(meant.id))
+        known = kept.get(meant.id)
+        bar = bar_in_force(RepositorySettings(store, now).last_read(meant.id), known)
     if as_json:
         values = {"repository": meant.name, "bar": bar.value, "from": bar.origin.value, "feedback": found.move.value}
         click.echo(json.dumps({**values, "right": found.right, "wrong": found.wrong, "reset": reset}, indent=2))
@@ -50,8 +52,11 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     click.echo(bar_words(bar, english()))
     if found.move is not Move.STAYS:
         return
+    since = known.since if known else 0.0
+    put_back = f"since the bar was put back on {datetime.fromtimestamp(since, UTC):%Y-%m-%d at %H:%M} UTC"
+    when = put_back if since > moment - WINDOW else "in the last year"
     click.echo(
-        "What people said in the last year, of comments and of what a lower bar would have named: "
+        f"What people said {when}, of comments and of what a lower bar would have named: "
         f"{found.right:g} right and {found.wrong:g} wrong, as weights; "
         f"{ENOUGH:g} on one side are the least that can move it."
     )
