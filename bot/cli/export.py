@@ -27,13 +27,15 @@ def export(repository: str, out: Path | None) -> None:
     """Print everything that is stored of a repository as JSON; GitHub's id may stand for OWNER/REPO.
 
     GitHub is not asked. The object has the repository's name and id, its rows in each table of the store (bytes in
-    base64, times in seconds since 1970), and what the queue holds of it. FILE can be read by its owner only.
+    base64, times in seconds since 1970), what the queue holds of it, and the history that `doppel evaluate` has read.
+    FILE can be read by its owner only.
     """
+    from bot.evaluation.keeping import kept_repositories
     from bot.store import open_store
 
     settings = host.load()
     with closing(open_store(settings)) as store:
-        meant = stored_repository(store, repository)
+        meant = stored_repository(store, repository, kept_repositories(settings.home))
         pieces = _json(settings, store, meant)
         if out is None:
             for piece in pieces:
@@ -45,6 +47,7 @@ def export(repository: str, out: Path | None) -> None:
 
 def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     """The object piece by piece, since an index can be larger than what should lie in memory."""
+    from bot.evaluation.keeping import kept_issues
     from bot.jobs.holdings import holdings
     from bot.store.export import export as tables
 
@@ -55,7 +58,10 @@ def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
         for number, row in enumerate(rows):
             yield f"{',' if number else ''}\n    {json.dumps(row, ensure_ascii=False)}"
         yield "]"
-    yield '},\n"queue": ' + json.dumps(queue, ensure_ascii=False, indent=2) + "}\n"
+    yield '},\n"queue": ' + json.dumps(queue, ensure_ascii=False, indent=2) + ',\n"history": ['
+    for number, issue in enumerate(kept_issues(settings.home, meant.id)):
+        yield f"{',' if number else ''}\n  {json.dumps(issue, ensure_ascii=False)}"
+    yield "]}\n"
 
 
 def _write(path: Path, pieces: Iterator[str]) -> None:

@@ -8,7 +8,8 @@ with GitHub's ETag.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,17 @@ from bot.private import make_file
 def erase_history(home: Path, repo_id: int) -> None:
     """Erase what was read of a repository, by GitHub's id; nothing, where nothing was read."""
     _file(home, repo_id).unlink(missing_ok=True)
+
+
+def kept_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
+    """The issues as they were read, the last reading of one last; none, where nothing was read.
+
+    What follows a line that was cut off is lost, as it is for who reads on.
+    """
+    with suppress(FileNotFoundError, ValueError), _file(home, repo_id).open(encoding="utf-8") as file:
+        for line in file:
+            if "issue" in (row := json.loads(line)):
+                yield row["issue"]
 
 
 def kept_repositories(home: Path) -> dict[int, str]:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from bot.cli import cli, main
+from bot.evaluation.history import PastRecord
 from bot.evaluation.keeping import KeptHistory, kept_repositories
 from bot.events import Event, RepositorySummary
 from bot.jobs import Inbox
@@ -145,6 +146,20 @@ def test_c6a_forget_erases_one_that_was_only_evaluated(store: Store, settings: S
     (settings.home / "history" / "78.jsonl").write_text("cut o")
     assert run("forget", "78", "--yes").exit_code == 0
     assert kept_repositories(settings.home) == {}
+
+
+def test_c6a_export_has_the_history_that_was_read_for_an_evaluation(store: Store, settings: Settings) -> None:
+    assert json.loads(run("export", "acme/app").stdout)["history"] == []
+    history = KeptHistory(settings.home, 77, RepoRef("acme", "Tried"))
+    day = "2024-01-01T00:00:00Z"
+    record = PastRecord(3, "Crash ü", "It stops.", "ann", day, day, None, False, ())
+    history.add([record])
+    history.finish("etag")
+    with (settings.home / "history" / "77.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"issue": {"numb')
+    exported = json.loads(run("export", "acme/tried").stdout)
+    assert [PastRecord.from_json(issue) for issue in exported["history"]] == [record]
+    assert set(map(len, exported["tables"].values())) == {0}
 
 
 def test_c6a_forget_asks_first(store: Store) -> None:
