@@ -36,9 +36,8 @@ def reject(ask: Ask, command: Command) -> Answer:
     visit, store = ask.visit, ask.visit.services.store.verdicts
     said = store.of_pair(visit.repository.id, visit.number, other.number)
     before = [one for one in said if one.command_id != ask.command_id]
-    who = Who.TRIAGE if ask.may(Requirement.TRIAGE) else Who.AUTHOR
-    # Who counts more than those who said it before is noted too: it holds when they take theirs back.
-    if not before or (who is Who.TRIAGE and all(one.details.get("who") != Who.TRIAGE for one in before)):
+    # Each person's word stands for itself: it holds when somebody else takes theirs back.
+    if all(one.actor.lower() != ask.login.lower() for one in before):
         store.add(
             visit.repository.id,
             visit.number,
@@ -47,7 +46,7 @@ def reject(ask: Ask, command: Command) -> Answer:
             actor=ask.login,
             command_id=ask.command_id,
             now=visit.services.now(),
-            details={"who": who},
+            details={"who": Who.TRIAGE if ask.may(Requirement.TRIAGE) else Who.AUTHOR},
         )
     if not before:
         refresh(visit, ask.issue)

@@ -125,6 +125,20 @@ def test_c4_what_a_triager_noted_too_holds_when_the_author_takes_theirs_back(pai
     assert rejected(pair) == set()
 
 
+def test_c4_each_authors_word_on_a_pair_stands_for_itself(pair: Doppel) -> None:
+    first = pair.sim.issue(pair.repo, 1).author.login
+    assert first != "reporter"
+    pair.write(2, "/duplicates not #1", "reporter")
+    pair.write(1, "/duplicates not #2", first)
+    pair.write(2, "/duplicates undo", "reporter")
+    assert "is still not shown for this issue" in pair.said(2)[-1]
+    assert rejected(pair) == {1}
+    pair.write(1, "/duplicates undo", first)
+    assert pair.said(1)[-1].endswith("can be shown for this issue again.\n")
+    assert rejected(pair) == set()
+    assert "Crash while exporting to PDF" in pair.said(2)[0]
+
+
 def test_c4_a_triagers_undo_takes_back_what_everybody_said_of_the_pair(pair: Doppel) -> None:
     pair.write(2, "/duplicates not #1", "reporter")
     pair.write(1, "/duplicates not #2", "triage-person")
