@@ -29,8 +29,8 @@ FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"(?:^|[\s(`])(?:[./\w]*\.venv/bin/)?doppel +(?=[a-z-])(.+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 TEST = re.compile(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`")
-# Read or written by others: what the simulator writes for its clients, and PostgreSQL's own.
-FOREIGN = re.compile(r"SIM_TOKEN_\w+|PGPASSWORD")
+# Read or written by others: what the simulator writes for its clients, PostgreSQL's own, and what the tests read.
+FOREIGN = re.compile(r"SIM_TOKEN_\w+|PGPASSWORD|DOPPEL_TEST_POSTGRES")
 
 
 def text(page: Path) -> str:
