@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 from importlib.metadata import version
 
 import click
 
 from bot import settings as host
-from bot.errors import SettingsError
+from bot.errors import SettingsError, UserError
 from bot.telemetry.logs import configure_logging
 
 
@@ -44,6 +46,19 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
         return
     import uvicorn
 
-    from bot.mcp.http import application
+    from bot.mcp.http import PATH, application
 
+    _check_address(address, port)
+    name = f"[{address}]" if ":" in address else address
+    click.echo(f"Agents reach Doppel at http://{name}:{port}{PATH}", err=True)
     uvicorn.run(application(server, settings.mcp_token, address), host=address, port=port, log_config=None)
+
+
+def _check_address(address: str, port: int) -> None:
+    """Raise UserError if nobody can listen there, which uvicorn would tell with GitHub's exit code."""
+    try:
+        family, *_, found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(found[:2], family=family).close()
+    except OSError as problem:
+        why = "another program listens there" if problem.errno == errno.EADDRINUSE else problem.strerror
+        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {why}") from None

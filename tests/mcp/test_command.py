@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+import requests
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -106,3 +111,45 @@ def test_http_does_not_start_without_a_token(
         main(["mcp", "--http"])
     assert ended.value.code == 2
     assert "DOPPEL_MCP_TOKEN" in capsys.readouterr().err
+
+
+def test_http_says_where_it_is(environment: dict[str, str], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with subprocess.Popen(
+        [sys.executable, "-m", "bot", "mcp", "--http", "--port", str(port)],
+        cwd=tmp_path,
+        env={**environment, "DOPPEL_MCP_TOKEN": "a-long-random-token", "LOG_LEVEL": "INFO"},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            assert _status(f"http://127.0.0.1:{port}/mcp") == 401
+        finally:
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=60)
+    assert told.splitlines()[0] == f"Agents reach Doppel at http://127.0.0.1:{port}/mcp"
+    assert "Traceback" not in told
+
+
+def _status(url: str) -> int | None:
+    """What a request without a token is answered with, as soon as anybody answers; None after a minute."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        with contextlib.suppress(requests.ConnectionError):
+            return requests.post(url, timeout=5).status_code
+        time.sleep(0.1)
+    return None
+
+
+def test_http_names_a_port_that_is_taken(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+    monkeypatch.setenv("DOPPEL_MCP_TOKEN", "a-long-random-token")
+    monkeypatch.setenv("GITHUB_TOKEN", "a-token")
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
+        main(["mcp", "--http", "--port", str(taken.getsockname()[1])])
+    assert ended.value.code == 2
+    assert "another program listens there" in capsys.readouterr().err
