@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from bot import settings as host
@@ -258,15 +259,19 @@ def show(found: Result, limit: int, names: Mapping[int, str] | None = None) -> N
         return clean(f"{names[entry.number] if names else f'#{entry.number}'} {entry.title}")
 
     console, say = Console(highlight=False), english()
+
+    def line(indent: int, text: str, style: str = "") -> None:
+        # What is too long for a line goes on below its own beginning.
+        console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
+
     console.print(Text(heading(found, say).replace("**", ""), style="bold"))
     for rank, group in enumerate(found.groups[:limit], 1):
         console.print(Text(f"\n{rank}. {title(group.original)}", style="bold"))
-        console.print(Text(f"   {age(group.original, say)} · {facts(group, say)}", style="dim"))
+        line(3, f"{age(group.original, say)} · {facts(group, say)}", "dim")
         for member in group.members:
-            console.print(Text(f"   {title(member.entry)}"))
-            said = f"{confidence_words(member.confidence, say)} · {age(member.entry, say)}"
-            console.print(Text(f"      {said}", style="cyan"))
+            line(3, title(member.entry))
+            line(6, f"{confidence_words(member.confidence, say)} · {age(member.entry, say)}", "cyan")
             for reason in member.reasons:
-                console.print(Text(f"      {clean(reason)}", style="dim"))
+                line(6, clean(reason), "dim")
     if len(found.groups) > limit:
         console.print(f"\n… and {len(found.groups) - limit:,} groups more; --limit, --json or --html shows them.")

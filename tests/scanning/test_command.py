@@ -104,6 +104,14 @@ def test_d8_hostile_titles_in_a_terminal(file: Path) -> None:
     assert "APP-20 Exporting albums fails <script>alert(1)</script>" in result.stdout.replace("\n", " ")
 
 
+def test_d8_what_is_too_long_for_a_line_stays_under_its_issue(file: Path) -> None:
+    lines = run(file).stdout.splitlines()
+    group = lines[next(at for at, line in enumerate(lines) if line.startswith("   ")) :]
+    assert len(group) > 4
+    assert all(line.startswith("   ") for line in group), group
+    assert max(map(len, lines)) <= 80
+
+
 def test_d8_hostile_titles_in_markdown(file: Path) -> None:
     result = run(file, "--markdown")
     assert result.exit_code == 0, result.output
