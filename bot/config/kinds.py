@@ -163,7 +163,7 @@ class Text(Kind):
 
 @dataclass(frozen=True)
 class Many(Kind):
-    """A list. Items that are wrong are noted and left out; the others count."""
+    """A list. Items that are wrong are noted and left out; the others count, each once."""
 
     item: Kind
     plural: Callable[[Words], str]
@@ -178,7 +178,7 @@ class Many(Kind):
                 ConfigError.saying(node.line, node.column, lambda say, _: say.list_too_long(count=counted, most=most))
             )
         values = (self.item.read(item, problems) for item in node.items[: self.most])
-        return tuple(value for value in values if value is not UNUSABLE)
+        return tuple(dict.fromkeys(value for value in values if value is not UNUSABLE))
 
     def schema(self) -> JSON:
         return {"type": "array", "items": self.item.schema(), "maxItems": self.most}

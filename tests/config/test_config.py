@@ -164,6 +164,11 @@ def test_c6_a_long_list_is_cut_and_said() -> None:
     assert "199 items; the first 100 count" in wrong[0].message
 
 
+def test_h2_what_is_listed_twice_counts_once() -> None:
+    config, wrong = parse_config("known_issues: [12, 99, 12]")
+    assert (config.known_issues, wrong) == ((12, 99), ())
+
+
 def test_a_message_quotes_the_file_without_controls() -> None:
     assert problems('"mo\\e[31mde\\u202e": 1')[0].endswith('called "mo\ufffd[31mde\ufffd"')
 
