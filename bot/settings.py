@@ -78,7 +78,11 @@ VARIABLES = (
         "Where traces go, as OpenTelemetry names it, such as `http://localhost:4318`; needs `doppel[otel]`.",
     ),
     Variable("DOPPEL_HOME", "The data directory.", "the platform's user data directory"),
-    Variable("DOPPEL_GITHUB_API_VERSION", "The REST API version that is asked for.", "2026-03-10"),
+    Variable(
+        "DOPPEL_GITHUB_API_VERSION",
+        "The REST API version that is asked for.",
+        "2026-03-10, on Enterprise Server 2022-11-28",
+    ),
     Variable("DOPPEL_WORKER_THREADS", "How many issues one worker process looks at at once.", "4"),
     Variable("DOPPEL_PAUSED", "`on` pauses the bot everywhere: deliveries are accepted, nothing is answered.", "off"),
     Variable("DOPPEL_DEBOUNCE", "How many seconds an edit waits for the next one before it is looked at.", "3"),
@@ -134,7 +138,7 @@ class Settings:
     client_id: str = ""
     client_secret: str = field(default="", repr=False)
     github_api_url: str = GITHUB_COM_API
-    github_api_version: str = "2026-03-10"
+    github_api_version: str = ""
     github_token: str = field(default="", repr=False)
     webhook_proxy_url: str = field(default="", repr=False)
     host: str = EVERY_ADDRESS
@@ -230,7 +234,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         client_id=read.text("GITHUB_CLIENT_ID"),
         client_secret=read.text("GITHUB_CLIENT_SECRET"),
         github_api_url=read.url("GITHUB_API_URL", GITHUB_COM_API),
-        github_api_version=read.text("DOPPEL_GITHUB_API_VERSION", "2026-03-10"),
+        github_api_version=read.text("DOPPEL_GITHUB_API_VERSION"),
         github_token=read.text("GITHUB_TOKEN"),
         webhook_proxy_url=read.url("WEBHOOK_PROXY_URL", "", "https://smee.io/CHANNEL", secret=True),
         host=read.text("DOPPEL_HOST", EVERY_ADDRESS),

@@ -55,7 +55,7 @@ def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
     name = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
     if name is None or DUPLICATE in (present.lower() for present in issue.labels):
         return
-    if visit.config.label == "suggest" and visit.services.settings.github_api_version < SUGGESTIONS_SINCE:
+    if visit.config.label == "suggest" and visit.services.github.api_version < SUGGESTIONS_SINCE:
         return
     suggested = visit.github.suggested_labels(visit.repo, visit.number)
     if visit.config.label == "suggest" and suggested is None:

@@ -29,7 +29,11 @@ from bot.github.transport import PacedTransport, open_connections
 from bot.github.visitor import VisitorClient
 
 API_VERSION = "2026-03-10"
-"""https://docs.github.com/rest/about-the-rest-api/api-versions; an Enterprise server may know older ones only."""
+"""https://docs.github.com/rest/about-the-rest-api/api-versions."""
+
+SERVER_API_VERSION = "2022-11-28"
+"""What every Enterprise Server knows: the later version is known from 3.21 on, and refused by those before
+(https://github.com/github/rest-api-description)."""
 
 _USER_AGENT = "doppel"
 # Clients that are kept with their tokens: one for each repository that is worked on, a few kB each. One that is made
@@ -41,10 +45,11 @@ class GitHub:
     """Clients share connections, GitHub's clock and, per installation, token and pacer. Thread safe.
 
     `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is then at
-    `/api/graphql`), or any other base. `patience` is how many seconds a call may wait for limits or repeat itself
-    before it raises RateLimited or Unavailable, `timeout` how many GitHub may take for one answer. `new_pacer` makes
-    the pacer of an installation from its name. Conditional requests are made with what `memory` holds, none without it;
-    through `shared_tokens` processes share their tokens. Clocks, sleep and jitter can be replaced by a test.
+    `/api/graphql`), or any other base. Without an `api_version` it is one that such a server knows for sure. `patience`
+    is how many seconds a call may wait for limits or repeat itself before it raises RateLimited or Unavailable,
+    `timeout` how many GitHub may take for one answer. `new_pacer` makes the pacer of an installation from its name.
+    Conditional requests are made with what `memory` holds, none without it; through `shared_tokens` processes share
+    their tokens. Clocks, sleep and jitter can be replaced by a test.
     """
 
     def __init__(
@@ -53,7 +58,7 @@ class GitHub:
         app_id: int | None = None,
         private_key: str = "",
         api_url: str = "https://api.github.com",
-        api_version: str = API_VERSION,
+        api_version: str = "",
         tracker: ToolCallTracker | None = None,
         patience: float = 20.0,
         timeout: float = 10.0,
@@ -68,7 +73,7 @@ class GitHub:
         self._app_id = app_id
         self._private_key = private_key
         self._api_url = httpx.URL(api_url.rstrip("/") + "/")
-        self._api_version = api_version
+        self.api_version = api_version or (SERVER_API_VERSION if api_url.endswith("/api/v3") else API_VERSION)
         self._tracker = tracker or ToolCallTracker(clock=clock)
         self._patience = patience
         self._timeout = timeout
@@ -156,7 +161,7 @@ class GitHub:
                 pacer=self._new_pacer(account),
                 server_clock=self._server_clock,
                 base_path=self._api_url.path,
-                api_version=self._api_version,
+                api_version=self.api_version,
                 patience=self._patience,
                 monotonic=self._monotonic,
                 sleep=self._sleep,

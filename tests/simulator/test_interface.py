@@ -199,9 +199,11 @@ def test_an_enterprise_serves_under_its_prefix() -> None:
         server.sim.add_repository("acme/app")
         assert server.url.endswith("/api/v3")
         token = server.sim.user_token("ada")
-        body = Api(server.url, token).get("/repos/acme/app").json()
+        body = Api(server.url, token, version="2022-11-28").get("/repos/acme/app").json()
         assert body["url"].startswith(server.url)
-        graphql = Api(server.url.removesuffix("/v3"), token).graphql("{ viewer { login } }")
+        # As servers before 3.21 do.
+        assert Api(server.url, token, version="2026-03-10").get("/repos/acme/app").status_code == 400
+        graphql = Api(server.url.removesuffix("/v3"), token, version=None).graphql("{ viewer { login } }")
         assert graphql == {"data": {"viewer": {"login": "ada"}}}
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 VERSIONS = ("2022-11-28", "2026-03-10")
+# Enterprise Server knows the later one from 3.21 on; this is one of those before.
+SERVER_VERSIONS = VERSIONS[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def _serve(call: _Call, headers: dict[str, str]) -> Reply:
     sim, route, request = call.sim, call.route, call.request
     version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
     headers["X-GitHub-Api-Version-Selected"] = version
-    if version not in VERSIONS:
+    if version not in (SERVER_VERSIONS if sim.urls.api.endswith("/api/v3") else VERSIONS):
         raise ApiError(400, f'"{version}" is not a supported version.')
     if not request.headers.get("User-Agent"):
         raise ApiError(
