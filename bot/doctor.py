@@ -267,7 +267,10 @@ def _github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Find
         yield Finding(Health.BROKEN, "GitHub", f"refuses the App's id and key ({refusal.status})", mend)
         return
     except (GitHubError, Retryable) as problem:
-        mend = "Check GITHUB_API_URL and the way out of this machine (HTTPS_PROXY)."
+        mend = (
+            "Check GITHUB_API_URL and the way out of this machine (HTTPS_PROXY); a certificate authority of your own "
+            "is named in SSL_CERT_FILE and REQUESTS_CA_BUNDLE."
+        )
         yield Finding(Health.BROKEN, "GitHub", f"{settings.github_api_url} cannot be reached: {problem}", mend)
         return
     yield Finding(Health.WELL, "GitHub", f"{settings.github_api_url} knows us as {info.bot_login}")

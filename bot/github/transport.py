@@ -192,5 +192,7 @@ def _what(response: httpx.Response | None, failure: httpx.RequestError | None) -
     if isinstance(failure, httpx.TimeoutException):
         return "GitHub did not answer in time"
     if isinstance(failure, httpx.ConnectError):
-        return "GitHub cannot be reached"
+        # It is OpenSSL's word, and httpx says no other way what went wrong.
+        untrusted = "CERTIFICATE_VERIFY_FAILED" in str(failure)
+        return "GitHub's certificate is not trusted here" if untrusted else "GitHub cannot be reached"
     return f"the connection failed ({type(failure).__name__})"
