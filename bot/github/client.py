@@ -73,7 +73,8 @@ class GitHub:
         self._app_id = app_id
         self._private_key = private_key
         self._api_url = httpx.URL(api_url.rstrip("/") + "/")
-        self.api_version = api_version or (SERVER_API_VERSION if api_url.endswith("/api/v3") else API_VERSION)
+        is_server = self._api_url.path.endswith("/api/v3/")
+        self.api_version = api_version or (SERVER_API_VERSION if is_server else API_VERSION)
         self._tracker = tracker or ToolCallTracker(clock=clock)
         self._patience = patience
         self._timeout = timeout

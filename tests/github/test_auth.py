@@ -164,6 +164,13 @@ def test_e1_an_enterprise_server_has_its_own_addresses(connect: Callable[..., Gi
         assert ghes.sim.unknown_requests == []
 
 
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_e1_every_server_knows_the_version_that_it_is_asked_for(slash: str) -> None:
+    assert GitHub(api_url="https://github.acme.example/api/v3" + slash).api_version == "2022-11-28"
+    for newer in ("https://api.github.com", "https://api.acme.ghe.com"):
+        assert GitHub(api_url=newer + slash).api_version == "2026-03-10"
+
+
 @pytest.mark.parametrize("version", ["2022-11-28", "2026-03-10"])
 def test_the_api_version_is_pinned_and_can_be_set(
     connect: Callable[..., GitHub], version: str, monkeypatch: pytest.MonkeyPatch
