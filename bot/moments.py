@@ -1,4 +1,4 @@
-"""Times that come from others, with a zone or without."""
+"""Times that come from others, with a zone or without, and times for others."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def read_moment(moment: datetime | str) -> datetime:
         return aware(datetime.fromisoformat(moment))
     except ValueError as error:
         raise ValueError(f"{moment!r} is no time; write it like 2026-01-31T12:00:00Z") from error
+
+
+def write_moment(seconds: float) -> str:
+    """Seconds since 1970 as ISO 8601 writes them, in UTC: how all JSON for people's programs gives a time."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

@@ -11,6 +11,7 @@ from datetime import datetime
 import click
 
 from bot import settings as host
+from bot.moments import write_moment
 
 # More than a month's worth, after which they are deleted.
 MOST = 10_000
@@ -33,7 +34,11 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     with closing(DeadLetters(host.load())) as letters:
         found = letters.list(limit)
     if as_json:
-        rows = [dataclasses.asdict(one) | {"repository": one.repository and str(one.repository)} for one in found]
+        rows = [
+            dataclasses.asdict(one)
+            | {"repository": one.repository and str(one.repository), "failed_at": write_moment(one.failed_at)}
+            for one in found
+        ]
         click.echo(json.dumps(rows, indent=2))
         return
     for letter in found:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.decisions import COMMAND, Decision, Outcome
 from bot.feedback import Example, Kind, by_issue
+from bot.moments import write_moment
 
 
 class Standing(StrEnum):
@@ -59,10 +60,10 @@ class Digest:
         return sum(line.standing is standing for line in self.lines)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for `json.dumps`."""
+        """Plain values for `json.dumps`; times as ISO 8601 writes them, in UTC."""
         return {
-            "since": self.since,
-            "until": self.until,
+            "since": write_moment(self.since),
+            "until": write_moment(self.until),
             "new": self.new,
             "looked": self.looked,
             "commented": self.commented,
@@ -73,7 +74,7 @@ class Digest:
             "issues": [
                 {
                     "number": line.number,
-                    "at": line.at,
+                    "at": write_moment(line.at),
                     "posted": line.posted,
                     "other": line.other,
                     "probability": round(line.probability, 4),

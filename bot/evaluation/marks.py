@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
 from bot.evaluation.former import at_home
 from bot.evaluation.history import PastRecord, Said, statements_of
 from bot.model import NOBODY
+from bot.moments import write_moment
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.evaluation_tables import duplicate_marks as table
@@ -79,9 +79,9 @@ class Marks(Part):
                     title=row.title,
                     body=row.body or "",
                     author=row.author or NOBODY,
-                    created_at=_time(row.created_at),
-                    updated_at=_time(row.updated_at),
-                    closed_at=None if row.closed_at is None else _time(row.closed_at),
+                    created_at=write_moment(row.created_at),
+                    updated_at=write_moment(row.updated_at),
+                    closed_at=None if row.closed_at is None else write_moment(row.closed_at),
                     closed_as_duplicate=of_it.closed_as_duplicate,
                     statements=of_it.statements,
                     closed_by=of_it.closed_by,
@@ -89,7 +89,3 @@ class Marks(Part):
 
 
 _COLUMNS = ("number", "title", "author", "created_at", "updated_at", "closed_at")
-
-
-def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat()

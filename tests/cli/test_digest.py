@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,10 @@ def test_c7_for_programs_and_as_markdown(store: Store) -> None:
     assert (found["commented"], found["right"], found["wrong"], found["unknown"]) == (10, 1, 8, 1)
     assert "Crash" not in json.dumps(found), "titles of a private repository are private"
     assert found["issues"][0]["number"] == 110
+    since, until, at = (
+        datetime.fromisoformat(text) for text in (found["since"], found["until"], found["issues"][0]["at"])
+    )
+    assert until - since == timedelta(days=7) and timedelta() < until - at < timedelta(minutes=10)
     text = run("digest", "acme/app", "--markdown")
     row = next(line for line in text.splitlines() if "issues/110)" in line)
     assert row.count(" | ") == 3, "a title cannot break the table"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,8 @@ def test_what_was_given_up_is_listed_and_tried_again(given_up: Settings) -> None
         "delivery-1": "acme/app",
         "delivery-2": "acme/app",
     }
+    for one in listed:
+        assert datetime.now(UTC) - datetime.fromisoformat(one["failed_at"]) < timedelta(minutes=10)
     assert len(json.loads(run("--json", "--limit", "1").stdout)) == 1
     again = run("retry", "delivery-1")
     assert (again.exit_code, again.stdout) == (0, "1 of 1 put back into the queue\n")
