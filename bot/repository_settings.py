@@ -59,20 +59,11 @@ class RepositorySettings:
         # Where the App is not installed on the owner's repository, it can only be read if it is public.
         owners = self._store.repositories.by_name(place)
         hidden = owners is not None and owners.private
-        for name, github, where, private in (
-            (_OWN, client(repository.id), repository.ref, False),
-            (_OWNERS, client(owners.id if owners else repository.id), place, hidden),
-        ):
-            source = f"{where}/{CONFIG_PATH}"
-            try:
-                text = self._text(github, repository.id, name, where)
-            except Invalid:
-                too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
-                return Loaded(RepoConfig(), (too_large,), source, private)
-            if text is not None:
-                config, problems = parse_config(text)
-                return Loaded(config, problems, source, private)
-        return Loaded(RepoConfig())
+        here, there = client(repository.id), client(owners.id if owners else repository.id)
+        return _first(
+            (repository.ref, False, lambda: self._text(here, repository.id, _OWN, repository.ref)),
+            (place, hidden, lambda: self._text(there, repository.id, _OWNERS, place)),
+        )
 
     def last_read(self, repo_id: int) -> RepoConfig:
         """The settings as they were last read, however long ago; the defaults where none are remembered."""
@@ -95,10 +86,36 @@ class RepositorySettings:
         known = self._store.texts.get(repo_id, name)
         if known is not None and now - known.fetched_at < KEPT:
             return known.text
-        try:
-            text = github.file(place, CONFIG_PATH)
-        except (NotFound, Forbidden):
-            # The App need not be installed on the owner's repository, nor need that exist.
-            text = None
+        text = _file(github, place)
         self._store.texts.put(repo_id, name, text, now)
         return text
+
+
+def settings_at_present(github: FileReader, repo: RepoRef) -> Loaded:
+    """The settings as they stand on GitHub, for who keeps nothing: command line and agents."""
+    owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
+    # Whether the owner's repository is private is not asked; what is wrong with its file is then not shown.
+    return _first((repo, False, lambda: _file(github, repo)), (owners, True, lambda: _file(github, owners)))
+
+
+def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
+    """The settings by the first of these files that is there; each with its repository, and whether that is private."""
+    for where, private, read in places:
+        source = f"{where}/{CONFIG_PATH}"
+        try:
+            text = read()
+        except Invalid:
+            too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
+            return Loaded(RepoConfig(), (too_large,), source, private)
+        if text is not None:
+            config, problems = parse_config(text)
+            return Loaded(config, problems, source, private)
+    return Loaded(RepoConfig())
+
+
+def _file(github: FileReader, place: RepoRef) -> str | None:
+    try:
+        return github.file(place, CONFIG_PATH)
+    except (NotFound, Forbidden):
+        # The App need not be installed on the owner's repository, nor need that exist.
+        return None

@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 
 from bot.commands import Options
 from bot.errors import Unavailable
-from bot.finder import Finder, FinderSettings
-from bot.github.repo import ThreadClient
-from bot.model import Issue, RepoRef
+from bot.finder import Finder, finder_settings, further_sources
+from bot.model import Issue
 from bot.report import Report
-from bot.sources import FULL_TEXT, Discussions, Siblings, Source
+from bot.sources import FULL_TEXT
 from bot.store.words import Words
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
 from bot.telemetry.tracing import span
@@ -57,35 +56,18 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
 
     It looks in the repository's own index as soon as that is complete, and in GitHub's searches alone until then.
     """
-    search, services = visit.config.search, visit.services
+    services = visit.services
     # Forms cost requests, and their headings matter only where the issue has headings.
     forms = services.issue_forms.headings(visit.github, visit.repository) if "##" in issue.body else ()
     github = visit.thread(fresh=fresh)
     return Finder(
         github,
         words=RepositoryWords(services.store.words, visit.repository.id, issue),
-        settings=FinderSettings(
-            words_max=search.words_max,
-            budget=search.budget,
-            hybrid=search.hybrid,
-            template_headings=forms,
-            workflow_field=services.settings.workflow_field,
-            sources=visit.config.sources,
-            known_issues=visit.config.known_issues,
-        ),
+        settings=finder_settings(visit.config, headings=forms, workflow_field=services.settings.workflow_field),
         matcher=services.matcher if services.indexing.ready(visit.repository.id) else None,
         repo_id=visit.repository.id,
-        further=_further(visit, github),
+        further=further_sources(visit.config, github, services.settings.siblings),
     )
-
-
-def _further(visit: Visit, github: ThreadClient) -> list[Source]:
-    """The sources that not every repository has."""
-    further: list[Source] = [Discussions(github)]
-    if visit.config.siblings:
-        allowed = visit.services.settings.siblings
-        further.append(Siblings(github, map(RepoRef.parse, visit.config.siblings), allowed))
-    return further
 
 
 def find(

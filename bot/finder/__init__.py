@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.finder.asking import MOST_COMPARED, FinderSettings, GitHubReads
+from bot.finder.configured import finder_settings, further_sources
 from bot.finder.finder import Finder
 
-__all__ = ["MOST_COMPARED", "Finder", "FinderSettings", "GitHubReads"]
+__all__ = ["MOST_COMPARED", "Finder", "FinderSettings", "GitHubReads", "finder_settings", "further_sources"]

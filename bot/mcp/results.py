@@ -27,11 +27,13 @@ class IssueSummary(BaseModel):
 
 
 class CandidateResult(BaseModel):
-    """An issue that may report the same thing."""
+    """An issue that may report the same thing; where the repository's settings want it, also what is no issue there."""
 
     model_config = ConfigDict(extra="allow")
 
     number: int
+    repo: str = Field(description="OWNER/REPO where the number is another repository's, else empty")
+    kind: str = Field(description="issue, pull request or discussion")
     title: str
     url: str
     state: str = Field(description="open or closed")

@@ -13,17 +13,18 @@ from typing import Any, TypeVar
 
 from bot.calls import ToolCallTracker, equal, never
 from bot.errors import InvalidArgument, UserError
-from bot.finder import Finder, FinderSettings
+from bot.finder import Finder, finder_settings, further_sources
 from bot.github.repo import RepoClient
 from bot.knowledge.account import account
 from bot.knowledge.deduplication import deduplicate
 from bot.knowledge.playbook import Malformed, apply
-from bot.matching import Matcher
+from bot.known_repository import KnownRepository
 from bot.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
 from bot.model import NOBODY, Actor, Issue, RepoRef
 from bot.ranking.playbook import SECTION_SLUGS
 from bot.ranking.rarity import CountedWords
 from bot.report import Outcome
+from bot.repository_settings import settings_at_present
 from bot.scanning import model as scanning
 from bot.scanning.scan import Scan
 from bot.sources.vocabulary import make_acquaintance
@@ -44,10 +45,11 @@ _ANSWERED = (Outcome.FOUND, Outcome.NONE)
 class Tools:
     """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
 
-    `open_index` lends what finds in this host's index of a repository, by the repository's id; None where there is no
-    whole one, and then GitHub's searches stand alone. `open_scan` lends the scan of the backlog of a repository (by its
-    id; with closed issues or without) in the same way. Both are asked for only after GitHub has let the caller read the
-    repository.
+    `open_known` lends what this host has stored of a repository, by the repository's id; without a complete index
+    GitHub's searches stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed
+    issues or without), None where there is no complete index. Both are asked for only after GitHub has let the caller
+    read the repository, whose settings say where else to look; `siblings` of other owners are those that the host
+    allows.
 
     `session` is who calls, None where nobody can tell: then nothing is remembered.
     """
@@ -56,20 +58,22 @@ class Tools:
         self,
         open_repo: Callable[[RepoRef], RepoClient],
         *,
-        open_index: Callable[[int], AbstractContextManager[Matcher | None]],
+        open_known: Callable[[int], AbstractContextManager[KnownRepository]],
         open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
         default: RepoRef | None = None,
         workflow_field: str | None = None,
+        siblings: Iterable[str] = (),
     ) -> None:
         self._open_repo = open_repo
-        self._open_index = open_index
+        self._open_known = open_known
         self._open_scan = open_scan
         self._tracker = tracker
         self._clock = clock
         self._default = default
-        self._settings = FinderSettings(workflow_field=workflow_field)
+        self._workflow_field = workflow_field
+        self._siblings = tuple(siblings)
         for name in READING:
             # T5: the rule for tools that nobody described would mix up two issues.
             tracker.add_rule(name, equal)
@@ -95,13 +99,15 @@ class Tools:
         def ask() -> Findings:
             client = self._client(place, session, fresh)
             target = client.issue(place, number)
-            with self._finder(client, place) as finder:
+            with self._finder(client, place) as (finder, known):
                 report = finder.find(
                     target,
                     threshold=threshold,
                     max_candidates=max_candidates,
                     relevance=relevance,
                     state="all" if include_closed else "open",
+                    rejected=known.rejected(number),
+                    duplicates=known.originals(),
                 )
             return Findings.of(report, number)
 
@@ -138,12 +144,13 @@ class Tools:
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = client.recent_issues(place, 1)
             draft = _draft(place, latest[0] if latest else None, title, body, self._clock())
-            with self._finder(client, place) as finder:
+            with self._finder(client, place) as (finder, known):
                 report = finder.find(
                     draft,
                     threshold=threshold,
                     max_candidates=max_candidates,
                     state="all" if include_closed else "open",
+                    duplicates=known.originals(),
                 )
             return Findings.of(report, None)
 
@@ -180,7 +187,7 @@ class Tools:
             target, candidate = client.issue(place, number), client.issue(place, other)
             words = CountedWords()
             make_acquaintance(client, words, place)
-            with self._finder(client, place, words) as finder:
+            with self._finder(client, place, words) as (finder, _):
                 judged = finder.compare(target, candidate)
             return Comparison.of(str(place), number, target.title, judged)
 
@@ -292,11 +299,22 @@ class Tools:
         return client if session is None else client.thread(f"mcp {session}", fresh=fresh)
 
     @contextmanager
-    def _finder(self, client: RepoClient, place: RepoRef, words: CountedWords | None = None) -> Iterator[Finder]:
+    def _finder(
+        self, client: RepoClient, place: RepoRef, words: CountedWords | None = None
+    ) -> Iterator[tuple[Finder, KnownRepository]]:
         # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
         repo_id = client.repository(place).id
-        with self._open_index(repo_id) as matcher:
-            yield Finder(client, words=words, settings=self._settings, matcher=matcher, repo_id=repo_id)
+        config = settings_at_present(client, place).config
+        with self._open_known(repo_id) as known:
+            finder = Finder(
+                client,
+                words=words,
+                settings=finder_settings(config, workflow_field=self._workflow_field),
+                matcher=known.matcher,
+                repo_id=repo_id,
+                further=further_sources(config, client, self._siblings),
+            )
+            yield finder, known
 
     def _remembered(
         self,

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from bot.sources.asking import ask_all
 from bot.sources.choosing import FULL_TEXT, NAMES, VECTORS, chosen, only
-from bot.sources.discussions import Discussions
+from bot.sources.discussions import Discussions, DiscussionSearcher
 from bot.sources.github_hybrid import GitHubHybrid
 from bot.sources.github_lexical import GitHubLexical
 from bot.sources.known_issues import KnownIssues
 from bot.sources.merging import Hit, counts, key_of, limited, merge
 from bot.sources.protocol import Answer, Page, Question, Searcher, Source
 from bot.sources.pull_requests import PullRequests
-from bot.sources.siblings import Siblings
+from bot.sources.siblings import RepositoryReader, Siblings
 
 __all__ = [
     "FULL_TEXT",
     "NAMES",
     "VECTORS",
     "Answer",
+    "DiscussionSearcher",
     "Discussions",
     "GitHubHybrid",
     "GitHubLexical",
@@ -26,6 +27,7 @@ __all__ = [
     "Page",
     "PullRequests",
     "Question",
+    "RepositoryReader",
     "Searcher",
     "Siblings",
     "Source",

@@ -9,7 +9,7 @@ from bot.mcp.tools import Tools
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.wiring.clients import build_github, now, reader
-from bot.wiring.indexes import complete_index, open_scan
+from bot.wiring.indexes import known_repository, open_scan
 
 
 def agent_tools(settings: Settings) -> Tools:
@@ -17,10 +17,11 @@ def agent_tools(settings: Settings) -> Tools:
     github = build_github(settings)
     return Tools(
         partial(reader, settings, github),
-        open_index=partial(complete_index, settings),
+        open_known=partial(known_repository, settings),
         open_scan=partial(open_scan, settings),
         tracker=get_tool_call_tracker(),
         clock=now,
         default=RepoRef.parse(settings.default_repository) if settings.default_repository else None,
         workflow_field=settings.workflow_field,
+        siblings=settings.siblings,
     )

@@ -16,6 +16,7 @@ from bot.index import Index, TextAnalyser
 from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, StoredFacts
 from bot.issue_forms import IssueForms
+from bot.known_repository import KnownRepository
 from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import AskAll
 from bot.model import RepoRef
@@ -53,16 +54,12 @@ def build_asker(settings: Settings, weights: str | None = None, store: Store | N
 
 
 @contextmanager
-def complete_index(settings: Settings, repo_id: int) -> Iterator[Matcher | None]:
-    """What finds in this host's index of a repository; None where it is not complete.
-
-    Nothing is created where this host has no database.
-    """
+def known_repository(settings: Settings, repo_id: int) -> Iterator[KnownRepository]:
+    """What this host has stored of a repository. Nothing is created where it has no database."""
     with store_there(settings) as store:
-        if store is None or not is_complete(store, repo_id):
-            yield None
-        else:
-            yield Matcher(build_index(settings, store))
+        complete = store is not None and is_complete(store, repo_id)
+        matcher = Matcher(build_index(settings, store)) if store and complete else None
+        yield KnownRepository(repo_id, store, matcher)
 
 
 @contextmanager

@@ -12,13 +12,14 @@ from click.testing import CliRunner, Result
 
 from bot import settings as host
 from bot.cli import cli, main
-from bot.cli.find import BAR
+from bot.config import CONFIG_PATH
+from bot.config.model import MIN_CONFIDENCE
 from bot.events import RepositorySummary
 from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef
 from bot.simulator import Server, start_simulator
-from bot.store import open_store
+from bot.store import VerdictKind, open_store
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index
 
@@ -86,7 +87,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["find", *arguments], catch_exceptions=False)
 
 
-NAMED = f"of its own accord (min_confidence {BAR})"
+NAMED = f"of its own accord (min_confidence {MIN_CONFIDENCE})"
 
 
 def parts(shown: str) -> tuple[str, str]:
@@ -177,3 +178,91 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(
     data = json.loads(run("acme/app#40", "--json", "--source", "full-text").stdout)
     assert [run["source"] for run in data["queries"]] == ["full-text"]
     assert all("full-text" in one["sources"] for one in data["candidates"])
+
+
+@pytest.fixture
+def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """`acme/app` with settings of its own: a sibling, pull requests, a known issue, and a bar of its own."""
+    with start_simulator() as server:
+        sim = server.sim
+        for name in ("acme/app", "acme/lib"):
+            sim.add_repository(name)
+        sim.install("acme")
+        sim.open_issue("acme/app", "ann", "The map is grey", "Since the update.")
+        pull = ("Parser drops trailing comments", "`CommentLost: line 12`")
+        sim.open_issue("acme/app", "bob", *pull, is_pull_request=True)
+        sim.open_issue("acme/lib", "cy", "Parser drops all trailing comments", "`CommentLost: line 12`, always.")
+        sim.open_issue("acme/app", "dan", "Trailing comments are dropped by the parser", "`CommentLost: line 12`")
+        sim.write_file("acme/app", CONFIG_PATH, SETTINGS)
+        sim.flush_index()
+        for name, value in {
+            "APP_ID": str(server.app_id),
+            "PRIVATE_KEY": server.private_key_pem,
+            "GITHUB_API_URL": server.url,
+            "DOPPEL_HOME": str(tmp_path),
+            "DOPPEL_EMBEDDING_MODEL": "none",
+        }.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+SETTINGS = """
+min_confidence: 0.4
+sources: {pull-requests: on}
+siblings: [acme/lib]
+known_issues: [1]
+"""
+
+
+def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(configured: Server) -> None:
+    shown = run("acme/app#3").stdout
+    named, _ = parts(shown)
+    assert "The bot would name of its own accord (min_confidence 0.4):" in named
+    assert re.search(r"^ +\d+%  acme/lib#1 +Parser drops all trailing comments  \(open; ", named, re.MULTILINE)
+    assert re.search(r"#2 +Parser drops trailing comments  \(pull request, open; ", named)
+    asked = shown.partition("):\n")[2]
+    assert all(f"\n  {source} " in asked for source in ("pull-requests", "siblings", "known-issues"))
+    # The owner's file holds where the repository has none.
+    configured.sim.add_repository("acme/.github")
+    configured.sim.write_file("acme/.github", CONFIG_PATH, "min_confidence: 0.99")
+    assert "min_confidence 0.4" in run("acme/app#3").stdout
+    configured.sim.write_file("acme/app", CONFIG_PATH, None)
+    assert "bot would name none of its own accord (min_confidence 0.99)." in run("acme/app#3").stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ("mode: shadow", "The bot leaves this issue alone (mode: shadow). Otherwise:\nThe bot would name of its own"),
+        ("ignore: {authors: [DAN]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:\n"),
+        ("mode: comment", "\n\nThe bot would name of its own accord (min_confidence 0.2):\n"),
+    ],
+)
+def test_c6_where_the_settings_keep_the_bot_silent_it_is_said(configured: Server, settings: str, says: str) -> None:
+    configured.sim.write_file("acme/app", CONFIG_PATH, f"{settings}\nsiblings: [acme/lib]")
+    assert says in run("acme/app#3").stdout
+
+
+def test_c6_what_is_wrong_with_the_settings_does_not_count_and_is_told(configured: Server) -> None:
+    configured.sim.write_file("acme/app", CONFIG_PATH, "min_confidance: 0.9\nsiblings: [acme/lib]")
+    found = run("acme/app#3")
+    assert "(min_confidence 0.2):" in found.stdout and "acme/lib#1" in found.stdout
+    assert found.stderr == (
+        "acme/app/.github/doppel.yml: what is wrong there does not count; doppel check-config says what it is\n"
+    )
+
+
+def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
+    sim = configured.sim
+    sim.open_issue("acme/app", "eve", "The map is grey", "Since the update, again.")
+    settings = host.load()
+    store = open_store(settings)
+    repo_id = reader(settings, build_github(settings), RepoRef("acme", "app")).repository(RepoRef("acme", "app")).id
+    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "app"), False, False), 1, 0.0)
+    assert "#1 " in parts(run("acme/app#4", "--threshold", "0").stdout)[0]
+    store.muted.set(repo_id, 4, "eve", 0.0)
+    assert "The bot leaves this issue alone (/duplicates mute). Otherwise:" in run("acme/app#4").stdout
+    store.verdicts.add(repo_id, 4, 1, VerdictKind.NOT, actor="eve", command_id=1, now=0.0)
+    shown = parts(run("acme/app#4", "--threshold", "0").stdout)
+    assert "#1 " not in shown[0] and "#1 " not in shown[1]
+    store.close()

@@ -10,13 +10,14 @@ import pytest
 from mcp.client import Client
 
 from bot.calls import ToolCallTracker
+from bot.config import CONFIG_PATH
 from bot.events import RepositorySummary
 from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Simulator
-from bot.store import open_store
+from bot.store import VerdictKind, open_store
 from bot.wiring.agents import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
@@ -103,6 +104,28 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Si
         f"https://github.com/acme/app/issues/{number}" for number in (1, 3)
     }
     assert answer(ask(server, "explain_pair", number=3, other=1))["other"]["reasons"]
+
+
+def test_h6_the_settings_of_the_repository_say_where_else_to_look(server: Any, sim: Simulator) -> None:
+    sim.add_repository("acme/lib")
+    sim.open_issue("acme/lib", "cy", "Index out of range panics the table", TRACE)
+    sim.open_issue("acme/app", "ann", "Do not panic when a table is rendered", TRACE, is_pull_request=True)
+    sim.write_file("acme/app", CONFIG_PATH, "sources: {pull-requests: on}\nsiblings: [acme/lib]\n")
+    sim.flush_index()
+    found = answer(ask(server, "find_duplicates", number=3, threshold=0))["candidates"]
+    assert {(one["repo"], one["kind"], one["number"]) for one in found} == {
+        ("", "issue", 1),
+        ("", "pull request", 5),
+        ("acme/lib", "issue", 1),
+    }
+
+
+def test_c4_a_rejected_pair_is_not_told_again(server: Any, sim: Simulator, settings: Settings) -> None:
+    fill_index(sim, settings)
+    with closing(open_store(settings)) as store:
+        repo_id = sim.repo("acme/app").id
+        store.verdicts.add(repo_id, 1, 3, VerdictKind.NOT, actor="ann", command_id=1, now=0.0)
+    assert answer(ask(server, "find_duplicates", number=3))["candidates"] == []
 
 
 def test_the_index_of_a_repository_that_bore_the_name_before_is_not_asked(server: Any, settings: Settings) -> None:

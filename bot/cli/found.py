@@ -1,0 +1,102 @@
+"""What `doppel find` prints for a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from bot.report import Candidate, Outcome, Report
+
+_SAYS = {
+    Outcome.INCONCLUSIVE: "Nothing can be said: it could not be asked properly.",
+    Outcome.DEGRADED: "Not everything could be asked; this is what was found all the same:",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OfItsOwnAccord:
+    """What the bot would name in a comment that nobody asked for, by the settings of the repository.
+
+    `bar` is the probability from which on it would, `nearest` that of the likeliest candidate at all, and `silence` why
+    it says nothing there for all that, empty where it speaks. `include_closed` is whether it looks at closed issues.
+    """
+
+    report: Report
+    bar: float
+    silence: str
+    include_closed: bool
+
+    @property
+    def nearest(self) -> float | None:
+        """The probability of the likeliest candidate, named or not; None where there is none."""
+        return self.report.considered[0].confidence if self.report.considered else None
+
+
+def show(report: Report, bots: OfItsOwnAccord, *, indexed: bool, include_closed: bool) -> None:
+    """Print a report for a person: what the bot would name, what else was asked for, and the queries.
+
+    The bot's come first, however few of their titles' words agree: they are the answer. Where there are none, the
+    probability of what comes nearest is told.
+    """
+    click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
+    if says := _SAYS.get(report.outcome):
+        click.secho(says, bold=True)
+    # Where GitHub was asked for open issues alone, nobody knows which closed ones there are.
+    blind = not indexed and not include_closed and bots.include_closed
+    alone = f"of its own accord (min_confidence {bots.bar:g})"
+    if bots.silence:
+        click.echo(f"The bot leaves this issue alone ({_clean(bots.silence)}). Otherwise:")
+    if bots.report.candidates:
+        click.secho(f"The bot would name {alone}:", bold=True)
+        for candidate in bots.report.candidates:
+            _show_candidate(candidate)
+    elif report.outcome is not Outcome.INCONCLUSIVE:
+        click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
+        if bots.nearest is not None:
+            click.echo(f"The nearest has {bots.nearest:.0%}; --threshold 0 --include-closed shows it.")
+    own = {(one.repo, one.kind, one.number) for one in bots.report.candidates}
+    others = [one for one in report.candidates if (one.repo, one.kind, one.number) not in own]
+    if others:
+        click.secho(f"\n{_asked_for(report, include_closed)}:", bold=True)
+        for candidate in others:
+            _show_candidate(candidate)
+    if blind:
+        click.echo(f"\nThe bot looks at closed issues too: doppel find {report.repo}#{report.number} --include-closed")
+    where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
+    click.echo(f"\nAsked ({where} of {report.repo}):")
+    for run in report.queries:
+        hits = run.problem or _counted(run.hits or 0, "hit")
+        click.echo(f"  {run.source:16} {hits:>12}  {_clean(run.query)}")
+    total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
+    different = _counted(unique, "different one")
+    click.echo(f"  {_counted(total, 'result')}, {different} and {_counted(repeats, 'repeat')}")
+    for problem in report.problems:
+        click.secho(f"  {_clean(problem)}", fg="yellow")
+
+
+def _asked_for(report: Report, include_closed: bool) -> str:
+    """What the options ask for besides, in words."""
+    which = "issues" if include_closed else "open issues"
+    return f"Other {which}, with titles at least {report.threshold:.0%} alike" if report.threshold else f"Other {which}"
+
+
+def _show_candidate(candidate: Candidate) -> None:
+    chance = "" if candidate.confidence is None else f"{candidate.confidence:4.0%}  "
+    click.secho(f"  {chance}{f'{candidate.repo}#{candidate.number}':<7} ", bold=True, nl=False)
+    state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
+    state = state if candidate.kind == "issue" else f"{candidate.kind}, {state}"
+    click.echo(f"{_clean(candidate.title)}  ({state}; titles {candidate.similarity:.0%} alike)")
+    if candidate.also:
+        click.echo(f"           also reported in {', '.join(f'#{number}' for number in candidate.also)}")
+    for reason in candidate.reasons:
+        click.echo(f"           {_clean(reason)}")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _clean(text: str) -> str:
+    """Strangers' text for a terminal: without control characters, which could move the cursor or hide what is there."""
+    return "".join(char if char.isprintable() else " " for char in text)

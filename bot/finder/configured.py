@@ -1,0 +1,38 @@
+"""How the settings of a repository want it to be searched. Bot, command line and tools for agents search alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from bot.config.model import RepoConfig
+from bot.finder.asking import FinderSettings
+from bot.model import RepoRef
+from bot.sources import Discussions, DiscussionSearcher, RepositoryReader, Siblings, Source
+
+
+class FurtherReads(DiscussionSearcher, RepositoryReader, Protocol):
+    """What the further sources ask of GitHub; `RepoClient` and its view for a thread have it."""
+
+
+def finder_settings(
+    config: RepoConfig, *, headings: tuple[str, ...] = (), workflow_field: str | None = None
+) -> FinderSettings:
+    """The finder's settings: the repository's own, what its issue forms supply, and the host's project field (F7)."""
+    return FinderSettings(
+        words_max=config.search.words_max,
+        budget=config.search.budget,
+        hybrid=config.search.hybrid,
+        template_headings=headings,
+        workflow_field=workflow_field,
+        sources=config.sources,
+        known_issues=config.known_issues,
+    )
+
+
+def further_sources(config: RepoConfig, github: FurtherReads, allowed: Iterable[str]) -> list[Source]:
+    """The sources that not every repository has; `allowed` are siblings of other owners that the host allows (H6)."""
+    further: list[Source] = [Discussions(github)]
+    if config.siblings:
+        further.append(Siblings(github, map(RepoRef.parse, config.siblings), allowed))
+    return further
