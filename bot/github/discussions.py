@@ -31,27 +31,34 @@ _QUERY = """query Discussions($owner: String!, $name: String!, $text: String!) {
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """The best matches in the shape of issues, and how many there are in all. `reason` says why nothing was read."""
+    """The best matches in the shape of issues, and how many there are in all, None where that was not answered.
+
+    `reason` says why nothing, or not everything, was read. `cached_at` is the time of day at which this was fetched if
+    it is a remembered answer, else empty.
+    """
 
     items: tuple[Issue, ...] = ()
-    total_count: int = 0
+    total_count: int | None = None
     reason: str = ""
+    cached_at: str = ""
 
 
 def search_discussions(api: Api, repo: RepoRef, text: str) -> FoundDiscussions:
     """Ask once. `text` is neutral words; names travel as variables.
 
     A lacking permission, and a server that knows no discussions, is a `reason`; other failures raise as everywhere.
+    GraphQL may fail for one discussion and bring the others, which then count.
     """
     variables = {"owner": repo.owner, "name": repo.name, "text": f"repo:{repo} in:title,body {text}"}
     data, errors = api.graphql(f"search the discussions of {repo}", _QUERY, variables)
-    if errors:
-        if any(error.type == "FORBIDDEN" for error in errors):
-            return FoundDiscussions(reason="the App lacks the permission to read discussions")
-        return FoundDiscussions(reason=f"discussions cannot be read: {errors[0].message}")
-    found = data.get("search") or {}
+    if any(error.type == "FORBIDDEN" for error in errors):
+        return FoundDiscussions(reason="the App lacks the permission to read discussions")
+    found = data.get("search")
+    reason = f"GitHub answered: {errors[0].message}" if errors else "" if found else "GitHub's answer is empty"
+    if not found:
+        return FoundDiscussions(reason=reason)
     items = tuple(_discussion(node) for node in found.get("nodes") or () if node)
-    return FoundDiscussions(items, found.get("discussionCount") or 0)
+    return FoundDiscussions(items, found.get("discussionCount") or len(items), reason)
 
 
 def _discussion(node: Mapping[str, Any]) -> Issue:

@@ -116,10 +116,11 @@ class ThreadClient(RepoClient):
         return replace(answer.result, cached_at=answer.at) if answer.cached else answer.result
 
     def discussions(self, repo: RepoRef, text: str) -> FoundDiscussions:
-        """See RepoClient."""
+        """See RepoClient; `FoundDiscussions.cached_at` says when a remembered answer was fetched."""
         ask = partial(super().discussions, repo, text)
         arguments = {"repo": repo, "text": text}
-        return self._remembered("discussions", arguments, ask, keep=lambda answer: not answer.reason).result
+        answer = self._remembered("discussions", arguments, ask, keep=lambda found: not found.reason)
+        return replace(answer.result, cached_at=answer.at) if answer.cached else answer.result
 
     def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
         """See RepoClient."""

@@ -23,9 +23,19 @@ Kind = Literal[
     "incomplete_results",
     "hybrid_unavailable",
     "malformed",
+    "graphql_error",
 ]
 # The request is carried out as usual, and only then something goes wrong with the answer.
-AFTER = frozenset({"timeout_after_write", "reset_after_write", "malformed", "incomplete_results", "hybrid_unavailable"})
+AFTER = frozenset(
+    {
+        "timeout_after_write",
+        "reset_after_write",
+        "malformed",
+        "incomplete_results",
+        "hybrid_unavailable",
+        "graphql_error",
+    }
+)
 
 
 @dataclass(slots=True, eq=False)

@@ -16,14 +16,16 @@ _WORDS = 2
 
 
 class Found(Protocol):
-    """`bot.github.discussions.FoundDiscussions`: what was found, of how many, and why nothing could be read."""
+    """`bot.github.discussions.FoundDiscussions`: what was found, of how many, what was not read and why, and when."""
 
     @property
     def items(self) -> tuple[Issue, ...]: ...
     @property
-    def total_count(self) -> int: ...
+    def total_count(self) -> int | None: ...
     @property
     def reason(self) -> str: ...
+    @property
+    def cached_at(self) -> str: ...
 
 
 class DiscussionSearcher(Protocol):
@@ -49,9 +51,9 @@ class Discussions:
         except (GitHubError, Retryable) as failure:
             run = QueryRun(NAME, text, None, problem=str(failure), later=isinstance(failure, Retryable))
             return Answer(NAME, (), (run,), (f"{NAME}: {failure}",))
-        if found.reason:
-            return Answer(NAME, (), (QueryRun(NAME, text, None, problem=found.reason),), (f"{NAME}: {found.reason}",))
-        return Answer(NAME, (_wanted(found.items, question),), (QueryRun(NAME, text, found.total_count),))
+        run = QueryRun(NAME, text, found.total_count, problem=found.reason, cached=found.cached_at)
+        problems = (f"{NAME}: {found.reason}",) if found.reason else ()
+        return Answer(NAME, (_wanted(found.items, question),), (run,), problems)
 
 
 def _wanted(found: Sequence[Issue], question: Question) -> tuple[Issue, ...]:

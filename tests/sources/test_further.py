@@ -84,6 +84,29 @@ def test_h6_discussions_need_a_permission_and_say_so(find: Find, sim: Simulator)
     assert one.url.endswith("/acme/app/discussions/3")
 
 
+def test_h1_discussions_that_github_brings_count_although_it_failed_for_others(find: Find, sim: Simulator) -> None:
+    sim.set_permissions("acme", {"issues": "write", "metadata": "read", "discussions": "read"})
+    sim.faults.add("POST /graphql", "graphql_error")
+    report = find("discussions")
+    assert [one.number for one in report.candidates] == [3]
+    assert report.outcome is Outcome.DEGRADED
+    assert report.problems == ("discussions: GitHub answered: Something went wrong while executing your query.",)
+    assert [run.hits for run in report.queries] == [1]
+
+
+def test_t5_discussions_that_are_remembered_say_so(client: RepoClient, sim: Simulator) -> None:
+    sim.set_permissions("acme", {"issues": "write", "metadata": "read", "discussions": "read"})
+
+    def cached(*, fresh: bool = False) -> bool:
+        thread = client.thread("acme/app#4", fresh=fresh)
+        finder = Finder(thread, settings=FinderSettings(sources=only("discussions")), further=[Discussions(thread)])
+        (run,) = finder.find(client.issue(REPO, 4), threshold=0, state="all").queries
+        assert run.hits == 1
+        return bool(run.cached)
+
+    assert [cached(), cached(), cached(fresh=True)] == [False, True, False]
+
+
 def test_h6_known_issues_are_considered_whatever_is_found(find: Find, sim: Simulator) -> None:
     far = sim.open_issue("acme/app", "zoe", "Zebra quagga okapi", "")
     report = find("known-issues", known=(1, far.number, 4, 99))
