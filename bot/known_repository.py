@@ -1,4 +1,4 @@
-"""What this host has stored of a repository, for who asks about its issues beside the bot: command line and agents."""
+"""A repository as who asks about its issues beside the bot sees it: the command line, and tools for agents."""
 
 from __future__ import annotations
 
@@ -7,25 +7,28 @@ from dataclasses import dataclass
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
-from bot.config.model import RepoConfig
-from bot.matching import Matcher
+from bot.finder import Finder
+from bot.repository_settings import Loaded
 from bot.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class KnownRepository:
-    """The repository `id` in this host's `store`, None where there is none yet.
+    """The repository `id`: its settings, what finds as they say, and what this host's `store` knows of it besides.
 
-    `matcher` finds in the index of it; None until that is complete.
+    `indexed` is whether the finder asks this host's index, which is complete then. `store` is None where there is none.
     """
 
     id: int
+    settings: Loaded
+    finder: Finder
+    indexed: bool
     store: Store | None = None
-    matcher: Matcher | None = None
 
-    def bar(self, config: RepoConfig) -> Bar:
-        """From which probability on the bot speaks there, with the settings as they are."""
-        return bar_in_force(config, Calibrations(self.store.engine).get(self.id) if self.store else None)
+    def bar(self) -> Bar:
+        """From which probability on the bot speaks there."""
+        calibration = Calibrations(self.store.engine).get(self.id) if self.store else None
+        return bar_in_force(self.settings.config, calibration)
 
     def rejected(self, number: int) -> Collection[int]:
         """The issues of which people said by `/duplicates not` that they are another thing than this one."""

@@ -15,7 +15,7 @@ from bot.cli import UNREACHABLE
 from bot.cli.found import OfItsOwnAccord, show
 from bot.cli.shares import Share
 from bot.config.keys import SOURCES
-from bot.config.model import MIN_CONFIDENCE, RepoConfig
+from bot.config.model import MIN_CONFIDENCE
 from bot.errors import NotFound, SettingsError, UserError
 from bot.model import Issue, IssueRef
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
@@ -24,7 +24,6 @@ from bot.settings import Settings
 from bot.text.naming import named_issues
 
 if TYPE_CHECKING:
-    from bot.finder import Finder
     from bot.finder.asking import Gathered
     from bot.known_repository import KnownRepository
 
@@ -79,8 +78,6 @@ def find(
     or not properly.
     """
     # These take a second to import, which `doppel --help` need not pay.
-    from bot.finder import Finder, finder_settings, further_sources
-    from bot.repository_settings import settings_at_present
     from bot.wiring.clients import build_github, reader
     from bot.wiring.indexes import known_repository
 
@@ -94,21 +91,11 @@ def find(
             "ask with GITHUB_TOKEN and without APP_ID."
         ) from problem
     try:
-        # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
-        repo_id = client.repository(ref.repo).id
-        loaded = settings_at_present(client, ref.repo)
-        with known_repository(settings, repo_id) as known:
-            finder = Finder(
-                client,
-                settings=finder_settings(loaded.config, workflow_field=settings.workflow_field),
-                matcher=known.matcher,
-                repo_id=repo_id,
-                further=further_sources(loaded.config, client, settings.siblings),
-            )
+        with known_repository(settings, client, ref.repo) as known:
             target = client.issue(ref.repo, ref.number)
             state: Literal["all", "open"] = "all" if include_closed else "open"
-            gathered = finder.gather(target, state=state)
-            report = finder.find(
+            gathered = known.finder.gather(target, state=state)
+            report = known.finder.find(
                 target,
                 threshold=threshold,
                 max_candidates=limit,
@@ -120,7 +107,7 @@ def find(
                 gathered=gathered,
             )
             # The same hits as the bot would judge them.
-            bots = _of_its_own_accord(finder, target, gathered, loaded.config, known)
+            bots = _of_its_own_accord(known, target, gathered)
     except NotFound as problem:
         raise UserError(
             f"{ref}: there is no such issue, or it cannot be read with what Doppel is set up with"
@@ -130,11 +117,10 @@ def find(
     if as_json:
         click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
     else:
-        show(report, bots, indexed=known.matcher is not None, include_closed=include_closed)
-    if loaded.problems:
-        click.echo(
-            f"{loaded.source}: what is wrong there does not count; doppel check-config says what it is", err=True
-        )
+        show(report, bots, indexed=known.indexed, include_closed=include_closed)
+    if known.settings.problems:
+        file = known.settings.source
+        click.echo(f"{file}: what is wrong there does not count; doppel check-config says what it is", err=True)
     sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
 
 
@@ -146,12 +132,10 @@ def _issue(text: str, settings: Settings) -> IssueRef:
     return IssueRef.parse(settings.default_repository + text)
 
 
-def _of_its_own_accord(
-    finder: Finder, target: Issue, gathered: Gathered, config: RepoConfig, known: KnownRepository
-) -> OfItsOwnAccord:
+def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered) -> OfItsOwnAccord:
     """What the bot's comment on the issue would name if it were opened now."""
-    bar = known.bar(config).value
-    report = finder.find(
+    config, bar = known.settings.config, known.bar().value
+    report = known.finder.find(
         target,
         threshold=0,
         max_candidates=config.max_candidates,

@@ -6,14 +6,13 @@ says so. Writes are never remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any, TypeVar
 
 from bot.calls import ToolCallTracker, equal, never
 from bot.errors import InvalidArgument, UserError
-from bot.finder import Finder, finder_settings, further_sources
 from bot.github.repo import RepoClient
 from bot.knowledge.account import account
 from bot.knowledge.deduplication import deduplicate
@@ -24,7 +23,6 @@ from bot.model import NOBODY, Actor, Issue, RepoRef
 from bot.ranking.playbook import SECTION_SLUGS
 from bot.ranking.rarity import CountedWords
 from bot.report import Outcome
-from bot.repository_settings import settings_at_present
 from bot.scanning import model as scanning
 from bot.scanning.scan import Scan
 from bot.sources.vocabulary import make_acquaintance
@@ -33,6 +31,9 @@ A = TypeVar("A", bound=Answer)
 
 #: Asks about many issues of a backlog, a part at a time.
 AskAll = Callable[[Sequence[int]], Iterable[list[scanning.Answer]]]
+
+#: Lends a repository that the client can read, with statistics of its words where somebody has them at hand.
+OpenKnown = Callable[[RepoClient, RepoRef, CountedWords | None], AbstractContextManager[KnownRepository]]
 
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
 WRITING = ("close_as_duplicate",)
@@ -45,11 +46,9 @@ _ANSWERED = (Outcome.FOUND, Outcome.NONE)
 class Tools:
     """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
 
-    `open_known` lends what this host has stored of a repository, by the repository's id; without a complete index
-    GitHub's searches stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed
-    issues or without), None where there is no complete index. Both are asked for only after GitHub has let the caller
-    read the repository, whose settings say where else to look; `siblings` of other owners are those that the host
-    allows.
+    `open_known` lends a repository as its settings and this host know it; without a complete index GitHub's searches
+    stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed issues or without),
+    None where there is no complete index. Both look only after GitHub has let the caller read the repository.
 
     `session` is who calls, None where nobody can tell: then nothing is remembered.
     """
@@ -58,13 +57,11 @@ class Tools:
         self,
         open_repo: Callable[[RepoRef], RepoClient],
         *,
-        open_known: Callable[[int], AbstractContextManager[KnownRepository]],
+        open_known: OpenKnown,
         open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
         default: RepoRef | None = None,
-        workflow_field: str | None = None,
-        siblings: Iterable[str] = (),
     ) -> None:
         self._open_repo = open_repo
         self._open_known = open_known
@@ -72,8 +69,6 @@ class Tools:
         self._tracker = tracker
         self._clock = clock
         self._default = default
-        self._workflow_field = workflow_field
-        self._siblings = tuple(siblings)
         for name in READING:
             # T5: the rule for tools that nobody described would mix up two issues.
             tracker.add_rule(name, equal)
@@ -99,8 +94,8 @@ class Tools:
         def ask() -> Findings:
             client = self._client(place, session, fresh)
             target = client.issue(place, number)
-            with self._finder(client, place) as (finder, known):
-                report = finder.find(
+            with self._open_known(client, place, None) as known:
+                report = known.finder.find(
                     target,
                     threshold=threshold,
                     max_candidates=max_candidates,
@@ -144,8 +139,8 @@ class Tools:
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = client.recent_issues(place, 1)
             draft = _draft(place, latest[0] if latest else None, title, body, self._clock())
-            with self._finder(client, place) as (finder, known):
-                report = finder.find(
+            with self._open_known(client, place, None) as known:
+                report = known.finder.find(
                     draft,
                     threshold=threshold,
                     max_candidates=max_candidates,
@@ -187,8 +182,8 @@ class Tools:
             target, candidate = client.issue(place, number), client.issue(place, other)
             words = CountedWords()
             make_acquaintance(client, words, place)
-            with self._finder(client, place, words) as (finder, _):
-                judged = finder.compare(target, candidate)
+            with self._open_known(client, place, words) as known:
+                judged = known.finder.compare(target, candidate)
             return Comparison.of(str(place), number, target.title, judged)
 
         arguments = {"repo": str(place).lower(), "number": number, "other": other}
@@ -297,24 +292,6 @@ class Tools:
         """What one session reads is remembered for it: a second, different question costs fewer requests."""
         client = self._open_repo(place)
         return client if session is None else client.thread(f"mcp {session}", fresh=fresh)
-
-    @contextmanager
-    def _finder(
-        self, client: RepoClient, place: RepoRef, words: CountedWords | None = None
-    ) -> Iterator[tuple[Finder, KnownRepository]]:
-        # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
-        repo_id = client.repository(place).id
-        config = settings_at_present(client, place).config
-        with self._open_known(repo_id) as known:
-            finder = Finder(
-                client,
-                words=words,
-                settings=finder_settings(config, workflow_field=self._workflow_field),
-                matcher=known.matcher,
-                repo_id=repo_id,
-                further=further_sources(config, client, self._siblings),
-            )
-            yield finder, known
 
     def _remembered(
         self,

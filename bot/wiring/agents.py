@@ -22,6 +22,4 @@ def agent_tools(settings: Settings) -> Tools:
         tracker=get_tool_call_tracker(),
         clock=now,
         default=RepoRef.parse(settings.default_repository) if settings.default_repository else None,
-        workflow_field=settings.workflow_field,
-        siblings=settings.siblings,
     )

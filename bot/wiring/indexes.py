@@ -12,6 +12,8 @@ from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
 from bot.erasing import erased_if_ended
 from bot.events import RepositorySummary
+from bot.finder import Finder, finder_settings, further_sources
+from bot.github.repo import RepoClient
 from bot.index import Index, TextAnalyser
 from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, StoredFacts
@@ -20,7 +22,8 @@ from bot.known_repository import KnownRepository
 from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import AskAll
 from bot.model import RepoRef
-from bot.repository_settings import RepositorySettings
+from bot.ranking.rarity import WordStats
+from bot.repository_settings import RepositorySettings, settings_at_present
 from bot.scanning.asking import Asker
 from bot.scanning.filling import OwnSteps, fill
 from bot.scanning.processes import ask_in_processes
@@ -54,12 +57,27 @@ def build_asker(settings: Settings, weights: str | None = None, store: Store | N
 
 
 @contextmanager
-def known_repository(settings: Settings, repo_id: int) -> Iterator[KnownRepository]:
-    """What this host has stored of a repository. Nothing is created where it has no database."""
+def known_repository(
+    settings: Settings, client: RepoClient, repo: RepoRef, words: WordStats | None = None
+) -> Iterator[KnownRepository]:
+    """A repository that `client` can read, with what finds in it; nothing is created where this host has no database.
+
+    `words` are statistics of its words that somebody has at hand.
+    """
+    # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
+    repo_id = client.repository(repo).id
+    loaded = settings_at_present(client, repo)
     with store_there(settings) as store:
         complete = store is not None and is_complete(store, repo_id)
-        matcher = Matcher(build_index(settings, store)) if store and complete else None
-        yield KnownRepository(repo_id, store, matcher)
+        finder = Finder(
+            client,
+            words=words,
+            settings=finder_settings(loaded.config, workflow_field=settings.workflow_field),
+            matcher=Matcher(build_index(settings, store)) if store and complete else None,
+            repo_id=repo_id,
+            further=further_sources(loaded.config, client, settings.siblings),
+        )
+        yield KnownRepository(repo_id, loaded, finder, complete, store)
 
 
 @contextmanager

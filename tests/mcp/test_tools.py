@@ -316,7 +316,7 @@ def test_a_fault_of_ours_stays_in_the_log(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("a detail of the inside")
 
-    monkeypatch.setattr("bot.mcp.tools.Finder.find", broken)
+    monkeypatch.setattr("bot.finder.Finder.find", broken)
     assert "detail" not in error(ask(server, "find_duplicates", number=3))
     assert "a detail of the inside" in caplog.text
 
