@@ -13,7 +13,8 @@ from bot.services import Services
 
 
 def granted(event: InstallationEvent, services: Services) -> None:
-    """The App was installed, resumed, or given other permissions."""
+    """The App was installed, resumed, or given other permissions, which the tokens that we have do not hold."""
+    services.github.forget_tokens(event.installation)
     _add(event, services)
     suspended(event, services)
 

@@ -39,12 +39,17 @@ class Api:
         stale = isinstance(error, KeyRefused) or (isinstance(error, GitHubError) and error.status == 401)
         if not (stale and self._forget_tokens):
             raise error
-        self._forget_tokens()
+        self.forget_tokens()
         try:
             return request()
         except GitHubException as problem:
             error = translate(operation, problem)
         raise error
+
+    def forget_tokens(self) -> None:
+        """Ask for a new token next time: the present one is no good, or holds less than a new one would."""
+        if self._forget_tokens:
+            self._forget_tokens()
 
     def call(self, operation: str, request: Callable[[], githubkit.Response[Any, T]]) -> T:
         """Like `send`, for the JSON of the answer. An answer that was cut off on its way is as good as none."""

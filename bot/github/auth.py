@@ -31,6 +31,8 @@ _JWT_EARLIER = 60
 _JWT_LATER = 540
 _JWT_KEPT = 480
 _JWT_KEY = "doppel:jwt:"
+# Where processes share tokens, another may have found one to be no good: so often it is looked for anew, in seconds.
+_LOOKED_AT = 60.0
 
 
 class SharedTokens(Protocol):
@@ -43,14 +45,15 @@ class SharedTokens(Protocol):
         """Keep a token."""
 
     def drop(self, scope: str) -> None:
-        """The token is no good."""
+        """The token of a scope is no good, nor are those of a part of it."""
 
 
 class Tokens(BaseCache):
     """Tokens in memory, until shortly before they expire. Thread safe.
 
     `monotonic` counts seconds and never goes back; `server_clock` corrects what githubkit reckons by the host's clock.
-    With `shared` the installation token of this `scope` is looked for there before GitHub is asked for one.
+    With `shared` the installation token of this `scope` is looked for there before GitHub is asked for one, and once a
+    minute after that: who drops it there drops it for all.
     """
 
     def __init__(
@@ -64,16 +67,18 @@ class Tokens(BaseCache):
         self._server_clock = server_clock
         self._shared = shared
         self._scope = scope
-        self._tokens: dict[str, tuple[str, float]] = {}
+        # Each with the moments until which it is good, and until which it need not be looked for elsewhere.
+        self._tokens: dict[str, tuple[str, float, float]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: str) -> str | None:
         """The token, if it is still good."""
         with self._lock:
-            token, expires = self._tokens.get(key, ("", 0.0))
-            if self._monotonic() < expires:
-                return token
-        if self._shared is None or key.startswith(_JWT_KEY):
+            token, expires, ours = self._tokens.get(key, ("", 0.0, 0.0))
+        alone = self._shared is None or key.startswith(_JWT_KEY)
+        if self._monotonic() < (expires if alone else min(expires, ours)):
+            return token
+        if self._shared is None or alone:
             return None
         now = self._server_clock.now()
         if (found := self._shared.get(self._scope, now)) is None:
@@ -92,7 +97,8 @@ class Tokens(BaseCache):
     def keep(self, key: str, value: str, seconds: float) -> None:
         """Keep a token for so many seconds."""
         with self._lock:
-            self._tokens[key] = (value, self._monotonic() + seconds)
+            moment = self._monotonic()
+            self._tokens[key] = (value, moment + seconds, moment + _LOOKED_AT)
 
     def forget(self) -> None:
         """Drop all: GitHub says that they are no good."""

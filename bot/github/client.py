@@ -102,6 +102,16 @@ class GitHub:
         """One installation. With `repository_ids` its token is good for these repositories (and public ones) only."""
         return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
 
+    def forget_tokens(self, installation_id: int) -> None:
+        """Use new tokens of an installation from now on: one that was made before holds no permission given since."""
+        with self._lock:
+            apis = [api for key, api in self._apis.items() if key[:1] == (installation_id,)]
+        for api in apis:
+            api.forget_tokens()
+        if self._shared_tokens is not None:
+            # Those of the repositories that this process has not worked on go as well.
+            self._shared_tokens.drop(f"{self._app_id} {installation_id}")
+
     def user(self, token: str) -> RepoClient:
         """A person's or a workflow's token, for the command line."""
         token = token.strip()

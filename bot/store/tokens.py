@@ -59,11 +59,13 @@ class SealedTokens(Part):
         _safely(keep)
 
     def drop(self, scope: str) -> None:
-        """GitHub says that the token of this scope is no good."""
+        """The token of this scope is no good, nor are those of a part of it: of one repository of an installation."""
 
         def delete() -> None:
             with self._engine.begin() as connection:
-                connection.execute(sa.delete(tokens).where(tokens.c.scope == scope))
+                connection.execute(
+                    sa.delete(tokens).where((tokens.c.scope == scope) | tokens.c.scope.startswith(f"{scope} "))
+                )
 
         _safely(delete)
 

@@ -132,3 +132,19 @@ class TestDuplicatesResolved:
         doppel.settle()
         assert f"{LINK.format(1)} " in doppel.advice(2)
         assert "already named" in doppel.advice(2)
+
+
+def test_h6_a_permission_that_was_just_given_is_used(doppel: Doppel) -> None:
+    doppel.configure("sources: {discussions: on}\nmin_confidence: 0\n")
+    doppel.sim.start_discussion(doppel.repo, "ann", *FIRST)
+    doppel.open(*AGAIN)
+    doppel.write(2, "/duplicates")
+    (comment,) = doppel.said(2)
+    assert "the App lacks the permission to read discussions" in comment
+    permissions = {**doppel.sim.app.permissions, "discussions": "read"}
+    doppel.sim.set_permissions(doppel.owner, permissions)
+    doppel.settle()
+    doppel.write(2, "/duplicates")
+    (comment,) = doppel.said(2)
+    assert "discussions/1) Login fails with error E1234 on Safari" in comment
+    assert "lacks the permission" not in comment

@@ -156,6 +156,29 @@ class TestTokens:
         new_client().labels(REPO)
         assert len(sim.installation_tokens) == 1
 
+    def test_one_that_lacks_what_was_given_since_is_used_no_more(
+        self, sim: Simulator, connect: Callable[..., GitHub], server: Server, store: Store
+    ) -> None:
+        shared = SealedTokens(store.engine, server.private_key_pem)
+        first, second = (connect(memory=store.etags, shared_tokens=shared) for _ in range(2))
+        installation = first.app().installation_of(REPO)
+        repo_id = sim.repo("acme/app").id
+
+        def read() -> set[str]:
+            """Whose tokens are used by both processes, for the whole installation and for one repository."""
+            for github in (first, second):
+                for ids in ((), (repo_id,)):
+                    github.installation(installation, repository_ids=ids).labels(REPO)
+            return set(sim.installation_tokens)
+
+        before = read()
+        assert len(before) == 2
+        first.forget_tokens(installation)
+        # The other one sees it within a minute.
+        sim.clock.advance(61)
+        assert len(read() - before) == 2
+        assert len(read() - before) == 2
+
     def test_one_that_expires_is_not_used(
         self, sim: Simulator, store: Store, new_client: Callable[[], RepoClient]
     ) -> None:
