@@ -1,0 +1,128 @@
+"""The databases, and who is at work on them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from bot.doctor.finding import Finding, Health
+from bot.embedding import Embedder
+from bot.index import models
+from bot.jobs.database import QUEUE, queue_url
+from bot.jobs.job import QueueUnavailable
+from bot.jobs.standing import standing
+from bot.settings import Settings
+from bot.store import pgvector
+from bot.store.engine import is_full, make_engine, write
+
+# A delivery that waits for longer is worth a word, as docs/watching.md has it for an alarm.
+LONGEST_WAIT = 300.0
+# How long another process may hold the database before it counts as unusable.
+PATIENCE_SECONDS = 5.0
+
+
+class _DiskFullError(OSError):
+    """A database can be read, and even locked, but takes nothing more."""
+
+
+def writable(settings: Settings) -> Iterator[Finding]:
+    """Whether the store and the queue can be written; neither is made."""
+    for subject, url in (("database", settings.database_url), ("queue", queue_url(settings))):
+        shown = sa.make_url(url).render_as_string(hide_password=True)
+        try:
+            yield Finding(
+                Health.WELL,
+                subject,
+                f"{shown} {_look_into(url, settings.sqlite_synchronous, index=subject == 'database')}",
+            )
+        except _DiskFullError:
+            mend = "Make room; Doppel need not be started anew. What waits is worked on then."
+            yield Finding(Health.BROKEN, subject, f"{shown} cannot be written: its disk is full", mend)
+        except (sa.exc.SQLAlchemyError, OSError) as problem:
+            mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
+            yield Finding(Health.BROKEN, subject, f"{shown} cannot be used ({type(problem).__name__})", mend)
+
+
+def _look_into(url: str, synchronous: str, *, index: bool) -> str:
+    """How a database is, in words; makes none. Raises SQLAlchemyError or OSError where it cannot be written.
+
+    Of the queue, which may lie in the same one, it is not told how the `index` compares.
+    """
+    engine = _engine(url, synchronous)
+    if engine is None:
+        place = next(parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise PermissionError(f"{place} cannot be written")
+        return "is not there yet; the first start makes it"
+    try:
+        with write(engine) as connection:
+            read_only = connection.dialect.name != "sqlite" and connection.scalar(sa.text("SELECT pg_is_in_recovery()"))
+            if read_only:
+                raise PermissionError("the database is read-only")
+            if is_full(engine):
+                raise _DiskFullError
+            extended = index and pgvector.is_prepared(connection)
+    finally:
+        engine.dispose()
+    return "can be written, and compares vectors by pgvector" if extended else "can be written"
+
+
+def at_work(settings: Settings) -> Iterator[Finding]:
+    """Whether somebody does what is taken, and whether something was given up; nothing before the first start."""
+    engine = _engine(queue_url(settings), settings.sqlite_synchronous)
+    if engine is None:
+        return
+    try:
+        now = standing(engine)
+    except QueueUnavailable:
+        # Not there yet, or away, of which another line tells.
+        return
+    finally:
+        engine.dispose()
+    left = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
+    if not now.workers:
+        mend = "`doppel serve` starts one, or `doppel worker` where web and worker are started apart."
+        heard = "none is running"
+        if now.heartbeat is not None:
+            heard = f"none has been heard of for {now.heartbeat:.0f} s"
+            mend += " If one does run, the log says what keeps it from writing, such as a full disk."
+        yield Finding(Health.WARNING, "worker", f"{heard}, and {left} deliveries are to be worked on", mend)
+    elif now.oldest[QUEUE] > LONGEST_WAIT:
+        says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits, and {left} are to be worked on"
+        yield Finding(Health.WARNING, "worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
+    else:
+        yield Finding(Health.WELL, "worker", f"{now.workers} running, {left} deliveries to be worked on")
+    if now.dead:
+        mend = "`doppel jobs` says why, and `doppel jobs retry` tries them again."
+        yield Finding(Health.WARNING, "given up", f"{now.dead} deliveries", mend)
+
+
+def models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Finding]:
+    """Whether workers that are running have other models: then only those find by meaning that have the latest."""
+    try:
+        engine = _engine(settings.database_url, settings.sqlite_synchronous)
+        if engine is None:
+            return
+        try:
+            with engine.connect() as connection:
+                chosen = models.in_use(connection)
+        finally:
+            engine.dispose()
+    except (sa.exc.SQLAlchemyError, OSError):
+        # Not there yet, or away, of which another line tells.
+        return
+    if chosen.keys() - {model.name if model else ""}:
+        latest = max(chosen, key=lambda name: chosen[name])
+        says = f"workers have {' and '.join(sorted(chosen))}; those that have not {latest} find by words alone"
+        mend = "Give all the same DOPPEL_EMBEDDING_MODEL and DOPPEL_EMBEDDING_URL, here too, and start them anew."
+        yield Finding(Health.WARNING, "models of the workers", says, mend)
+
+
+def _engine(url: str, synchronous: str) -> sa.Engine | None:
+    """An engine that is soon out of patience; None for a file that is not there yet, and would be made."""
+    if url.startswith("sqlite") and not Path(sa.make_url(url).database or "").exists():
+        return None
+    return make_engine(url, patience=PATIENCE_SECONDS, synchronous=synchronous)

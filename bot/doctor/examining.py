@@ -1,0 +1,46 @@
+"""All checks, in the order in which one would mend what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from bot.doctor import databases, host
+from bot.doctor.finding import Finding, Health
+from bot.doctor.github import Wanted, github
+from bot.embedding import Embedder
+from bot.github.app import AppClient
+from bot.settings import Settings, WrongSettings
+
+
+def examine(
+    read: Callable[[], Settings],
+    misspelt: Mapping[str, str],
+    wanted: Wanted,
+    app: Callable[[Settings], AppClient],
+    model: Callable[[Settings], Embedder | None],
+) -> Iterator[Finding]:
+    """Look at everything, one finding at a time; nothing is changed, on this machine or on GitHub.
+
+    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `app` makes the App's client and
+    `model` the one that embeds texts, which is given a word to try.
+    """
+    yield from host.misspelt(misspelt)
+    try:
+        settings = read()
+    except WrongSettings as wrong:
+        for problem in wrong.problems:
+            name, _, says = problem.partition(": ")
+            yield Finding(
+                Health.BROKEN, name, says, "Mend this first; the rest is looked at once all settings are right."
+            )
+        return
+    yield from host.credentials(settings)
+    if not settings.new:
+        yield host.dashboard(settings)
+    yield from databases.writable(settings)
+    yield from databases.at_work(settings)
+    chosen = model(settings)
+    yield host.model(settings, chosen)
+    yield from databases.models_of_others(settings, chosen)
+    if settings.app_id and settings.private_key:
+        yield from github(settings, wanted, app(settings))

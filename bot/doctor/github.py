@@ -1,0 +1,140 @@
+"""GitHub: whether it knows the App, grants what is needed, and delivers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from bot.doctor.finding import Finding, Health
+from bot.errors import Forbidden, GitHubError, NotFound, Retryable
+from bot.github.app import AppClient, Delivery
+from bot.settings import Settings
+
+# GitHub refuses a signed token whose times are off by more than a minute.
+MOST_SKEW_SECONDS = 30
+REFUSED_SIGNATURE = 401
+# Of the attempts of three days, for one look: ten requests.
+MOST_READ = 1_000
+_RANK = {"read": 1, "write": 2, "admin": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the App must have been granted, as app.yml asks for it."""
+
+    permissions: Mapping[str, str]
+    events: frozenset[str]
+
+
+def github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Finding]:
+    """What GitHub says of the App: who it is, what it may do, whether deliveries arrive, where it is installed."""
+    try:
+        info = app.get_app()
+    except (Forbidden, NotFound) as refusal:
+        mend = (
+            "Id and key must belong to one App, the key must not have been deleted on its page, and GITHUB_API_URL "
+            "must be where the App is."
+        )
+        yield Finding(Health.BROKEN, "GitHub", f"refuses the App's id and key ({refusal.status})", mend)
+        return
+    except (GitHubError, Retryable) as problem:
+        mend = (
+            "Check GITHUB_API_URL and the way out of this machine (HTTPS_PROXY); a certificate authority of your own "
+            "is named in SSL_CERT_FILE and REQUESTS_CA_BUNDLE."
+        )
+        yield Finding(Health.BROKEN, "GitHub", f"{settings.github_api_url} cannot be reached: {problem}", mend)
+        return
+    yield Finding(Health.WELL, "GitHub", f"{settings.github_api_url} knows us as {info.bot_login}")
+    skew = app.clock_skew() or 0.0
+    if abs(skew) > MOST_SKEW_SECONDS:
+        yield Finding(Health.WARNING, "clock", f"{skew:+.0f} s from GitHub's", "Let the machine keep its time (NTP).")
+    yield from _granted(wanted, info.permissions, info.events)
+    yield _hook(settings, app)
+    yield from _installations(app, wanted)
+
+
+def _granted(wanted: Wanted, permissions: Mapping[str, str], events: object) -> Iterator[Finding]:
+    lacking = lacks(wanted.permissions, permissions)
+    if lacking:
+        mend = "Change the App's permissions on its page; each installation must then accept them."
+        yield Finding(Health.BROKEN, "permissions", f"the App lacks {', '.join(lacking)}", mend)
+    else:
+        yield Finding(Health.WELL, "permissions", "all that are needed")
+    missing = sorted(wanted.events - set(events if isinstance(events, (list, tuple)) else ()))
+    if missing:
+        mend = "Subscribe to them on the App's page, under Permissions & events."
+        yield Finding(Health.BROKEN, "events", f"the App does not get {', '.join(missing)}", mend)
+    else:
+        yield Finding(Health.WELL, "events", "all that are needed")
+
+
+def lacks(wanted: Mapping[str, str], granted: Mapping[str, str]) -> list[str]:
+    """The permissions of `wanted` that `granted` does not give, as `issues: write`."""
+    return [
+        f"{name}: {level}"
+        for name, level in sorted(wanted.items())
+        if _RANK.get(granted.get(name, ""), 0) < _RANK[level]
+    ]
+
+
+def _hook(settings: Settings, app: AppClient) -> Finding:
+    hook = app.hook_config()
+    if not hook.url and settings.simulated:
+        # The simulator is told by whoever serves, so that before that nothing is wrong.
+        mend = "`doppel serve` enters its own address there when it starts."
+        return Finding(Health.WARNING, "webhook", "the simulator delivers nowhere yet", mend)
+    if not hook.url:
+        where = settings.webhook_proxy_url and "the address that WEBHOOK_PROXY_URL has"
+        mend = f"Enter {where or 'https://YOUR-HOST/webhook'} on the App's page."
+        return Finding(Health.BROKEN, "webhook", "GitHub delivers nowhere", mend)
+    if settings.webhook_proxy_url and hook.url.rstrip("/") != settings.webhook_proxy_url:
+        mend = "Enter the channel's address on the App's page, or take WEBHOOK_PROXY_URL away."
+        return Finding(Health.WARNING, "webhook", "GitHub does not deliver to the channel of WEBHOOK_PROXY_URL", mend)
+    # Whoever knows a channel's address can listen to it.
+    where = "the channel" if settings.webhook_proxy_url else hook.url
+    if lost := _not_taken(app):
+        return Finding(Health.WARNING, "webhook", *_why(lost, where))
+    return Finding(Health.WELL, "webhook", f"GitHub delivers to {where}")
+
+
+def _not_taken(app: AppClient) -> dict[str, Delivery]:
+    """The last attempts of deliveries that failed lately and were not taken since, by GUID."""
+    failed: dict[str, Delivery] = {}
+    for attempt in app.deliveries(status="failure", most=100):
+        failed.setdefault(attempt.guid, attempt)
+    if not failed:
+        return failed
+    oldest = min(one.delivered_at for one in failed.values())
+    for attempt in app.deliveries(status="success", most=MOST_READ):
+        if attempt.delivered_at < oldest:
+            break
+        failed.pop(attempt.guid, None)
+    return failed
+
+
+def _why(lost: Mapping[str, Delivery], where: str) -> tuple[str, str]:
+    """How many deliveries have failed and what was answered most, and how to mend that."""
+    (code, _), *_ = Counter(one.status_code for one in lost.values()).most_common(1)
+    says = f"{len(lost)} deliveries to {where} failed lately, {f'mostly with {code}' if code else 'without an answer'}"
+    again = "What was missed is then asked for by itself, as docs/operations.md says (A delivery is lost)."
+    if code == REFUSED_SIGNATURE:
+        return says, f"WEBHOOK_SECRET here must be the secret on the App's page on GitHub. {again}"
+    if code == 0:
+        return says, f"GitHub must reach that address, and the web process must run there. {again}"
+    return says, f"See Advanced on the App's page for what was answered, and the log for why. {again}"
+
+
+def _installations(app: AppClient, wanted: Wanted) -> Iterator[Finding]:
+    installations = app.installations()
+    if not installations:
+        yield Finding(Health.WARNING, "installations", "none yet", "Install the App from its page on a repository.")
+    for installation in installations:
+        subject = f"installation on {installation.account}"
+        if installation.suspended:
+            yield Finding(Health.WARNING, subject, "suspended", "Its owner can resume it under Settings, Applications.")
+        elif lacking := lacks(wanted.permissions, installation.permissions):
+            mend = "Its owner must accept the new permissions under Settings, Applications."
+            yield Finding(Health.BROKEN, subject, f"has not granted {', '.join(lacking)}", mend)
+        else:
+            yield Finding(Health.WELL, subject, "active")

@@ -1,0 +1,71 @@
+"""What this host is set up with: settings, credentials, the sign-in, and the model that embeds texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from bot.doctor.finding import Finding, Health
+from bot.embedding import Embedder, EmbeddingError
+from bot.settings import Settings
+
+SHORTEST_SECRET = 16
+
+
+def misspelt(names: Mapping[str, str]) -> Iterator[Finding]:
+    """Variables that look like settings and are none, each with the name that it comes near."""
+    for name, near in names.items():
+        mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
+        yield Finding(Health.WARNING, name, "nothing reads a setting of this name", mend)
+
+
+def credentials(settings: Settings) -> Iterator[Finding]:
+    """Whether there is an App, with all that it signs and is signed by."""
+    if settings.new:
+        mend = "`doppel serve` opens a page that creates one; for one that exists, set APP_ID, PRIVATE_KEY_PATH and "
+        yield Finding(Health.BROKEN, "GitHub App", "none is set up yet", f"{mend}WEBHOOK_SECRET.")
+        return
+    for name, value, where in (
+        ("APP_ID", settings.app_id, "the number on the App's page on GitHub"),
+        (
+            "PRIVATE_KEY",
+            settings.private_key,
+            "generate a key on the App's page, and name its file in PRIVATE_KEY_PATH",
+        ),
+    ):
+        if value:
+            yield Finding(Health.WELL, name, "set")
+        else:
+            yield Finding(Health.BROKEN, name, "not set", f"Set it: {where}.")
+    if not settings.webhook_secrets:
+        mend = "Choose a long random text, and enter it here and on the App's page."
+        yield Finding(Health.BROKEN, "WEBHOOK_SECRET", "not set, so that nothing can be accepted", mend)
+    elif min(map(len, settings.webhook_secrets)) < SHORTEST_SECRET:
+        mend = f"Choose one of at least {SHORTEST_SECRET} characters; WEBHOOK_SECRET_PREVIOUS bridges the change."
+        yield Finding(Health.WARNING, "WEBHOOK_SECRET", "short enough to be guessed", mend)
+    else:
+        yield Finding(Health.WELL, "WEBHOOK_SECRET", "set")
+
+
+def dashboard(settings: Settings) -> Finding:
+    """Whether people can sign in. Without that there is no dashboard, and its address answers as any unknown one."""
+    names = {"GITHUB_CLIENT_ID": settings.client_id, "GITHUB_CLIENT_SECRET": settings.client_secret}
+    missing = [name for name, value in names.items() if not value]
+    if not missing:
+        return Finding(Health.WELL, "dashboard", "on, at /dashboard")
+    if len(missing) == len(names):
+        says = f"off; {' and '.join(names)} switch it on, as docs/dashboard.md says"
+        return Finding(Health.WELL, "dashboard", says)
+    return Finding(Health.WARNING, "dashboard", f"off, since {missing[0]} is not set", "Set it, or neither of the two.")
+
+
+def model(settings: Settings, chosen: Embedder | None) -> Finding:
+    """Whether texts can be turned into vectors. Without that the index goes by words alone, and works."""
+    if chosen is None:
+        return Finding(Health.WELL, "model", "none is wanted: the index goes by words alone")
+    try:
+        dimensions = chosen.embed(["doppel"]).shape[1]
+    except EmbeddingError as failure:
+        mend = "Until then the index goes by words alone. Mend it, or see DOPPEL_EMBEDDING_MODEL in docs/config.md."
+        return Finding(Health.WARNING, "model", str(failure), mend)
+    goes = f"; texts of {settings.remote_text} repositories may go there" if chosen.remote else ""
+    return Finding(Health.WELL, "model", f"{chosen.name} answers with {dimensions} dimensions{goes}")
