@@ -7,6 +7,7 @@ meanwhile. Each asks about some issues and keeps what it found; the last one wri
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from bot.commands import Command
 from bot.config import RepoConfig
@@ -85,12 +86,14 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     config = services.repository_settings.read(client, known.summary).config
     if config.mode == "off":
         return
+    here = client(known.id)
+    scan.count_reactions(partial(here.reactions, known.ref))
     result = scan.result()
     say = _words(config)
     body = render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say)
     login = services.github.app().get_app().bot_login
     wanted = Wanted(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], body)
-    number = keep_issue(client(known.id), OwnIssues(services.store.engine, Kind.SCAN), wanted, services.now())
+    number = keep_issue(here, OwnIssues(services.store.engine, Kind.SCAN), wanted, services.now())
     logger.info("%s: %d groups among %d issues are shown in #%d", known.ref, len(result.groups), result.issues, number)
 
 

@@ -29,7 +29,7 @@ from bot.settings import Settings
 
 if TYPE_CHECKING:
     from bot.scanning.model import Entry, Result
-    from bot.scanning.scan import Scan
+    from bot.scanning.scan import ReadReactions, Scan
     from bot.store import Store
 
 # The one repository of a file's index.
@@ -83,6 +83,8 @@ def scan(
     settings = _settings(store)
     with _opened(source, settings) as there:
         scan = _scan(there, include_closed, fresh, processes or os.cpu_count() or 1, weights)
+        if there.reactions is not None:
+            scan.count_reactions(there.reactions, confidence)
         found = scan.result(confidence)
     if html is not None:
         _write_page(html, found, there)
@@ -98,7 +100,7 @@ def scan(
 class _There:
     """The store with the index of SOURCE, the settings that open it again, the repository's id and its name.
 
-    A file's issues have `names`, by their numbers.
+    A file's issues have `names`, by their numbers. Where GitHub can be asked, `reactions` counts those to issues.
     """
 
     store: Store
@@ -106,6 +108,7 @@ class _There:
     repo_id: int
     name: str
     names: Mapping[int, str] | None = None
+    reactions: ReadReactions | None = None
 
 
 def _settings(store: str | None) -> Settings:
@@ -116,6 +119,7 @@ def _settings(store: str | None) -> Settings:
 def _opened(source: str, settings: Settings) -> Iterator[_There]:
     from bot.erasing import erased_if_ended
     from bot.store import open_store
+    from bot.wiring.indexes import present_reactions
 
     if Path(source).is_file():
         with tempfile.TemporaryDirectory(prefix="doppel-") as directory:
@@ -135,7 +139,9 @@ def _opened(source: str, settings: Settings) -> Iterator[_There]:
     with closing(open_store(settings)) as opened:
         repo_id, name = _index_repository(repo, opened, settings)
         with erased_if_ended(repo_id, opened):
-            yield _There(opened, settings, repo_id, name)
+            asks = bool(settings.github_token or settings.app_id)
+            reactions = partial(present_reactions, settings, opened, RepoRef.parse(name)) if asks else None
+            yield _There(opened, settings, repo_id, name, reactions=reactions)
 
 
 def _index_file(path: Path, store: Store, settings: Settings) -> dict[int, str]:

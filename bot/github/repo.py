@@ -14,6 +14,7 @@ from bot.github.api import PAGE, Api
 from bot.github.changes import ChangesPage
 from bot.github.discussions import FoundDiscussions, search_discussions
 from bot.github.history import HistoryPage
+from bot.github.reactions import reactions
 from bot.github.search import SearchPage
 from bot.github.votes import VotesPage
 from bot.github.workflow import WorkflowStates
@@ -75,6 +76,10 @@ class RepoClient(Writes):
     def missing_issues(self, repo: RepoRef, numbers: Sequence[int]) -> set[int]:
         """Those of the numbers under which there is no issue any more: it was deleted, or moved elsewhere."""
         return changes.missing_issues(self._api, repo, numbers)
+
+    def reactions(self, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, tuple[int, int]]:
+        """How many 👍 and 👎 each of these issues has now (GraphQL); those that are not there are left out."""
+        return reactions(self._api, repo, numbers)
 
     def votes(self, node_ids: Sequence[str]) -> VotesPage:
         """The 👍 and 👎 on comments, by their GraphQL ids, and whether they are folded; `votes` says more."""

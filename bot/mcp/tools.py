@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar
 
 from bot.calls import ToolCallTracker, equal, never
@@ -209,7 +210,8 @@ class Tools:
         place = self._place(owner, repo)
 
         def ask() -> Backlog:
-            repository = self._client(place, session, fresh).repository(place)
+            client = self._client(place, session, fresh)
+            repository = client.repository(place)
             with self._open_scan(repository.id, include_closed) as opened:
                 if opened is None:
                     raise UserError(
@@ -223,6 +225,7 @@ class Tools:
                     scan.keep(answers)
                     done += len(answers)
                     tell(done, len(missing))
+                scan.count_reactions(partial(client.reactions, repository.ref), threshold)
                 return Backlog.of(str(repository.ref), scan.result(threshold), limit)
 
         arguments = {

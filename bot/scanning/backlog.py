@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -18,6 +18,18 @@ def count_entries(connection: sa.Connection, repo_id: int, *, closed: bool = Fal
     """How many `entries` there are."""
     query = sa.select(sa.func.count()).select_from(issues).where(issues.c.repo_id == repo_id, in_backlog(closed))
     return int(connection.execute(query).scalar_one())
+
+
+def put_reactions(connection: sa.Connection, repo_id: int, given: Mapping[int, tuple[int, int]]) -> None:
+    """Keep how many 👍 and 👎 issues have now, by number."""
+    if given:
+        change = (
+            sa.update(issues)
+            .where(issues.c.repo_id == repo_id, issues.c.number == sa.bindparam("at"))
+            .values(thumbs_up=sa.bindparam("up"), thumbs_down=sa.bindparam("down"))
+        )
+        rows = [{"at": number, "up": up, "down": down} for number, (up, down) in sorted(given.items())]
+        connection.execute(change, rows)
 
 
 def entries(connection: sa.Connection, repo_id: int, *, closed: bool = False) -> Iterator[Entry]:

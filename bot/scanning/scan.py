@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 
+from bot.errors import GitHubError, Retryable
 from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
-from bot.scanning.backlog import count_entries, entries
+from bot.scanning.backlog import count_entries, entries, put_reactions
 from bot.scanning.groups import THRESHOLD, grouped
 from bot.scanning.model import Answer, Result
 from bot.store import Store
+from bot.store.engine import write
+
+log = logging.getLogger(__name__)
+
+ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
+"""How many 👍 and 👎 issues have, by number, as GitHub says now; issues may be left out."""
 
 
 class Scan:
@@ -46,6 +54,26 @@ class Scan:
     def keep(self, answers: Sequence[Answer]) -> None:
         """Keep what another process was answered."""
         self._answers.put(self._repo_id, answers)
+
+    def count_reactions(self, read: ReadReactions, threshold: float = THRESHOLD) -> None:
+        """Bring up to date how many 👍 and 👎 the issues of the groups have.
+
+        Which issues are in a group does not depend on them; how the groups are ordered does. The index knows only those
+        that were given before an issue was changed last, since a reaction is no change to GitHub. Where they cannot be
+        read, these count.
+        """
+        groups = self.result(threshold).groups
+        numbers = [
+            entry.number for group in groups for entry in (group.original, *(one.entry for one in group.members))
+        ]
+        if numbers:
+            try:
+                given = read(numbers)
+            except (GitHubError, Retryable) as failure:
+                log.warning("the reactions to %d issues could not be counted anew: %s", len(numbers), failure)
+                return
+            with write(self._store.engine) as connection:
+                put_reactions(connection, self._repo_id, given)
 
     def result(self, threshold: float = THRESHOLD) -> Result:
         """The groups by the answers that there are."""

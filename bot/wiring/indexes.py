@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -128,6 +128,14 @@ def fill_index(
         return summary, reached
     finally:
         github.close()
+
+
+def present_reactions(
+    settings: Settings, store: Store, repo: RepoRef, numbers: Sequence[int]
+) -> Mapping[int, tuple[int, int]]:
+    """How many 👍 and 👎 issues have now, by number, for the command line."""
+    with closing(build_github(settings, store)) as github:
+        return reader(settings, github, repo).reactions(repo, numbers)
 
 
 @contextmanager

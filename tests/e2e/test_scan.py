@@ -136,3 +136,22 @@ def test_d8_nobody_is_pinged_and_no_issue_gets_a_back_link(backlog: Doppel) -> N
     )
     backlog.said(3)
     backlog.said(issue.number)
+
+
+def test_d8_reactions_of_today_are_counted_though_github_tells_of_none(backlog: Doppel) -> None:
+    backlog.sim.clock.advance(86_400)
+    backlog.open("Sounds when a message arrives", "Please make them quieter.", author="dan")
+    for number, person, reaction in ((1, "eve", "+1"), (1, "fay", "+1"), (2, "fay", "+1"), (2, "gil", "-1")):
+        backlog.sim.react(backlog.sim.issue(backlog.repo, number), person, reaction)
+    backlog.write(4, "/duplicates scan", "maintain-person")
+    (shown,) = scans(backlog)
+    assert " · 2 issues, together 👍 3, 👎 1, " in body_of(shown)
+    backlog.said(4)
+
+
+def test_d8_where_reactions_cannot_be_read_those_of_the_index_count(backlog: Doppel) -> None:
+    backlog.sim.faults.add("POST /graphql", 502, times=None)
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (shown,) = scans(backlog)
+    assert " · 2 issues, together 👍 0, 👎 0, " in body_of(shown)
+    backlog.said(3)

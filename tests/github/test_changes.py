@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from githubkit.graphql import GraphQLError
 
-from bot.errors import Invalid, NotFound
+from bot.errors import GitHubError, Invalid, NotFound, Retryable
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
 from bot.simulator import Simulator
@@ -87,3 +87,18 @@ def test_only_what_github_says_is_gone_is_missing(
 
     monkeypatch.setattr(client._api, "graphql", answer_in_part)
     assert client.missing_issues(REPO, [1, 2, 3]) == set()
+
+
+def test_d8_reactions_are_counted_for_many_issues_at_once(client: RepoClient, sim: Simulator) -> None:
+    for title in ("One", "Two", "Three"):
+        sim.open_issue("acme/app", "ann", title)
+    for person, reaction in (("ann", "+1"), ("bob", "+1"), ("bob", "heart"), ("cem", "-1")):
+        sim.react(sim.issue("acme/app", 1), person, reaction)
+    sim.delete_issue("acme/app", 2)
+    before = sim.faults.requests
+    assert client.reactions(REPO, [1, 2, 3]) == {1: (2, 1), 3: (0, 0)}
+    assert sim.faults.requests - before <= 2, "one, and perhaps a token"
+    sim.rename_repository("acme/app", "gone")
+    sim.delete_repository("acme/gone")
+    with pytest.raises((GitHubError, Retryable)):
+        client.reactions(REPO, [1])

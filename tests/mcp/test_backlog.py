@@ -124,10 +124,15 @@ def test_progress_is_told_and_what_has_been_compared_is_not_compared_again(serve
     assert told == []
 
 
-def test_github_is_asked_only_whether_the_repository_may_be_read(server: Any, sim: Simulator, filled: Settings) -> None:
-    writes, searches = sim.faults.add("[!G]* *", times=None), sim.faults.add("GET /repos/acme/app/*", times=None)
-    answer(ask(server, "scan_backlog", include_closed=True))
+def test_github_is_asked_only_whether_the_repository_may_be_read_and_for_the_reactions_of_today(
+    server: Any, sim: Simulator, filled: Settings
+) -> None:
+    for person in ("gus", "hal"):
+        sim.react(sim.issue("acme/app", 1), person, "+1")
+    writes, searches = sim.faults.add("[!G]* /repos*", times=None), sim.faults.add("GET /repos/acme/app/*", times=None)
+    found = answer(ask(server, "scan_backlog", include_closed=True))
     assert (writes.hits, searches.hits) == (0, 0)
+    assert found["groups"][0]["thumbs_up"] == 2
 
 
 def test_without_an_index_it_says_how_to_fill_it(server: Any, sim: Simulator, settings: Settings) -> None:

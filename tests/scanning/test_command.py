@@ -213,6 +213,15 @@ def test_d8_a_second_scan_reads_what_is_new(github: Server, tmp_path: Path) -> N
     assert groups(run("acme/app", "--json", "--confidence", "0.15", env=env)) == [[3, 12, 13]]
 
 
+def test_d8_a_second_scan_counts_the_reactions_of_today(github: Server, tmp_path: Path) -> None:
+    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+    run("acme/app", env=env)
+    for number, reaction in ((3, "+1"), (12, "+1"), (12, "-1")):
+        github.sim.react(github.sim.issue("acme/app", number), "eve", reaction)
+    (group,) = json.loads(run("acme/app", "--json", env=env).stdout)["groups"]
+    assert (group["thumbs_up"], group["thumbs_down"], group["members"][0]["thumbs_up"]) == (2, 1, 1)
+
+
 @pytest.mark.parametrize("at", ["fill", "ask"])
 def test_c6a_a_scan_during_which_access_ends_leaves_nothing_behind(
     github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
