@@ -182,7 +182,7 @@ class MistakeTexts(Texts):
 
     @text
     def issue_gone(self, issue: str) -> None:
-        """The number names nothing here."""
+        """The number names no issue here: nothing, or a discussion, say."""
 
     @text
     def not_an_issue(self, issue: str) -> None:

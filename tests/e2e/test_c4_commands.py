@@ -182,7 +182,7 @@ def test_c4_of_follows_the_chain_to_its_root(pair: Doppel) -> None:
 REFUSED = [
     (1, "/duplicates of #2", f"{LINK.format(2)} is newer than this one. Close that one in favour of this instead."),
     (2, "/duplicates of #2", "That is this issue itself. Give the number of another one."),
-    (2, "/duplicates of #99", f"{LINK.format(99)} does not exist here, or I am not allowed to see it."),
+    (2, "/duplicates of #99", f"There is no issue {LINK.format(99)} here, or I am not allowed to see it."),
 ]
 
 
@@ -210,6 +210,14 @@ def test_c4_of_is_refused_for_a_pull_request(pair: Doppel) -> None:
     pair.open("Fix the crash", is_pull_request=True)
     pair.write(3, "/duplicates of #4", "triage-person")
     assert pair.said(3)[0].endswith(f"{LINK.format(4)} is a pull request; only issues can be given.\n")
+
+
+def test_c4_a_discussion_is_not_said_to_be_missing(pair: Doppel) -> None:
+    """The bot may have shown it itself (H6)."""
+    assert pair.sim.start_discussion(pair.repo, "ann", *OTHER).number == 3
+    for command in ("not", "of", "explain"):
+        pair.write(2, f"/duplicates {command} #3", "triage-person")
+        assert pair.said(2)[-1].endswith(f"There is no issue {LINK.format(3)} here, or I am not allowed to see it.\n")
 
 
 def test_c4_of_again_says_that_it_is_done(pair: Doppel) -> None:

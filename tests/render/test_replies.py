@@ -52,7 +52,7 @@ TEXTS = [
     (replies.scan_begun(1200, 300.0, "Groups", 12), f"Looking through 1,200 open issues in the background, which takes about 5 minutes. What is found will stand in {L12}."),
     (replies.scan_not_ready(1200, None), "I am still reading this repository's issues (1,200 of about ?). Please give the command again when that is done."),
     (replies.scan_not_ready(None, None), "I have not begun to read this repository's issues. Please give the command again later."),
-    (replies.no_such_issue(12), f"{L12} does not exist here, or I am not allowed to see it."),
+    (replies.no_such_issue(12), f"There is no issue {L12} here, or I am not allowed to see it."),
     (replies.not_an_issue(12), f"{L12} is a pull request; only issues can be given."),
     (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. An administrator can look up what this App may do in the repository's settings, under GitHub Apps; then give the command again in a new comment."),
     (replies.rate_limited(3, 0.2), "That is a lot at once: each person can give 3 commands in 2 seconds. Please try again in 2 seconds."),
