@@ -8,10 +8,9 @@ import click
 
 from bot.report import Candidate, Outcome, Report
 
-_SAYS = {
-    Outcome.INCONCLUSIVE: "Nothing can be said: it could not be asked properly.",
-    Outcome.DEGRADED: "Not everything could be asked; this is what was found all the same:",
-}
+_UNASKED = "Nothing can be said: it could not be asked properly."
+_IN_PART = "Not everything could be asked; this is what was found all the same:"
+_NOTHING_IN_PART = "Nothing was found, but not everything could be asked, so that says little."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,9 @@ def show(report: Report, bots: OfItsOwnAccord, *, indexed: bool, include_closed:
     probability of what comes nearest is told.
     """
     click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
-    if says := _SAYS.get(report.outcome):
+    some = bool(report.candidates or bots.report.candidates)
+    nothing = not some and bots.nearest is None
+    if says := _how_it_went(report.outcome, some=some):
         click.secho(says, bold=True)
     # Where GitHub was asked for open issues alone, nobody knows which closed ones there are.
     blind = not indexed and not include_closed and bots.include_closed
@@ -51,7 +52,8 @@ def show(report: Report, bots: OfItsOwnAccord, *, indexed: bool, include_closed:
         click.secho(f"The bot would name {alone}:", bold=True)
         for candidate in bots.report.candidates:
             _show_candidate(candidate)
-    elif report.outcome is not Outcome.INCONCLUSIVE:
+    elif report.outcome is not Outcome.INCONCLUSIVE and not (report.outcome is Outcome.DEGRADED and nothing):
+        # What an outage left unanswered is no verdict (F9).
         click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
         if bots.nearest is not None:
             click.echo(f"The nearest has {bots.nearest:.0%}; --threshold 0 --include-closed shows it.")
@@ -73,6 +75,15 @@ def show(report: Report, bots: OfItsOwnAccord, *, indexed: bool, include_closed:
     click.echo(f"  {_counted(total, 'result')}, {different} and {_counted(repeats, 'repeat')}")
     for problem in report.problems:
         click.secho(f"  {_clean(problem)}", fg="yellow")
+
+
+def _how_it_went(outcome: Outcome, *, some: bool) -> str:
+    """F9, in words; empty where everything was asked. `some` is whether anything was found."""
+    if outcome is Outcome.INCONCLUSIVE:
+        return _UNASKED
+    if outcome is Outcome.DEGRADED:
+        return _IN_PART if some else _NOTHING_IN_PART
+    return ""
 
 
 def _asked_for(report: Report, include_closed: bool) -> str:

@@ -112,6 +112,20 @@ def test_what_the_bot_would_name_comes_first() -> None:
     assert others.startswith("issues, with titles at least 10% alike:")
 
 
+def test_f9_an_outage_is_not_called_the_bots_verdict(github: Server) -> None:
+    github.sim.faults.add("/search/issues", 403, times=None)
+    try:
+        result = run("acme/app#40")
+    finally:
+        github.sim.faults.clear()
+    assert result.exit_code == 3
+    said = result.stdout.partition("\nAsked (")[0]
+    assert "Nothing was found, but not everything could be asked, so that says little.\n" in said
+    assert "this is what was found" not in said
+    assert "would name" not in said
+    assert "github-search: search issues: 403" in result.stdout
+
+
 def test_of_issues_that_were_not_asked_for_nothing_is_claimed() -> None:
     blind = run("acme/app#43").stdout
     assert "#42 " not in blind
