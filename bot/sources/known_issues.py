@@ -33,7 +33,8 @@ class KnownIssues:
         self._numbers = tuple(numbers)
 
     def ask(self, question: Question) -> Answer:
-        asked = [number for number in self._numbers if number != question.target.number][:MOST_READ]
+        pinned = [number for number in self._numbers if number != question.target.number]
+        asked, left = pinned[:MOST_READ], len(pinned[MOST_READ:])
         if not asked:
             return Answer(NAME)
         found: list[Issue] = []
@@ -47,11 +48,14 @@ class KnownIssues:
                     known_run(asked, 0), hits=None, problem=str(failure), later=isinstance(failure, Retryable)
                 )
                 return Answer(NAME, (tuple(found),), (run,), (f"{NAME}: {failure}",))
-        return Answer(NAME, (tuple(found),), (known_run(asked, len(found)),))
+        return Answer(NAME, (tuple(found),), (known_run(asked, len(found), left),))
 
 
-def known_run(asked: Sequence[int], found: int) -> QueryRun:
-    """What was asked, in words, with a note about those that are not there."""
+def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
+    """What was asked, in words, with a note about those that are not there, and those that were `left` unread."""
     missing = len(asked) - found
     query = " ".join(f"#{number}" for number in asked)
-    return QueryRun(NAME, query, found, problem=f"{missing} not found" if missing else "")
+    notes = [f"{missing} not found"] if missing else []
+    if left:
+        notes.append(f"{left} more are considered when the index is ready")
+    return QueryRun(NAME, query, found, problem=", ".join(notes))

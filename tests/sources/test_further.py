@@ -115,6 +115,12 @@ def test_h6_known_issues_are_considered_whatever_is_found(find: Find, sim: Simul
     assert report.outcome is Outcome.FOUND
 
 
+def test_h6_known_issues_that_are_too_many_to_read_one_by_one_are_told(find: Find) -> None:
+    report = find("known-issues", known=(1, *range(5, 31)))
+    (run,) = report.queries
+    assert (run.hits, run.problem) == (1, "19 not found, 7 more are considered when the index is ready")
+
+
 def test_h1_a_source_that_fails_is_named_and_the_others_answer(find: Find, sim: Simulator) -> None:
     sim.faults.add("/search/issues", 502, times=None)
     report = find("github-search", "known-issues", known=(1,))
