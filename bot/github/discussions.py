@@ -5,8 +5,8 @@ https://docs.github.com/graphql/guides/using-the-graphql-api-for-discussions
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from bot.github import convert
@@ -17,48 +17,55 @@ LONGEST_BODY = 10_000
 """Characters of a body that are kept."""
 
 # A search leaves out silently what must not be read; counting the discussions does not, and says why.
-_QUERY = """query Discussions($owner: String!, $name: String!, $text: String!) {
+_QUERY = """query Discussions($owner: String!, $name: String!%s) {
   repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
-  search(query: $text, type: DISCUSSION, first: 50) {
-    discussionCount
-    nodes { ... on Discussion {
-      databaseId id number title body url createdAt updatedAt closed closedAt stateReason isAnswered
-      author { __typename login } repository { nameWithOwner }
-    } }
-  }
+%s
+}
+fragment found on SearchResultItemConnection {
+  discussionCount
+  nodes { ... on Discussion {
+    databaseId id number title body url createdAt updatedAt closed closedAt stateReason isAnswered
+    author { __typename login } repository { nameWithOwner }
+  } }
 }"""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """The best matches in the shape of issues, and how many there are in all, None where that was not answered.
+    """For each search that was answered, by its text, the best matches in the shape of issues, and how many there are.
 
     `reason` says why nothing, or not everything, was read. `cached_at` is the time of day at which this was fetched if
     it is a remembered answer, else empty.
     """
 
-    items: tuple[Issue, ...] = ()
-    total_count: int | None = None
+    lists: Mapping[str, tuple[int, tuple[Issue, ...]]] = field(default_factory=dict)
     reason: str = ""
     cached_at: str = ""
 
 
-def search_discussions(api: Api, repo: RepoRef, text: str) -> FoundDiscussions:
-    """Ask once. `text` is neutral words; names travel as variables.
+def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions:
+    """Search for each of the `texts`, which are neutral words, in one request; names travel as variables.
 
     A lacking permission, and a server that knows no discussions, is a `reason`; other failures raise as everywhere.
     GraphQL may fail for one discussion and bring the others, which then count.
     """
-    variables = {"owner": repo.owner, "name": repo.name, "text": f"repo:{repo} in:title,body {text}"}
-    data, errors = api.graphql(f"search the discussions of {repo}", _QUERY, variables)
+    declared = "".join(f", $t{at}: String!" for at in range(len(texts)))
+    searches = "\n".join(
+        f"  s{at}: search(query: $t{at}, type: DISCUSSION, first: 50) {{ ...found }}" for at in range(len(texts))
+    )
+    variables = {"owner": repo.owner, "name": repo.name}
+    variables |= {f"t{at}": f"repo:{repo} in:title,body {text}" for at, text in enumerate(texts)}
+    data, errors = api.graphql(f"search the discussions of {repo}", _QUERY % (declared, searches), variables)
     if any(error.type == "FORBIDDEN" for error in errors):
         return FoundDiscussions(reason="the App lacks the permission to read discussions")
-    found = data.get("search")
-    reason = f"GitHub answered: {errors[0].message}" if errors else "" if found else "GitHub's answer is empty"
-    if not found:
-        return FoundDiscussions(reason=reason)
-    items = tuple(_discussion(node) for node in found.get("nodes") or () if node)
-    return FoundDiscussions(items, found.get("discussionCount") or len(items), reason)
+    lists = {}
+    for at, text in enumerate(texts):
+        if found := data.get(f"s{at}"):
+            items = tuple(_discussion(node) for node in found.get("nodes") or () if node)
+            lists[text] = (found.get("discussionCount") or len(items), items)
+    if errors:
+        return FoundDiscussions(lists, f"GitHub answered: {errors[0].message}")
+    return FoundDiscussions(lists, "" if len(lists) == len(texts) else "GitHub's answer is empty")
 
 
 def _discussion(node: Mapping[str, Any]) -> Issue:

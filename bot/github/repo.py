@@ -43,9 +43,9 @@ class RepoClient(Writes):
         """
         return search.search(self._api, query, hybrid=hybrid, per_page=per_page)
 
-    def discussions(self, repo: RepoRef, text: str) -> FoundDiscussions:
-        """The repository's discussions with all of these neutral words; where they must not be read, a reason."""
-        return search_discussions(self._api, repo, text)
+    def discussions(self, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions:
+        """The repository's discussions with all neutral words of a text, for each; if they must not be read, why."""
+        return search_discussions(self._api, repo, texts)
 
     def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
         """The workflow states of issues, in one request (F7); where there are none a reason, never an error."""
@@ -120,10 +120,10 @@ class ThreadClient(RepoClient):
         answer = self._remembered("search", arguments, ask, keep=lambda page: not page.incomplete)
         return replace(answer.result, cached_at=answer.at) if answer.cached else answer.result
 
-    def discussions(self, repo: RepoRef, text: str) -> FoundDiscussions:
+    def discussions(self, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions:
         """See RepoClient; `FoundDiscussions.cached_at` says when a remembered answer was fetched."""
-        ask = partial(super().discussions, repo, text)
-        arguments = {"repo": repo, "text": text}
+        ask = partial(super().discussions, repo, texts)
+        arguments = {"repo": repo, "texts": tuple(texts)}
         answer = self._remembered("discussions", arguments, ask, keep=lambda found: not found.reason)
         return replace(answer.result, cached_at=answer.at) if answer.cached else answer.result
 

@@ -1,8 +1,9 @@
-"""Discussions of the repository: one GraphQL search for the two rarest words of the title."""
+"""Discussions of the repository: GraphQL searches for pairs of the rarest words of the title, in one request."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Protocol
 
 from bot.errors import GitHubError, Retryable
@@ -11,17 +12,16 @@ from bot.report import QueryRun
 from bot.sources.protocol import Answer, Question
 
 NAME = "discussions"
-#: Every word must match, so that more than two find next to nothing (F8).
-_WORDS = 2
+#: Every word must match, so that more than two find next to nothing (F8). A pair alone finds nothing either where one
+#: of its words is the issue's own: in a small repository the rarest word of a title is often one that nobody else uses.
+_RAREST = 3
 
 
 class Found(Protocol):
-    """`bot.github.discussions.FoundDiscussions`: what was found, of how many, what was not read and why, and when."""
+    """`bot.github.discussions.FoundDiscussions`: what was found for each text, what was not read and why, and when."""
 
     @property
-    def items(self) -> tuple[Issue, ...]: ...
-    @property
-    def total_count(self) -> int | None: ...
+    def lists(self) -> Mapping[str, tuple[int, tuple[Issue, ...]]]: ...
     @property
     def reason(self) -> str: ...
     @property
@@ -31,7 +31,7 @@ class Found(Protocol):
 class DiscussionSearcher(Protocol):
     """The search of discussions; `RepoClient` has it."""
 
-    def discussions(self, repo: RepoRef, text: str) -> Found: ...
+    def discussions(self, repo: RepoRef, texts: Sequence[str]) -> Found: ...
 
 
 class Discussions:
@@ -43,17 +43,26 @@ class Discussions:
         self._github = github
 
     def ask(self, question: Question) -> Answer:
-        text = " ".join(question.plan.words[:_WORDS])
-        if not text:
+        words = question.plan.words[:_RAREST]
+        texts = [" ".join(pair) for pair in combinations(words, min(2, len(words)))] if words else []
+        if not texts:
             return Answer(NAME)
         try:
-            found = self._github.discussions(question.target.repo, text)
+            found = self._github.discussions(question.target.repo, texts)
         except (GitHubError, Retryable) as failure:
-            run = QueryRun(NAME, text, None, problem=str(failure), later=isinstance(failure, Retryable))
+            run = QueryRun(NAME, texts[0], None, problem=str(failure), later=isinstance(failure, Retryable))
             return Answer(NAME, (), (run,), (f"{NAME}: {failure}",))
-        run = QueryRun(NAME, text, found.total_count, problem=found.reason, cached=found.cached_at)
+        if not found.lists:
+            run = QueryRun(NAME, texts[0], None, problem=found.reason)
+            return Answer(NAME, (), (run,), (f"{NAME}: {found.reason}",))
+        runs = tuple(
+            QueryRun(NAME, text, found.lists[text][0], cached=found.cached_at)
+            if text in found.lists
+            else QueryRun(NAME, text, None, problem=found.reason)
+            for text in texts
+        )
         problems = (f"{NAME}: {found.reason}",) if found.reason else ()
-        return Answer(NAME, (_wanted(found.items, question),), (run,), problems)
+        return Answer(NAME, tuple(_wanted(items, question) for _, items in found.lists.values()), runs, problems)
 
 
 def _wanted(found: Sequence[Issue], question: Question) -> tuple[Issue, ...]:
