@@ -50,8 +50,9 @@ _PHRASE = re.compile(rf"duplicate(?=[\s{_JOINERS}]*of)", re.IGNORECASE)
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
-    r"|#(?=[0-9])|\bGH-(?=[0-9])"  # references to issues, which would leave a back-link there
-    r"|:(?=//)|\b(?:mailto|xmpp):|\bwww(?=\.)"  # addresses that become links by themselves
+    # References to issues would leave a back-link there. An underscore before one, or before an address, ends a word.
+    r"|#(?=[0-9])|(?<![0-9A-Za-z])GH-(?=[0-9])"
+    r"|:(?=//)|(?<![0-9A-Za-z])(?:(?:mailto|xmpp):|www(?=\.))"  # addresses that become links by themselves
     r"|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)",  # names of emoji, but not the time of day
     re.IGNORECASE,
 )

@@ -82,7 +82,7 @@ _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
 _ACTIVE = re.compile(
     # A name of an emoji may also be ended by the sentence in which the text is put.
-    r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|\b(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
+    r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|(?<![0-9A-Za-z])(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
     re.IGNORECASE,
 )
 _HEX = re.compile(r"[0-9a-fA-F]{7,}")
@@ -110,7 +110,7 @@ def _plain(text: str) -> str:
 
 
 _FORBIDDEN = re.compile(
-    r"(?<![\w/])@[\w-]+(?:/[\w-]+)?|#[0-9]+|\bGH-[0-9]+|<!--|duplicate\s+of|\S+/(?:issues|pull|discussions)/[0-9]+",
+    r"(?<![\w/])@[\w-]+(?:/[\w-]+)?|#[0-9]+|(?<![0-9A-Za-z])GH-[0-9]+|<!--|duplicate\s+of|\S+/(?:issues|pull|discussions)/[0-9]+",
     re.IGNORECASE,
 )
 

@@ -14,14 +14,17 @@ MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethro
 # GitHub looks for these in the text of the rendered page, outside of code and links.
 ACTIVE = {
     "mention": re.compile(r"(?<![\w/])@[A-Za-z0-9]"),
-    "reference": re.compile(r"#[0-9]|\bGH-[0-9]", re.IGNORECASE),
-    "address": re.compile(r"https?://|ftp://|\bwww\.|\bmailto:[A-Za-z0-9]", re.IGNORECASE),
+    "reference": re.compile(r"#[0-9]|(?<![0-9A-Za-z])GH-[0-9]", re.IGNORECASE),
+    "address": re.compile(r"https?://|ftp://|(?<![0-9A-Za-z])www\.|\bmailto:[A-Za-z0-9]", re.IGNORECASE),
     "mail": re.compile(r"[\w.+-]@[\w-]"),
     "commit": re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{7,40}(?![0-9A-Za-z])", re.IGNORECASE),
     "emoji": re.compile(r":[a-z_+-][a-z0-9_+-]*:"),
 }
 PHRASE = re.compile(r"duplicate\s*of", re.IGNORECASE)
 INVISIBLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+# Stands in a page's text where a code span stands, or emphasis begins or ends: GitHub looks at what is before it and at
+# what is behind it, and never at both as one.
+BETWEEN = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
 @dataclass
@@ -49,10 +52,14 @@ def read(markdown: str) -> Page:
         in_link += (token.type == "link_open") - (token.type == "link_close")
         if token.type == "link_open":
             page.links.append(str(token.attrGet("href")))
+        elif token.type.removesuffix("_open").removesuffix("_close") in ("em", "strong", "s"):
+            page.text += BETWEEN
+            page.blocks += [token.tag] * token.type.endswith("_open")
         elif token.type == "text" and not in_link:
             page.text += token.content
         elif token.type in ("code_inline", "fence", "code_block"):
             page.codes.append(token.content)
+            page.text += BETWEEN
         elif token.type in ("html_inline", "html_block"):
             page.html.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):

@@ -158,6 +158,8 @@ def test_c3_escape(text: str, expected: str) -> None:
         ("a/b#12", "a/b#~12"),
         ("https://github.com/a/b/issues/1", "https:~//github.com/a/b/issues/1"),
         ("www.a.b", "www~.a.b"),
+        # GitHub makes links of these behind an underscore, too.
+        ("_www.a.b _GH-12", "_www~.a.b _GH-~12"),
         ("deadbeefcafe1", "deadbe~efcafe~1"),
         ("Duplicate of #1", "Duplicate~ of #~1"),
         ("DUPLICATE\u00a0OF x", "DUPLICATE~\u00a0OF x"),

@@ -75,6 +75,7 @@ def check(body: str) -> Page:
     return page
 
 
+@example("en", ["_www.example.org", "_GH-12", "*www.example.org*", "~www.example.org"])
 @given(st.sampled_from(LANGUAGES), st.lists(HOSTILE, min_size=4, max_size=4))
 @settings(max_examples=30)
 def test_c3_no_text_of_an_issue_does_anything_in_any_language(language: str, texts: list[str]) -> None:
@@ -104,6 +105,7 @@ def own_texts(draw: st.DrawFn) -> dict[str, str]:
 
 @example({"state_regression": ":mailto:"}, [""] * 4)
 @example({"among_open": "{count} :smile"}, [""] * 4)
+@example({"among_open": "_www.example.org_ and 1234567`x`abcdef0"}, [""] * 4)
 @given(own_texts(), st.lists(HOSTILE, min_size=4, max_size=4))
 @settings(max_examples=60)
 def test_c3_no_text_of_the_settings_does_anything_whatever_fills_it(own: dict[str, str], texts: list[str]) -> None:
