@@ -193,7 +193,8 @@ KEYS = (
     Key(
         "sources",
         Section(tuple(Key(name, _SOURCE, says) for name, says in SOURCES.items()), dict),
-        "Whether a place is searched, and how: `on`, `off`, or a mapping. What each does by itself is said below.",
+        "Whether a place is searched, and how: `on`, `off`, or a mapping, which switches it on unless it says "
+        "`enabled: off`. What each does by itself is said below.",
     ),
     Key("ignore", Section(IGNORE, IgnoreConfig), "Which issues are left alone."),
     Key("only_labels", Many(_LABEL, Words.labels, 100), "Only issues with one of these labels are looked at."),
