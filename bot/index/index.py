@@ -215,7 +215,7 @@ class Index:
         """Tell what this process remembers that these issues have changed, once the change is committed."""
         assert state.before is not None
         with self._memories.using(repo_id) as memory:
-            memory.follow(state.before, state.version, numbers, state.lost_words)
+            memory.follow(state.before, state, numbers)
 
     def _embeds(self, repo_id: int) -> Embedded | None:
         """What makes the repository's vectors; None without a model, and where its texts must not be given to it."""
@@ -260,6 +260,7 @@ class Index:
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
         old = fetch(connection, repo_id, columns, indexed_terms.c.number, numbers)
         dropped, leaving, lengths = stored_entries({row[0]: row[1] for row in old}, len(self._fields))
+        state.left = dropped
         state.issues -= len(old)
         for position, length in enumerate(lengths):
             state.lengths[position] = state.lengths.get(position, 0) - length

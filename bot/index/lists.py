@@ -60,6 +60,11 @@ def look_up(connection: sa.Connection, repo_id: int, wanted: Collection[int]) ->
     return {row[0]: row for row in fetch(connection, repo_id, columns, lists.c.list, wanted)}
 
 
+def issues_in(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, int]:
+    """In how many issues the terms of those lists occur, by key; those that are empty are left out."""
+    return dict(fetch(connection, repo_id, (lists.c.list, lists.c.issues), lists.c.list, wanted))
+
+
 def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, list[bytes]]:
     """What has been moved out of the tails of these lists, by key."""
     found: dict[int, list[bytes]] = {}

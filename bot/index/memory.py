@@ -36,6 +36,10 @@ MOST_WORDS, MOST_LISTS, MOST_CHUNKS = 1 << 20, 8 << 20, 16 << 20
 #: To read all vectors takes as long as to have the database compare them so many times (golang-go's 17,000: 115 and
 #: 22 ms). Whoever waits that long before reading them never spends more than twice what would have been best.
 FEW_FINDS = 5
+#: So many changed issues, and one in a hundred, are counted by looking up their words.
+FEW_CHANGED = 50
+#: Where issues have left more lists than this, all words are counted anew.
+MOST_LEFT = 20_000
 
 _ROWS = 10_000
 # What there is of any repository: the sums of its vectors, their centre, and what is empty yet.
@@ -59,6 +63,8 @@ class Memory:
         # By field, of which each array has room for terms to come; all up to one change.
         self._frequencies: dict[int, NDArray[np.int32]] = {}
         self._counted = 0
+        # The keys of the lists that issues have left since, each with the change in which they did.
+        self._left: dict[int, int] = {}
         self._neighbours = Neighbours(State())
         self._finds = 0
         self.issues: Recent[IndexedIssue] = Recent(MOST_ISSUES, _issue_bytes)
@@ -88,30 +94,41 @@ class Memory:
         self._state = states.load(connection, repo_id, self._state)
         return self._state
 
-    def follow(self, before: Version, after: Version, numbers: Collection[int], lost_words: bool) -> None:
-        """This process has changed these issues, and made one version of the repository of another.
-
-        `lost_words` says whether terms may have lost their numbers.
-        """
-        self.issues.follow(before, after, numbers)
-        self.terms.follow(before, after, numbers)
-        if not lost_words:
-            self.vocabulary.follow(before, after, ())
+    def follow(self, before: Version, state: State, numbers: Collection[int]) -> None:
+        """This process has changed these issues, and made this state of the repository of the version before."""
+        self.issues.follow(before, state.version, numbers)
+        self.terms.follow(before, state.version, numbers)
+        if not state.lost_words:
+            self.vocabulary.follow(before, state.version, ())
+        if len(state.left):
+            with self._lock:
+                # What is more is not looked up anyway.
+                if self._frequencies and len(self._left) <= MOST_LEFT:
+                    self._left |= dict.fromkeys(state.left.tolist(), state.sequence)
 
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: State) -> NDArray[np.int32]:
         """In how many issues each term occurs in a field, by the term's number.
 
-        An edited issue is counted twice until the process starts anew; in a logarithm that makes no difference.
+        Of what other processes take out or edit, the words that an issue has no more are counted on until somebody
+        changes another issue that has them.
         """
         with self._lock:
             if self._counted < state.sequence:
-                if self._frequencies and not _is_left(connection, repo_id, self._counted):
+                if self._frequencies and (
                     # Another process has forgotten the repository, and filled it with terms of other numbers.
+                    not _is_left(connection, repo_id, self._counted)
+                    # To look up the words of so many takes longer than to count all.
+                    or _changed(connection, repo_id, self._counted) > FEW_CHANGED + state.issues // 100
+                    or len(self._left) > MOST_LEFT
+                ):
                     self._frequencies.clear()
                 for name, counts in self._frequencies.items():
                     self._frequencies[name] = grown(counts, state.next_term, 0)
+                left = [key for key, sequence in self._left.items() if sequence <= state.sequence]
                 if self._frequencies:
-                    _count_changed(connection, repo_id, self._frequencies, self._counted, state.sequence)
+                    _count_changed(connection, repo_id, self._frequencies, self._counted, left)
+                for key in left:
+                    del self._left[key]
                 self._counted = state.sequence
             if field not in self._frequencies:
                 with self._reading:
@@ -197,15 +214,27 @@ def _is_left(connection: sa.Connection, repo_id: int, upto: int) -> bool:
     return connection.execute(query).first() is not None
 
 
-def _count_changed(
-    connection: sa.Connection, repo_id: int, counts: Mapping[int, NDArray[np.int32]], after: int, upto: int
-) -> None:
+def _changed(connection: sa.Connection, repo_id: int, after: int) -> int:
+    """How many issues have changed since a change."""
     table = indexed_terms
-    query = sa.select(table.c.terms).where(table.c.repo_id == repo_id, table.c.changed > after, table.c.changed <= upto)
-    read = connection.execute(query, execution_options={"yield_per": _ROWS})
-    for blobs in read.scalars().partitions():
-        for field, bags in zip(counts, unpack_terms(blobs, list(counts)), strict=True):
-            np.add.at(counts[field], bags.terms, 1)
+    query = sa.select(sa.func.count()).where(table.c.repo_id == repo_id, table.c.changed > after)
+    return int(connection.execute(query).scalar_one())
+
+
+def _count_changed(
+    connection: sa.Connection, repo_id: int, counts: Mapping[int, NDArray[np.int32]], after: int, left: Collection[int]
+) -> None:
+    """Bring the counts up to date of all words of issues that have changed, and of the lists that some have `left`."""
+    table = indexed_terms
+    query = sa.select(table.c.terms).where(table.c.repo_id == repo_id, table.c.changed > after)
+    blobs = list(connection.execute(query).scalars())
+    gone = np.fromiter(left, np.int64, len(left))
+    for field, bags in zip(counts, unpack_terms(blobs, list(counts)), strict=True):
+        first = lists.key(field, 0)
+        terms = np.union1d(bags.terms.astype(np.int64), gone[gone >> 32 == field] - first)
+        terms = terms[terms < len(counts[field])]
+        found = lists.issues_in(connection, repo_id, lists.keys(field, terms).tolist())
+        counts[field][terms] = [found.get(first + term, 1) for term in terms.tolist()]
 
 
 def _issue_bytes(issue: IndexedIssue) -> int:

@@ -19,6 +19,7 @@ from bot.store.index_tables import lock_index
 _COLUMNS = tuple(table.columns)
 _VERSION = tuple(table.c[name] for name in ("sequence", "issues", "next_term", "lengths", "model", "vectors"))
 
+NO_KEYS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 
 
@@ -38,7 +39,8 @@ class State:
     """`sequence` counts changes, `issues` issues; `lengths` are the summed lengths of each field by its position.
 
     Of the vectors: the model that made them, how many there are, their sum, and the mean that they are centred by.
-    `before` is the version that a state under the lock changes; `lost_words` says that it gives up numbers of terms.
+    `before` is the version that a state under the lock changes, `left` the keys of the lists that issues leave by that;
+    `lost_words` says that it gives up numbers of terms.
     """
 
     sequence: int = 0
@@ -51,6 +53,7 @@ class State:
     centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
 
     before: Version | None = None
+    left: NDArray[np.int64] = field(default_factory=lambda: NO_KEYS)
     lost_words: bool = False
 
     @property

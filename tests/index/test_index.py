@@ -133,6 +133,30 @@ class TestFinding:
                     there = known.terms > 0
                     assert view.frequencies("words")[known.terms[there]].tolist() == known.issues[there].tolist()
 
+    def test_an_issue_that_is_edited_again_and_again_or_goes_makes_no_word_frequent(
+        self, engine: sa.Engine, index: Index
+    ) -> None:
+        index.put(1, many(40))
+        other = Index(engine, TextAnalyser())
+        words = "common group1x own8x own45x umbrella first second"
+
+        def agree(reader: Index, asked: str) -> None:
+            with reader.view(1) as view:
+                known = view.look_up(reader.analyse(1, asked, ""))["words"]
+                there = known.terms > 0
+                assert view.frequencies("words")[known.terms[there]].tolist() == known.issues[there].tolist()
+
+        for reader in (index, other):
+            agree(reader, words)
+        for at in range(1, 30):
+            text = f"umbrella common own8x {'first' if at % 2 else 'second'}"
+            index.put(1, [issue(900, text, f"edit{at}x", updated_at=float(at))])
+            agree(index, words)
+        # Elsewhere too, but for what the issue no longer says.
+        agree(other, "common group1x own8x umbrella first")
+        index.remove(1, [900, 8])
+        agree(index, words)
+
 
 class TestIssues:
     def test_frequencies_are_counted_anew_where_another_process_has_filled_the_repository_anew(
