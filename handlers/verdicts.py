@@ -10,6 +10,7 @@ import uuid
 
 from bot.commands import Command, Name, Requirement
 from bot.commands.table import BY_NAME
+from bot.decisions import Decisions
 from bot.errors import NotFound
 from bot.events import IssueEvent
 from bot.feedback import Who
@@ -29,19 +30,22 @@ _CLOSED = ("completed", "not_planned")
 
 
 def reject(ask: Ask, command: Command) -> Answer:
-    """`not #N`: never show this pair again, whichever of the two is looked at; the comment loses it at once."""
-    other = other_issue(ask, command)
+    """`not #N`: never show this pair again, whichever of the two is looked at; the comment loses it at once.
+
+    #N may be whatever the comment can name of this repository: pull requests and discussions share the issues' numbers.
+    """
+    other = _what_can_be_named(ask, command)
     if isinstance(other, Answer):
         return other
     visit, store = ask.visit, ask.visit.services.store.verdicts
-    said = store.of_pair(visit.repository.id, visit.number, other.number)
+    said = store.of_pair(visit.repository.id, visit.number, other)
     before = [one for one in said if one.command_id != ask.command_id]
     # Each person's word stands for itself: it holds when somebody else takes theirs back.
     if all(one.actor.lower() != ask.login.lower() for one in before):
         store.add(
             visit.repository.id,
             visit.number,
-            other.number,
+            other,
             VerdictKind.NOT,
             actor=ask.login,
             command_id=ask.command_id,
@@ -50,8 +54,8 @@ def reject(ask: Ask, command: Command) -> Answer:
         )
     if not before:
         refresh(visit, ask.issue)
-        _tell_other(ask, other.number)
-    return Answer(True, ask.replies.noted_different(other.number, bool(before)))
+        _tell_other(ask, other)
+    return Answer(True, ask.replies.noted_different(other, bool(before)))
 
 
 def judged(event: IssueEvent, services: Services) -> None:
@@ -134,11 +138,30 @@ def _restore(ask: Ask, verdict: Verdict) -> bool:
 
 def other_issue(ask: Ask, command: Command) -> Issue | Answer:
     """The issue that a command names, or why it cannot be used."""
+    other = _read(ask, command)
+    if isinstance(other, Answer) or not other.is_pull_request:
+        return other
+    return Answer(False, ask.replies.not_an_issue(other.number))
+
+
+def _what_can_be_named(ask: Ask, command: Command) -> int | Answer:
+    """The number of the issue, pull request or discussion that a command names, or why it cannot be used."""
+    other = _read(ask, command)
+    if isinstance(other, Issue):
+        return other.number
+    number, visit = command.number or 0, ask.visit
+    # Discussions are no issues to GitHub's REST API; those that may be meant were found by a look.
+    looks = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    found = any(one.number == number and not one.repo for look in looks for one in look.evidence)
+    return number if found else other
+
+
+def _read(ask: Ask, command: Command) -> Issue | Answer:
+    """What a command names, an issue or a pull request, or why there is none."""
     visit, number = ask.visit, command.number or 0
     if number == visit.number:
         return Answer(False, ask.replies.refused_itself())
     try:
-        other = visit.github.issue(visit.repo, number)
+        return visit.github.issue(visit.repo, number)
     except NotFound:
         return Answer(False, ask.replies.no_such_issue(number))
-    return Answer(False, ask.replies.not_an_issue(number)) if other.is_pull_request else other

@@ -17,7 +17,7 @@ LIMIT_MAX = 10
 _NUMBER = re.compile(r"#?([0-9]{1,12})")
 _FULL = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
 _URL = re.compile(
-    r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?)/([0-9]{1,12})"
+    r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?|discussions)/([0-9]{1,12})"
     r"(?:[/?#]\S*)?"
 )
 
@@ -51,7 +51,7 @@ class Here:
     hosts: frozenset[str] = GITHUB_HOSTS
 
     def number(self, word: str) -> int | Problem:
-        """Read `#12`, `12`, `owner/repo#12` or the address of an issue."""
+        """Read `#12`, `12`, `owner/repo#12` or the address of an issue, pull request or discussion."""
         word = word.rstrip(".,;:!")
         where, is_here = str(self.repo), True
         if match := _NUMBER.fullmatch(word):

@@ -9,7 +9,7 @@ from typing import get_args
 
 from bot.errors import InvalidArgument
 from bot.model import Issue
-from bot.ranking.presenting import is_own, same_place
+from bot.ranking.presenting import same_place
 from bot.ranking.query import StateFilter
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 
@@ -51,12 +51,15 @@ class Wish:
         return Relevance(self.relevance)
 
     def may_tell(self, issue: Issue, target: Issue) -> bool:
-        """Whether an issue may be mentioned at all: another one, that nobody rejected, and early enough."""
+        """Whether an issue may be mentioned at all: another one, that nobody rejected, and early enough.
+
+        Issues, pull requests and discussions of a repository share one row of numbers.
+        """
         if not same_place(issue, target):
             return not self.earlier_only or issue.created_at <= target.created_at
         return (
             issue.number != target.number
-            and not (issue.number in self.rejected and is_own(issue, target))
+            and issue.number not in self.rejected
             and not (self.earlier_only and issue.number > target.number)
         )
 

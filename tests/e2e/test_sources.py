@@ -148,3 +148,27 @@ def test_h6_a_permission_that_was_just_given_is_used(doppel: Doppel) -> None:
     (comment,) = doppel.said(2)
     assert "discussions/1) Login fails with error E1234 on Safari" in comment
     assert "lacks the permission" not in comment
+
+
+def test_c4_a_wrong_pull_request_or_discussion_can_be_rejected_and_taken_back(doppel: Doppel) -> None:
+    doppel.configure("sources: {pull-requests: on, discussions: on}\nmin_confidence: 0\n")
+    doppel.sim.set_permissions(doppel.owner, {**doppel.sim.app.permissions, "discussions": "read"})
+    doppel.sim.start_discussion(doppel.repo, "ann", *FIRST)
+    doppel.sim.open_issue(
+        doppel.repo, "bob", "Mend the login on Safari (E1234)", "AuthTimeoutError", is_pull_request=True
+    )
+    doppel.settle()
+    doppel.open(*AGAIN)
+    links = ("/app/discussions/1)", "/app/pull/2)")
+
+    def named() -> list[bool]:
+        shown = doppel.said(3)[0].partition("\n\n<details>")[0]
+        return [link in shown for link in links]
+
+    assert named() == [True, True]
+    doppel.write(3, "/duplicates not #2")
+    assert named() == [True, False]
+    doppel.write(3, f"/duplicates not https://github.com/{doppel.repo}/discussions/1")
+    assert named() == [False, False]
+    doppel.write(3, "/duplicates undo")
+    assert named() == [True, False]
