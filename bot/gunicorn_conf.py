@@ -11,6 +11,7 @@ from gunicorn.glogging import Logger
 # Workers are forks of the process that reads this: they begin with it loaded, and share its memory.
 from bot import web as web
 from bot.settings import load
+from bot.slow_clients import Worker
 from bot.telemetry.logs import configure_logging
 from bot.telemetry.tracing import configure_tracing
 
@@ -18,7 +19,7 @@ _settings = load()
 
 bind = _settings.bind
 workers = _settings.web_concurrency
-worker_class = "gthread"
+worker_class = Worker
 threads = 8
 # GitHub's proxy keeps connections; a little longer than the usual pause between two deliveries of one event.
 keepalive = 15

@@ -22,6 +22,7 @@ import sqlalchemy as sa
 
 from bot.jobs.database import queue_engine, workflow_table
 from bot.settings import load
+from bot.slow_clients import PATIENCE
 from bot.store import open_store
 from bot.webhook import LARGEST_PAYLOAD, sign
 
@@ -186,3 +187,16 @@ def test_what_was_acknowledged_is_in_the_queue_whenever_the_web_is_killed(server
     status, answer = server.request("POST", "/webhook", body=body, headers=headers(body, again))
     assert (status, answer["status"]) == (202, "known")
     assert sorted(server.queued()) == sorted(queued)
+
+
+def test_requests_that_are_begun_and_never_ended_keep_no_delivery_out(server: Server) -> None:
+    head = b"POST /webhook HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n"
+    with contextlib.ExitStack() as begun:
+        # More than both processes have threads; half of them stop in the headers, and half in the body.
+        for number in range(20):
+            connection = begun.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            connection.sendall(head if number % 2 else head + b"\r\n{")
+        time.sleep(PATIENCE + 2)
+        body = payload(1)
+        assert server.request("POST", "/webhook", body=body, headers=headers(body, "waited"))[0] == 202
+        assert server.queued() == ["waited"]
