@@ -87,10 +87,11 @@ def _table(found: Digest, titles: Mapping[int, str], say: Words) -> Table:
     from rich.text import Text
 
     from bot.render.digest import standing_words
+    from bot.render.escape import clean
 
     def named(number: int) -> Text:
-        # A title is no markup.
-        return Text(f"#{number} {titles.get(number, '')}".rstrip(), overflow="ellipsis", no_wrap=True)
+        # A title is no markup, and no command to the terminal.
+        return Text(clean(f"#{number} {titles.get(number, '')}"), overflow="ellipsis", no_wrap=True)
 
     table = Table("issue", "reported before as", box=box.SIMPLE)
     table.add_column("likely", justify="right")

@@ -66,6 +66,14 @@ def test_c7_a_week_in_words_and_a_table(store: Store) -> None:
     assert "looked at 11 issues" in run("digest", "acme/app", "--since", "8w")
 
 
+def test_c7_a_title_cannot_command_the_terminal(store: Store) -> None:
+    hostile = "It \x1b]0;owned\x07\x1b[2Jstops\u202e"
+    Index(store.engine, TextAnalyser()).put(REPO, [IndexedIssue(110, hostile)])
+    said = run("digest", "acme/app")
+    assert "#110 It" in said
+    assert [char for char in said if not char.isprintable() and char != "\n"] == []
+
+
 def test_c7_for_programs_and_as_markdown(store: Store) -> None:
     found = json.loads(run("digest", "acme/app", "--json"))
     assert (found["commented"], found["right"], found["wrong"], found["unknown"]) == (10, 1, 8, 1)
