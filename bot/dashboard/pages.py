@@ -14,6 +14,7 @@ from flask import Blueprint, abort, current_app, g, redirect, render_template, r
 from werkzeug.wrappers import Response
 
 from bot.calibration.bar import Origin
+from bot.commands.arguments import NUMBER_MAX
 from bot.config import CONFIG_PATH
 from bot.dashboard import evaluation, views
 from bot.dashboard.access import Access
@@ -22,7 +23,7 @@ from bot.dashboard.session import HOURS, Session, Sessions
 from bot.dashboard.settings_page import setting_rows
 from bot.dashboard.sign_in import NotSignedIn, SignIn
 from bot.dashboard.timeline import DRAWN, timeline
-from bot.errors import DoppelError
+from bot.errors import DoppelError, InvalidArgument
 from bot.model import RepoRef
 from bot.pages import is_https, protect, root_url
 from bot.render import evaluation as words
@@ -58,14 +59,15 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     pages.before_request(routes.recognise)
     pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session")})
     here = "/dashboard/<owner>/<name>"
+    issue = f"{here}/issues/<int(max={NUMBER_MAX}):number>"
     for path, name, methods in (
         ("/login", "login", ["GET"]),
         ("/login/callback", "callback", ["GET"]),
         ("/logout", "logout", ["POST"]),
         ("/dashboard", "home", ["GET"]),
         (here, "decisions", ["GET"]),
-        (f"{here}/issues/<int:number>", "issue", ["GET"]),
-        (f"{here}/issues/<int:number>", "vote", ["POST"]),
+        (issue, "issue", ["GET"]),
+        (issue, "vote", ["POST"]),
         (f"{here}/backlog", "backlog", ["GET"]),
         (f"{here}/evaluation", "evaluation", ["GET"]),
         (f"{here}/evaluation", "evaluate", ["POST"]),
@@ -94,7 +96,10 @@ class _Pages:
             session: Session | None = g.session
             if session is None:
                 return redirect(url_for("dashboard.login", next=request.path))
-            repository = self._data.store.repositories.by_name(RepoRef(owner, name))
+            try:
+                repository = self._data.store.repositories.by_name(RepoRef.of(owner, name))
+            except InvalidArgument:
+                abort(404)
             if repository is None or not self._may_see(repository, session):
                 abort(404)
             return view(repository, **rest)

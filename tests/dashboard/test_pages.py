@@ -113,6 +113,13 @@ def test_nothing_runs_and_nothing_is_loaded_from_elsewhere(signed_in: SignedIn) 
     assert len(answer.data) < 100_000
 
 
+@pytest.mark.parametrize(
+    "path", ["acme/%00", "acme/app%00", "acme/app/issues/9223372036854775808", f"acme/app/issues/{'9' * 40}"]
+)
+def test_an_address_that_no_place_on_github_has_leads_nowhere(signed_in: SignedIn, path: str) -> None:
+    assert signed_in("tara").get(f"/dashboard/{path}").status_code == 404
+
+
 def test_a_vote_is_kept_as_feedback_changed_and_taken_back(host: Host, signed_in: SignedIn) -> None:
     browser, signals = signed_in("tara"), Signals(host.store.engine)
 
