@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from bot.jobs.database import belongs_to, input_table, queue_client, workflow_table
 from bot.jobs.dead_letters import GIVEN_UP
-from bot.store.engine import write
+from bot.store.engine import empty_log, write
 
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
@@ -50,6 +50,7 @@ def clean(engine: sa.Engine, now: float) -> int:
             workflows.c.status.in_(statuses), workflows.c.completed_at < _milliseconds(now - keep)
         )
         gone += _in_batches(engine, old, lambda ids: client.delete_workflows(list(ids)))
+    empty_log(engine)
     return gone
 
 
@@ -68,7 +69,8 @@ def erase(engine: sa.Engine, repository_id: int, before: float) -> None:
         .join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
         .where(of_repository, workflows.c.status != "PENDING")
     )
-    _in_batches(engine, content, lambda ids: _drop_content(engine, ids))
+    if _in_batches(engine, content, lambda ids: _drop_content(engine, ids)):
+        empty_log(engine)
 
 
 def _in_batches(engine: sa.Engine, query: sa.Select[Any], remove: Callable[[Sequence[str]], None]) -> int:

@@ -27,6 +27,9 @@ PATIENCE = 30.0
 # Seconds between two tries to take SQLite's write lock: in the time that a commit usually takes, and later.
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 
+# Times that the log is tried to be emptied: of a busy process's moments some are free.
+_TRIES = 500
+
 # The option of an engine that holds the turn at the write lock.
 _TURN = "doppel_turn_to_write"
 
@@ -102,6 +105,32 @@ def is_full(engine: sa.Engine) -> bool:
     return shutil.disk_usage(Path(engine.url.database or ".").absolute().parent).free < _ROOM
 
 
+def empty_log(engine: sa.Engine, tries: int = _TRIES) -> bool:
+    """Have nothing left in SQLite's log (`-wal`) of what was deleted; whether that could be done. Never raises.
+
+    The log keeps a copy of each page that was written, also after the database has it, until others are written over
+    it, which may be never. Emptying it needs a moment in which nobody reads from it. With PostgreSQL nothing is done.
+    """
+    if engine.dialect.name != "sqlite":
+        return True
+    try:
+        with engine.connect() as connection:
+            (patience,) = connection.exec_driver_sql("PRAGMA busy_timeout").one()
+            # While SQLite waits for that moment itself, nobody can write.
+            connection.exec_driver_sql("PRAGMA busy_timeout=0")
+            try:
+                for _ in range(tries):
+                    busy = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+                    if not busy:
+                        return True
+                    time.sleep(_SHORT_WAIT)
+            finally:
+                connection.exec_driver_sql(f"PRAGMA busy_timeout={patience}")
+    except sa.exc.SQLAlchemyError:
+        pass
+    return False
+
+
 def _take_write_lock(connection: sa.Connection) -> None:
     """Begin a transaction of SQLite's that may write, waiting as long as the connection is set to.
 
@@ -166,6 +195,10 @@ def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.E
         _use_wal(connection, patience)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
+        # What is deleted is overwritten, as Debian's SQLite does by itself and others do not: erased text would stay in
+        # the file. And the log shrinks when it begins anew, or what it held at its longest would stay at its end.
+        connection.execute("PRAGMA secure_delete=ON")
+        connection.execute("PRAGMA journal_size_limit=0")
 
     @sa.event.listens_for(engine, "before_cursor_execute")
     def wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: str, *_: Any) -> None:

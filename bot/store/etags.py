@@ -80,3 +80,9 @@ class Etags(Part):
                 connection.execute(sa.delete(etags).where(old))
         except sa.exc.SQLAlchemyError as problem:
             log.warning("an answer could not be kept: %s", type(problem).__name__)
+
+    def prune(self) -> int:
+        """Drop what is too old also where nothing new is kept; how many answers."""
+        with write(self._engine) as connection:
+            old = etags.c.stored_at < self._clock() - KEPT
+            return connection.execute(sa.delete(etags).where(old)).rowcount

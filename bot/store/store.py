@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from bot.settings import Settings
 from bot.store.comments import Comments
 from bot.store.counters import Counters
-from bot.store.engine import PATIENCE, make_engine, write
+from bot.store.engine import PATIENCE, empty_log, make_engine, write
 from bot.store.etags import Etags
 from bot.store.index_tables import lock_index
 from bot.store.migrate import migrate
@@ -47,11 +47,14 @@ class Store:
             # First of all, for whoever holds on to it while they write (`Etags.put`).
             mine = sa.select(repositories.c.repo_id).where(repositories.c.repo_id == repo_id)
             connection.execute(mine.with_for_update())
-            return sum(
+            rows = sum(
                 connection.execute(sa.delete(table).where(table.c.repo_id == repo_id)).rowcount
                 for table in metadata.sorted_tables
                 if "repo_id" in table.c
             )
+        if rows:
+            empty_log(self.engine)
+        return rows
 
     def forget_issue(self, repo_id: int, number: int) -> None:
         """Erase what is stored of one issue, because it was deleted or has moved elsewhere.

@@ -35,3 +35,8 @@ class Usage(Part):
                 rows = [{"repo_id": repo_id, "login": login, "use": use, "at": now} for use in new]
                 connection.execute(sa.insert(usage), rows)
         return True
+
+    def prune(self, before: float) -> int:
+        """Forget what was given before a time (seconds since 1970) by whoever has not come again; how many rows."""
+        with write(self._engine) as connection:
+            return connection.execute(sa.delete(usage).where(usage.c.at <= before)).rowcount

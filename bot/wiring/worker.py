@@ -13,6 +13,7 @@ from bot.chores.digests import DIGEST_EVERY, DIGEST_LATE, keep_digests
 from bot.chores.feedback import FEEDBACK_EVERY, look_at_feedback
 from bot.chores.reconciliation import RECONCILE_EVERY, reconcile
 from bot.chores.redelivery import RECOVER_EVERY, recover
+from bot.chores.tidying import TIDY_EVERY, tidy
 from bot.comments import CommentKeeper
 from bot.doctor import Wanted
 from bot.erasing import erased_if_ended
@@ -107,6 +108,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
         ),
         Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
         Chore("close", CLOSE_EVERY, partial(call_for_due, services)),
+        Chore("tidy", TIDY_EVERY, partial(tidy, services)),
         Chore("digest", DIGEST_EVERY, partial(keep_digests, services), late=DIGEST_LATE),
     )
 

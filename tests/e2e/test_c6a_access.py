@@ -57,6 +57,18 @@ def test_c6a_installed_repositories_are_listed(doppel: Doppel) -> None:
     assert (known.ref, known.private, known.suspended) == (RepoRef(doppel.owner, "app"), False, False)
 
 
+def test_c6a_no_file_holds_a_word_of_what_was_erased(doppel: Doppel) -> None:
+    """While the bot runs on: neither the pages that have become free, nor the log of what was written."""
+    number = doppel.open("Crash while exporting", "It says `Zwielichtfehler` of page 7.", author="ann").number
+    doppel.sim.edit_issue(doppel.repo, number, body="It says `Zwielichtfehler` of page 8.")
+    doppel.settle()
+    files = sorted(doppel.services.settings.home.glob("doppel.db*"))
+    assert any(b"Zwielichtfehler" in file.read_bytes() for file in files)
+    doppel.sim.uninstall(doppel.owner)
+    doppel.settle()
+    assert [file.name for file in files if b"Zwielichtfehler" in file.read_bytes()] == []
+
+
 def test_c6a_uninstalling_erases(doppel: Doppel) -> None:
     use(doppel)
     home, other = doppel.services.settings.home, doppel.repository.id + 1_000

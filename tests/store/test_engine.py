@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from dbos._utils import retriable_postgres_exception
 
 from bot.store import engine as module
-from bot.store.engine import make_engine, write
+from bot.store.engine import empty_log, make_engine, write
 from tests.conftest import KINDS
 
 
@@ -87,6 +88,63 @@ def test_a_connection_keeps_few_prepared_statements(tmp_path: Path) -> None:
         for length in range(1, 101):
             connection.execute(sa.select(sa.literal(1).in_(range(length))))
         assert prepared() - before <= 20
+    engine.dispose()
+
+
+def test_c6a_what_is_deleted_is_overwritten_by_every_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian's SQLite overwrites by itself, those of python.org, macOS and others do not."""
+    connect = sqlite3.dbapi2.connect
+
+    def another_build(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*args, **options)
+        connection.execute("PRAGMA secure_delete=OFF")
+        return connection
+
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", another_build)
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a TEXT)")
+        connection.execute(sa.text("INSERT INTO t VALUES ('Zwielichtfehler')"))
+    assert empty_log(engine)
+    assert b"Zwielichtfehler" in (tmp_path / "a.db").read_bytes()
+    with engine.begin() as connection:
+        connection.execute(sa.text("DELETE FROM t"))
+    assert empty_log(engine)
+    assert [one.name for one in tmp_path.iterdir() if b"Zwielichtfehler" in one.read_bytes()] == []
+    engine.dispose()
+
+
+def test_the_log_is_left_alone_while_somebody_reads_from_it(tmp_path: Path) -> None:
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a INTEGER)")
+        connection.execute(sa.text("INSERT INTO t VALUES (1)"))
+    with engine.connect() as reader:
+        reader.exec_driver_sql("BEGIN")
+        assert reader.exec_driver_sql("SELECT a FROM t").scalars().all() == [1]
+        with engine.begin() as connection:
+            connection.execute(sa.text("INSERT INTO t VALUES (2)"))
+        assert not empty_log(engine, tries=2)
+        assert reader.exec_driver_sql("SELECT a FROM t").scalars().all() == [1]
+    # The connection waits for locks as before.
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one() == 30_000
+    assert empty_log(engine)
+    engine.dispose()
+
+
+def test_the_log_shrinks_when_it_begins_anew(tmp_path: Path) -> None:
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    log = tmp_path / "a.db-wal"
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a BLOB)")
+    with engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO t VALUES (zeroblob(8000000))"))
+    longest = log.stat().st_size
+    for _ in range(2):
+        with engine.begin() as connection:
+            connection.execute(sa.text("INSERT INTO t VALUES (1)"))
+    assert log.stat().st_size < longest / 100
     engine.dispose()
 
 

@@ -1,0 +1,60 @@
+"""What counts no longer goes on a schedule, also of people, repositories and installations never heard of again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+import sqlalchemy as sa
+
+from bot.chores.tidying import tidy
+from bot.commands import LIMIT_SECONDS
+from bot.events import RepositorySummary
+from bot.github.memory import Question, Remembered
+from bot.github.pacing import SHARED
+from bot.model import RepoRef
+from bot.services import Services
+from bot.store import Store
+from bot.store.budgets import Budgets
+from bot.store.engine import make_engine
+from bot.store.etags import KEPT, Etags
+from bot.store.schema import etags, spent, usage
+
+NOW = datetime.now(UTC)
+REPO = RepoRef("acme", "app")
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    with closing(Store(make_engine(store_url))) as store:
+        yield store
+
+
+def left(store: Store) -> list[int]:
+    with store.engine.connect() as connection:
+        counts = (sa.select(sa.func.count()).select_from(table) for table in (usage, etags, spent))
+        return [connection.execute(count).scalar_one() for count in counts]
+
+
+def test_what_counts_no_longer_goes_though_nobody_comes_back(store: Store) -> None:
+    now = NOW.timestamp()
+    store.repositories.upsert(RepositorySummary(5, REPO, private=True), 7, now)
+
+    def use(at: float, who: str) -> None:
+        assert store.usage.allow(5, who, ["1 a 0"], limit=20, window=LIMIT_SECONDS, now=at)
+        kept = Etags(store.engine, lambda: at)
+        kept.put(Question("installation 7", REPO, 0, f"https://example/{who}"), Remembered({"etag": "e"}, b"{}"))
+        assert Budgets(store.engine, SHARED, lambda: at).take(who, {"content": 1}) == 0.0
+
+    services = cast("Services", SimpleNamespace(store=store, now=lambda: now))
+    use(now - KEPT - 60, "once")
+    assert left(store) == [1, 1, 1]
+    tidy(services)
+    assert left(store) == [0, 0, 0]
+    use(now - 60, "again")
+    tidy(services)
+    assert left(store) == [1, 1, 1]
