@@ -159,9 +159,16 @@ class GitHub:
                 )
                 self._apis[key] = Api(self._client(credentials, account, tokens), tokens.forget)
                 if len(self._apis) > _MOST_CLIENTS:
-                    self._apis.popitem(last=False)
+                    self._drop_oldest()
             self._apis.move_to_end(key)
             return self._apis[key]
+
+    def _drop_oldest(self) -> None:
+        """Let go of the client that was unused for longest, with what only its installation needed. Under the lock."""
+        gone, _ = self._apis.popitem(last=False)
+        # The App itself has an empty key; there is but one.
+        if gone and all(key[:1] != gone[:1] for key in self._apis):
+            self._transports.pop(f"installation {gone[0]}", None)
 
     def _client(self, auth: BaseAuthStrategy, account: str, tokens: Tokens | None) -> githubkit.GitHub[Any]:
         """githubkit's client. Limits, retries and caching are ours, so that githubkit's own are off. Under the lock."""

@@ -148,6 +148,24 @@ def test_only_so_many_tokens_are_kept(github: GitHub, sim: Simulator, monkeypatc
     assert tokens_made(sim) == 4, "the one that was used last is kept, the longest unused is made anew"
 
 
+def test_what_an_installation_needs_goes_with_its_last_client(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Installations come and go for as long as a process lives, and each had a pacer of its own for ever."""
+    monkeypatch.setattr(client_module, "_MOST_CLIENTS", 3)
+    github.app()
+    github.installation(1, repository_ids=(10,))
+    github.installation(1, repository_ids=(11,))
+    pacer = github._transports["installation 1"]
+    # The client of repository 10 has to go, and 11 needs what both have in common.
+    for repository in range(20, 22):
+        github.installation(1, repository_ids=(11,))
+        github.installation(2, repository_ids=(repository,))
+    assert github._transports["installation 1"] is pacer
+    for installation in range(3, 50):
+        github.installation(installation)
+    assert sorted(github._transports) == ["app", "installation 47", "installation 48", "installation 49"]
+    assert github._transports.keys() - {"app"} == {f"installation {key[0]}" for key in github._apis}
+
+
 def test_e1_an_enterprise_server_has_its_own_addresses(connect: Callable[..., GitHub]) -> None:
     with start_simulator(enterprise=True) as ghes:
         ghes.sim.add_repository("acme/app")
