@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 
+from bot.pages.signed import read_signed
+
 HOURS = 8
 """How long a session lasts. What its person may do is asked anew all the time (`bot.dashboard.access`)."""
 
@@ -37,7 +39,7 @@ class Sessions:
     def read(self, value: str) -> Session | None:
         """The session of a cookie; None for one that is forged, over, or not there."""
         try:
-            login, repositories = self._serializer.loads(value, max_age=HOURS * 3600)
+            login, repositories = read_signed(self._serializer, value, HOURS * 3600)
         except (BadData, ValueError):
             return None
         return Session(login, tuple(repositories))

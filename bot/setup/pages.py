@@ -20,6 +20,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from bot.errors import DoppelError, InvalidArgument, SettingsError
 from bot.local import is_here
 from bot.pages import POLICY, is_https, protect, root_url
+from bot.pages.signed import read_signed
 from bot.setup.credentials import Credentials
 from bot.setup.manifest import Place, make_manifest, place_of, wanted
 
@@ -125,7 +126,7 @@ class _Pages:
         if self._setup.slug_of_app is not None:
             return redirect(url_for("setup.done"))
         try:
-            state: dict[str, Any] = self._signer.loads(request.args.get("state", ""), max_age=_HOUR)
+            state: dict[str, Any] = read_signed(self._signer, request.args.get("state", ""), _HOUR)
         except BadData:
             return self._failed("This does not come from the set-up page, or it is over an hour old.", 400)
         try:

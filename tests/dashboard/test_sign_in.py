@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
@@ -98,6 +99,20 @@ def test_a_forged_or_foreign_session_is_none(host: Host) -> None:
         browser = host.browser()
         browser.set_cookie("doppel_session", value)
         assert browser.get("/dashboard/acme/app").status_code == 302
+
+
+@pytest.mark.parametrize(
+    ("seconds", "status"),
+    [(0, 200), (8 * 3600 - 60, 200), (8 * 3600 + 60, 302), (-5, 200), (-3600, 302)],
+    ids=["now", "within eight hours", "over", "at a machine whose clock is behind", "from the future"],
+)
+def test_how_long_a_session_lasts(
+    host: Host, signed_in: Callable[[str], FlaskClient], monkeypatch: pytest.MonkeyPatch, seconds: float, status: int
+) -> None:
+    """Behind a balancer the next request may be another machine's: to sign in there again would lead round and back."""
+    browser, really = signed_in("tara"), time.time
+    monkeypatch.setattr(time, "time", lambda: really() + seconds)
+    assert browser.get("/dashboard/acme/app").status_code == status
 
 
 def test_a_sign_in_that_did_not_begin_here_is_refused(host: Host) -> None:
