@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import click
-import sqlalchemy as sa
 
 from bot import settings as host
+from bot.store.engine import shown
 from bot.wiring.clients import prepare_databases
 
 
@@ -14,4 +14,4 @@ def migrate() -> None:
     """Bring the database schema up to date. Doing it twice, or at once on two machines, does no harm."""
     settings = host.load()
     prepare_databases(settings)
-    click.echo(f"{sa.make_url(settings.database_url).render_as_string()}: the schema is up to date")
+    click.echo(f"{shown(settings.database_url)}: the schema is up to date")

@@ -16,7 +16,7 @@ from bot.jobs.job import QueueUnavailable
 from bot.jobs.standing import standing
 from bot.settings import Settings
 from bot.store import pgvector
-from bot.store.engine import is_full, make_engine, write
+from bot.store.engine import is_full, make_engine, shown, write
 
 # A delivery that waits for longer is worth a word, as docs/watching.md has it for an alarm.
 LONGEST_WAIT = 300.0
@@ -31,19 +31,19 @@ class _DiskFullError(OSError):
 def writable(settings: Settings) -> Iterator[Finding]:
     """Whether the store and the queue can be written; neither is made."""
     for subject, url in (("database", settings.database_url), ("queue", queue_url(settings))):
-        shown = sa.make_url(url).render_as_string(hide_password=True)
+        name = shown(url)
         try:
             yield Finding(
                 Health.WELL,
                 subject,
-                f"{shown} {_look_into(url, settings.sqlite_synchronous, index=subject == 'database')}",
+                f"{name} {_look_into(url, settings.sqlite_synchronous, index=subject == 'database')}",
             )
         except _DiskFullError:
             mend = "Make room; Doppel need not be started anew. What waits is worked on then."
-            yield Finding(Health.BROKEN, subject, f"{shown} cannot be written: its disk is full", mend)
+            yield Finding(Health.BROKEN, subject, f"{name} cannot be written: its disk is full", mend)
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
-            yield Finding(Health.BROKEN, subject, f"{shown} cannot be used ({type(problem).__name__})", mend)
+            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({type(problem).__name__})", mend)
 
 
 def _look_into(url: str, synchronous: str, *, index: bool) -> str:

@@ -18,7 +18,7 @@ from bot.jobs.database import SCHEMA, executors, prepare, queue_engine
 from bot.jobs.executors import DEAD_AFTER, ages
 from bot.settings import Settings
 from bot.store import schema
-from bot.store.engine import make_engine
+from bot.store.engine import make_engine, shown
 from bot.store.migrate import is_current, migrate
 
 _LEFT_OUT = {"gauges"}
@@ -111,9 +111,8 @@ class Place:
 
 def place(settings: Settings) -> Place:
     """The place that settings name; connects on first use."""
-    name = sa.make_url(settings.database_url).render_as_string()
     engine = make_engine(settings.database_url, synchronous=settings.sqlite_synchronous)
-    return Place(name, engine, queue_engine(settings))
+    return Place(shown(settings.database_url), engine, queue_engine(settings))
 
 
 def _of_store() -> list[sa.Table]:

@@ -41,8 +41,19 @@ _PREPARED = 16
 # Bytes without which a delivery, or what is kept of one, may not fit onto the disk.
 _ROOM = 1 << 20
 
+# What can stand behind the question mark of a database's address and opens it: libpq's `password`, `sslpassword` and
+# `oauth_client_secret` ("Parameter Key Words" in PostgreSQL's manual).
+_SECRETS = ("password", "secret")
+
 # How a statement that writes begins.
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
+
+
+def shown(url: str) -> str:
+    """A database's address for messages: without what opens it, wherever in the address that stands."""
+    parts = sa.make_url(url)
+    hidden = {name: "***" for name in parts.query if any(word in name.lower() for word in _SECRETS)}
+    return parts.update_query_dict(hidden).render_as_string(hide_password=True)
 
 
 def make_engine(

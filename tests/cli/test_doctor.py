@@ -128,6 +128,15 @@ def test_databases_are_looked_into(examine: Callable[..., Found], tmp_path: Path
     assert "hush" not in str(away)
 
 
+def test_what_opens_a_database_is_not_shown_wherever_it_stands(examine: Callable[..., Found]) -> None:
+    places = "host=127.0.0.1&sslpassword=opens-it&sslmode=disable"
+    found = examine(DATABASE_URL=f"postgresql://ann:opens-it@127.0.0.1:1/doppel?password=opens-it&{places}")
+    for subject in ("database", "queue"):
+        health, says, _ = found[subject]
+        assert health == "broken" and "sslmode=disable" in says
+    assert "opens-it" not in json.dumps(found)
+
+
 def test_a_full_disk_is_told_of_a_database_that_can_be_locked(
     examine: Callable[..., Found], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
