@@ -200,3 +200,13 @@ def test_requests_that_are_begun_and_never_ended_keep_no_delivery_out(server: Se
         body = payload(1)
         assert server.request("POST", "/webhook", body=body, headers=headers(body, "waited"))[0] == 202
         assert server.queued() == ["waited"]
+
+
+def test_connections_that_say_nothing_keep_no_delivery_out(server: Server) -> None:
+    with contextlib.ExitStack() as silent:
+        for _ in range(200):
+            silent.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+        begin, body = time.monotonic(), payload(1)
+        assert server.request("POST", "/webhook", body=body, headers=headers(body, "behind"))[0] == 202
+        assert time.monotonic() - begin < 5
+        assert server.queued() == ["behind"]
