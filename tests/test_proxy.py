@@ -8,6 +8,7 @@ import json
 import logging
 import socketserver
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -205,6 +206,8 @@ def test_whatever_the_channel_sends_is_read_without_an_error(data: str) -> None:
 def test_only_githubs_headers_are_passed_on() -> None:
     body = b'{"zen":"calm"}'
     hostile = {"cookie": "x", "x-github-event": "ping", "x-github-x": "a\r\nHost: elsewhere", "transfer-encoding": "x"}
+    # What is no header's name would end the process when the delivery is posted.
+    hostile |= {"x-github-é中": "x", "x-github-a: b": "x", "x-github-\r\nhost": "x"}
     found = proxy.read(json.dumps(message(body, "d") | hostile), [SECRET])
     assert found is not None
     assert set(found.headers) == {"content-type", "x-github-event", "x-github-delivery", "x-hub-signature-256"}
@@ -245,6 +248,12 @@ def test_a_stream_is_read_the_same_however_it_is_cut(cuts: list[int], ends: str)
 
 def test_an_endless_event_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(proxy, "LONGEST_EVENT", 1_000)
-    for endless in ([b"data: x"] * 1_000, [b"data: x\n"] * 1_001):
+    for endless in ([b"data: x"] * 1_000, [b"data: x\n"] * 1_001, [b"data:\n"] * 1_001):
         with pytest.raises(Unavailable):
             list(proxy.messages(endless))
+
+
+def test_an_event_of_many_lines_is_read_in_the_time_that_one_takes() -> None:
+    begin = time.monotonic()
+    assert list(proxy.messages([b"data:a\n" * 40_000, b"\n"])) == ["\n".join("a" * 40_000)]
+    assert time.monotonic() - begin < 5
