@@ -136,6 +136,9 @@ def test_bodies_that_are_no_json(bot: Api) -> None:
     )
     assert (answer.status_code, answer.json()["message"]) == (400, "Problems parsing JSON")
     assert bot.post("/repos/acme/app/issues", ["title"]).status_code in (400, 422)
+    for title in ("half \ud83d", {"in": ["\udc00"]}):
+        assert bot.post("/repos/acme/app/issues", {"title": title}).status_code == 400
+    assert bot.post("/repos/acme/app/issues", {"title": "whole \U0001f986"}).json()["title"] == "whole \U0001f986"
 
 
 def test_the_api_about_itself(bot: Api, server: Server) -> None:

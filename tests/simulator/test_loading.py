@@ -110,6 +110,15 @@ def test_e3_a_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> Non
     assert Simulator().load_issues(path) == 1
 
 
+def test_e3_half_a_character_is_shown_as_a_missing_one(tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl"
+    path.write_text(json.dumps({**ROWS[0], "title": "half \ud83d", "body": "\udc00 and \U0001f986"}), encoding="ascii")
+    sim = Simulator()
+    sim.load_issues(path)
+    issue = sim.issue("acme/app", 1)
+    assert (issue.title, issue.body) == ("half \ufffd", "\ufffd and \U0001f986")
+
+
 def test_loading_tells_nobody(tmp_path: Path) -> None:
     sim = Simulator(webhook_url="http://127.0.0.1:9/never")
     sim.add_repository("acme/app")

@@ -157,9 +157,12 @@ def _json_body(request: Request) -> Any:
     if not raw:
         return None
     try:
-        return json.loads(raw)
-    except ValueError:
+        body = json.loads(raw)
+        # Half of a surrogate pair is no character: kept, it could be written into no answer.
+        json.dumps(body, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
         raise ApiError(400, "Problems parsing JSON") from None
+    return body
 
 
 def _fail_before(fault: Fault, request: Request) -> None:

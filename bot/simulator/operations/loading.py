@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,9 +30,15 @@ def read_jsonl(path: str | Path) -> Iterator[dict[str, Any]]:
                 yield _object(line, number)
 
 
+_HALVES = re.compile("[\ud800-\udfff]")
+"""Surrogates without their other half, which JSON can name and no answer could hold."""
+
+
 def _object(line: str, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line)
+        if "\\ud" in line.lower():
+            row = json.loads(_HALVES.sub("\N{REPLACEMENT CHARACTER}", json.dumps(row, ensure_ascii=False)))
     except json.JSONDecodeError as problem:
         raise ValueError(f"line {number} is no JSON ({problem.msg})") from None
     if not isinstance(row, dict):
