@@ -13,9 +13,6 @@ import click
 from bot import settings as host
 from bot.moments import write_moment
 
-# More than a month's worth, after which they are deleted.
-MOST = 10_000
-
 
 @click.group(invoke_without_command=True)
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="The most that are listed.")
@@ -57,7 +54,7 @@ def retry(delivery: str | None, everything: bool) -> None:
 
     Exit code 1: one that was to be tried again is no longer among those that were given up.
     """
-    from bot.jobs.dead_letters import DeadLetters
+    from bot.jobs.dead_letters import MOST, DeadLetters
 
     if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")

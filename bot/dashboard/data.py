@@ -154,10 +154,10 @@ class Data:
     def health(self, repository: StoredRepository) -> Health:
         """How the bot is in this repository."""
         try:
-            given_up = [one for one in self._letters.list() if one.repository == repository.ref]
+            given_up = self._letters.of(repository.id)
         except DoppelError as problem:
             return Health(self._status(repository), (), str(problem))
-        return Health(self._status(repository), tuple(given_up))
+        return Health(self._status(repository), given_up)
 
     def _status(self, repository: StoredRepository) -> Status | None:
         return next(statuses([repository], Backfills(self.store.engine), self._index), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,9 @@ from bot.settings import Settings
 
 # DBOS's words for a workflow that raised, and for one that was started again too often without an end.
 GIVEN_UP = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
+MOST = 10_000
+"""So many are looked at where all are meant: more than a month's worth, after which they are deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +49,27 @@ class DeadLetters:
         self._engine = queue_engine(settings, pool_size=3)
         self._client = queue_client(self._engine)
 
+    def of(self, repo_id: int) -> tuple[DeadLetter, ...]:
+        """Those of one repository, however many others have and whatever it was called then."""
+        found = ((row, message, _event(message.text)) for row, message in self._given_up(MOST))
+        return tuple(
+            _letter(row, message, event)
+            for row, message, event in found
+            if event is not None and not isinstance(event, InstallationEvent) and event.repository.id == repo_id
+        )
+
     def list(self, limit: int = 100) -> list[DeadLetter]:
         """What has been given up and not been retried since, those of the latest deliveries first."""
+        return [_letter(row, message, _event(message.text)) for row, message in self._given_up(limit)]
+
+    def _given_up(self, limit: int) -> Iterator[tuple[WorkflowStatus, Message]]:
+        """The rows, with what their workflows were given; those of which that is erased are left out."""
         with named_failures():
             prepare(self._engine)
             rows = self._client.list_workflows(name=WORKFLOW, status=GIVEN_UP, sort_desc=True, limit=limit)
-        return [_letter(row, message) for row in rows if (message := _message(row)) is not None]
+        for row in rows:
+            if (message := _message(row)) is not None:
+                yield row, message
 
     def retry(self, delivery_id: str) -> bool:
         """Put a delivery back into the queue, as if it had just arrived, with all its attempts.
@@ -78,8 +97,7 @@ def _message(row: WorkflowStatus) -> Message | None:
     return Message.restored(*arguments["args"]) if arguments else None
 
 
-def _letter(row: WorkflowStatus, message: Message) -> DeadLetter:
-    event = _event(message.text)
+def _letter(row: WorkflowStatus, message: Message, event: Event | None) -> DeadLetter:
     ended = row.status == GIVEN_UP[0] and str(row.error) != DIED
     return DeadLetter(
         delivery_id=message.delivery_id,

@@ -13,10 +13,14 @@ from flask.testing import FlaskClient
 from bot.calibration.keeping import Calibrations
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.events import IssueEvent, RepositorySummary
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.repo import RepoClient
 from bot.index import IndexedIssue
-from bot.model import RepoRef
+from bot.jobs import Inbox
+from bot.jobs.database import queue_engine, workflow_table
+from bot.model import Actor, RepoRef
+from bot.store.engine import write
 from bot.store.schema import texts
 from bot.wiring.indexes import build_index
 from tests.dashboard.conftest import HOSTILE, Host, words
@@ -189,6 +193,24 @@ def test_health_says_how_bot_and_index_are_and_that_nothing_was_given_up(signed_
     assert "Queue: ready" in said and "Store: ready" in said and "Worker: none is running" in said
     assert "Waiting: 3 issues" in said
     assert "Deliveries that were given up None." in said
+
+
+def test_what_was_given_up_is_a_repositorys_own_however_much_others_have(host: Host, signed_in: SignedIn) -> None:
+    ann, inbox = Actor("ann"), Inbox(host.settings)
+    # Of a repository that had this one's name before, and of this one when it had another.
+    for repo_id, name, count in ((host.public, "acme/old", 1), (4711, "acme/app", 101)):
+        place = RepositorySummary(repo_id, RepoRef.parse(name), private=False)
+        for number in range(count):
+            inbox.put(f"of-{repo_id}-{number}", IssueEvent("opened", 1, place, number + 1, ann, ann))
+    engine = queue_engine(host.settings)
+    with write(engine) as connection:
+        given_up = {"status": "ERROR", "completed_at": 1_750_000_000_000}
+        connection.execute(sa.update(workflow_table(engine)).values(given_up))
+    said = words(signed_in("tara").get("/dashboard/acme/app/health").text)
+    assert f"of-{host.public}-0" in said
+    assert "of-4711" not in said
+    inbox.close()
+    engine.dispose()
 
 
 def test_the_backlog_waits_for_the_index(signed_in: SignedIn) -> None:
