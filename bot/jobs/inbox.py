@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from bot.events import Event, IssueEvent, to_json
 from bot.jobs.cleanup import erase
-from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
+from bot.jobs.database import named_failures, prepare, queue_client, queue_engine, workflow_table
 from bot.jobs.enqueue import Entry, enqueue, insert
 from bot.jobs.job import Message, QueueUnavailable
 from bot.jobs.lanes import lane_of
@@ -44,6 +44,7 @@ class Inbox:
         """Does not connect: a process can start while its database is away, and says 503 until it is back."""
         self._engine = queue_engine(settings, patience=patience, pool_size=_CONNECTIONS + 2)
         self._client = queue_client(self._engine)
+        self._any = sa.select(workflow_table(self._engine).c.workflow_uuid).limit(1)
         self._prepared = False
         self._preparing = threading.BoundedSemaphore()
         # On PostgreSQL threads line up for a connection, and the server makes one commit of several. SQLite has one
@@ -71,6 +72,8 @@ class Inbox:
     def check(self) -> None:
         """Raise QueueUnavailable if the queue could not take a delivery now: its tables are there and writable."""
         with self._ready(), self._engine.connect() as connection:
+            # They are not where the file was taken away while this process ran.
+            connection.execute(self._any)
             if connection.dialect.name == "sqlite":
                 # The lock can be had on a full disk as well, and to write something would wear the disk at each look.
                 if is_full(self._engine):

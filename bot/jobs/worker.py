@@ -35,6 +35,7 @@ from bot.jobs.database import (
     queue_client,
     queue_engine,
     queue_for,
+    queue_url,
 )
 from bot.jobs.enqueue import WORKFLOW, bring_forward, enqueue
 from bot.jobs.job import Job, Message
@@ -44,6 +45,7 @@ from bot.jobs.older import OlderJobs
 from bot.jobs.orphans import Orphans
 from bot.jobs.overdue import AtWork
 from bot.jobs.places import Places
+from bot.jobs.replaced import Files
 from bot.jobs.retry import Again, Dead, Refused, decide, describe, stack
 from bot.jobs.steadily import steadily
 from bot.jobs.trials import Deadly, Trials
@@ -84,8 +86,8 @@ class Worker:
     ) -> None:
         """`handle` raises Retryable to be called again later, UserError to end it; anything else counts as a fault.
 
-        `chores` are done besides, each by one of all the workers at a time. `on_overdue` is called when a job does not
-        end, after it was given up: only the end of this process can stop it.
+        `chores` are done besides, each by one of all the workers at a time. `on_overdue` is called when only
+        the end of this process helps: a job does not end, after it was given up, or the database is another one.
         """
         self._settings = settings
         self._handle = handle
@@ -166,7 +168,11 @@ class Worker:
         self._places.close()
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=max(1, int(timeout)))
         self._keeper.join(executors.BEAT_EVERY)
-        executors.leave(self._engine, self._executor)
+        try:
+            executors.leave(self._engine, self._executor)
+        except Exception as error:
+            # Its database is away. The others notice by its heartbeat, and it has to end all the same.
+            log.warning("the end of this worker could not be noted: %s", describe(error))
         self._engine.dispose()
         return not len(self._at_work)
 
@@ -289,9 +295,14 @@ class Worker:
     def _keep(self) -> None:
         """The heartbeat, taking over, giving back, chores, turns, and cleaning up."""
         cleaned = beaten = time.monotonic()
+        files = Files((self._settings.database_url, queue_url(self._settings)))
         while not self._stopping.wait(executors.BEAT_EVERY):
             try:
                 self._give_up_overdue()
+                if files.replaced():
+                    log.error("the database's file was replaced or taken away: this worker ends, to begin anew")
+                    self._on_overdue()
+                    return
                 executors.beat(self._engine, self._executor)
                 now = time.monotonic()
                 # Whoever was cut off from the database must first let the others beat again.

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
 from bot.private import close_to_others, make_file
+from bot.store.files import Named
 
 # How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
 PATIENCE = 30.0
@@ -32,6 +33,9 @@ _TRIES = 500
 
 # The option of an engine that holds the turn at the write lock.
 _TURN = "doppel_turn_to_write"
+
+# What a connection knows of its file.
+_FILE = "doppel_file"
 
 # Prepared statements that a connection keeps. They are memory of the driver's and SQLite's own, up to 20 kB each, and
 # DBOS's queries have another text for each length of a list: with the driver's 128 for each of thirty connections a
@@ -194,6 +198,7 @@ def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.E
 
     @sa.event.listens_for(engine, "do_connect")
     def keep_private(*_: Any) -> None:
+        named.present()
         if engine.url.database and engine.url.database != ":memory:":
             path = Path(engine.url.database)
             make_file(path)
@@ -201,8 +206,16 @@ def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.E
             for end in ("-wal", "-shm"):
                 close_to_others(path.with_name(f"{path.name}{end}"))
 
+    named = Named(engine.url)
+
+    @sa.event.listens_for(engine, "checkout")
+    def find_again(connection: sqlite3.Connection, record: Any, proxy: Any) -> None:
+        if record.info.get(_FILE) != named.present():
+            raise sa.exc.DisconnectionError("another file has its name by now")
+
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:
+        record.info[_FILE] = named.opened()
         _use_wal(connection, patience)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")

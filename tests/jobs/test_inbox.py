@@ -8,6 +8,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from bot.jobs.database import queue_engine, queue_url, workflow_table
 from bot.jobs.enqueue import bring_forward
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
+from bot.store import files
 
 PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
 
@@ -84,6 +86,35 @@ def test_a_locked_database_is_unavailable_and_recovers(new_database: Callable[[s
     assert_unavailable(inbox, 1.0)
     other.execute("ROLLBACK")
     assert inbox.put("d", PUSH)
+    inbox.close()
+
+
+def test_what_is_taken_goes_into_the_file_that_is_there_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backup is restored beside a running receiver, against the manual's word. The lost file is still open, and what
+    was written to it would be gone with the process, though GitHub was told that it is kept.
+    """
+    monkeypatch.setattr(files, "SETTLED", 1e9)
+    settings = settings_for(f"sqlite:///{tmp_path / 'doppel.db'}", tmp_path)
+    inbox, queue = Inbox(settings), tmp_path / "doppel-queue.db"
+    assert inbox.put("before", PUSH)
+    backup = tmp_path / "backup"
+    with closing(sqlite3.connect(queue)) as there, closing(sqlite3.connect(backup)) as copy:
+        there.backup(copy)
+    assert inbox.put("lost", PUSH)
+    for file in tmp_path.glob("doppel-queue.db*"):
+        file.unlink()
+    assert_unavailable(inbox, 1.0)
+    assert not queue.exists(), "an empty file would be in the way of the restored one"
+    whole = backup.read_bytes()
+    for part in (whole[: len(whole) // 2], whole):
+        queue.write_bytes(part)
+        assert_unavailable(inbox, 1.0)
+    monkeypatch.setattr(files, "SETTLED", 0.0)
+    inbox.check()
+    assert (inbox.put("before", PUSH), inbox.put("after", PUSH)) == (False, True)
+    with closing(sqlite3.connect(queue)) as there:
+        kept = there.execute("SELECT workflow_uuid FROM workflow_status ORDER BY 1").fetchall()
+    assert kept == [("after",), ("before",)]
     inbox.close()
 
 

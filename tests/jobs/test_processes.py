@@ -5,9 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -21,6 +23,7 @@ from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import BEAT_EVERY, DEAD_AFTER
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
+from bot.store import files
 from bot.worker import OVERDUE
 from tests.jobs import worker_process
 
@@ -162,6 +165,32 @@ def test_on_another_machine_a_killed_worker_is_noticed_by_its_heartbeat(workers:
     (other,) = processes
     workers.wait(lambda: len(workers.log("end")) == 1)
     assert workers.log("end") == [["killed", "5#1", other]]
+
+
+def test_a_worker_whose_file_was_replaced_ends_and_the_next_goes_on_with_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it remembers is of the lost file, which it would work on for as long as it lives."""
+    url = f"sqlite:///{tmp_path / 'doppel.db'}"
+    inbox = Inbox(Settings(home=tmp_path, database_url=url))
+    queue, backup = tmp_path / "doppel-queue.db", tmp_path / "b"
+    workers = Workers(url, tmp_path, inbox, [])
+    first = workers.start("here")
+    workers.put("one", 1)
+    workers.wait(lambda: len(workers.log("end")) == 1)
+    with closing(sqlite3.connect(queue)) as there, closing(sqlite3.connect(backup)) as copy:
+        there.backup(copy)
+    for file in tmp_path.glob("doppel-queue.db*"):
+        file.unlink()
+    backup.rename(queue)
+    assert ended(first) == OVERDUE
+    second = workers.start("here")
+    monkeypatch.setattr(files, "SETTLED", 0.0)
+    workers.put("two", 2)
+    workers.wait(lambda: "two" in [line[0] for line in workers.log("end")])
+    second.terminate()
+    assert ended(second) == 0
+    inbox.close()
 
 
 def test_a_job_whose_end_could_not_be_written_is_done_again_by_the_living_worker(workers: Workers) -> None:

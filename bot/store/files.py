@@ -1,0 +1,87 @@
+"""Whether a SQLite database's name still leads to the file that this process has open.
+
+Who restores a backup beside a running bot, against the manual's word, takes that file away. What is written to it from
+then on is gone with the last process that has it open, though GitHub was told that it is kept. So nothing is written to
+it any more; and nothing to the new one either before that stands still, for it may be half of a copy.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import sqlalchemy as sa
+
+log = logging.getLogger(__name__)
+
+SETTLED = 5.0
+"""Seconds for which a new file must not have changed before it is used."""
+
+
+def look_at(url: sa.URL | str) -> tuple[int, int, int] | None:
+    """What tells the present file of a SQLite database from another, and whether it was written to; None without one.
+
+    The first is its number: whoever has a file open keeps that from being given to the next. SQLite goes by it as well.
+    """
+    url = sa.make_url(url)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return None
+    try:
+        found = Path(url.database).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+# The number of no file.
+_LOST = -1
+
+
+class Named:
+    """The file of one engine. Thread safe. `clock` counts seconds and never jumps."""
+
+    def __init__(self, url: sa.URL, clock: Callable[[], float] = time.monotonic) -> None:
+        self._url = url
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._ours: int | None = None
+        self._seen: tuple[int, int, int] | None = None
+        self._since = 0.0
+
+    def opened(self) -> int | None:
+        """Note that a connection was made, and to which file."""
+        found = look_at(self._url)
+        if self._ours is None and found is not None:
+            self._ours = found[0]
+        return found and found[0]
+
+    def present(self) -> int | None:
+        """The file that may be used, None before there is one. Raises OperationalError while there is none to use."""
+        if self._ours is None:
+            return None
+        found = look_at(self._url)
+        if found is not None and found[0] == self._ours:
+            return self._ours
+        with self._lock:
+            now = self._clock()
+            if self._ours != _LOST:
+                log.error("%s was replaced or taken away while it is in use", self._url.database)
+                # Its number can be given to the next file as soon as nobody has it open.
+                self._ours, self._seen, self._since = _LOST, found, now
+            if found != self._seen:
+                self._seen, self._since = found, now
+            if found is None or now - self._since < SETTLED:
+                raise _moved()
+            self._ours = found[0]
+            return self._ours
+
+
+def _moved() -> sa.exc.OperationalError:
+    """What SQLite itself says where it notices."""
+    cause = sqlite3.OperationalError("the database's file was replaced or taken away")
+    cause.sqlite_errorcode, cause.sqlite_errorname = sqlite3.SQLITE_READONLY_DBMOVED, "SQLITE_READONLY_DBMOVED"
+    return sa.exc.OperationalError(None, None, cause)
