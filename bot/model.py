@@ -13,8 +13,9 @@ OWNER = "[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
 """A regular expression for logins. Those of managed users end in `_` and their enterprise's short code (GitHub's
 manual, "Enterprise Managed Users")."""
 
-PLACE = f"{OWNER}/[A-Za-z0-9._-]{{1,100}}"
-"""A regular expression for `owner/repo`."""
+PLACE = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
+"""A regular expression for `owner/repo`. No repository is called `.` or `..`, which in an address of GitHub's API would
+lead to another place than a repository's."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

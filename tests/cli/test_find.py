@@ -152,6 +152,7 @@ def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.Monkey
         (["acme/nope#1"], "acme/nope: the App is not installed there, or there is no such repository"),
         (["acme/app#999"], "acme/app#999: there is no such issue"),
         (["acme/app"], "issue: 'acme/app' is not of the form OWNER/REPO#NUMBER"),
+        (["acme/..#1"], "repository: 'acme/..' is not of the form OWNER/REPO"),
         (["#1"], "write OWNER/REPO#1"),
         (["acme/app#40", "--threshold", "2"], "'--threshold': 2.0 is not in the range 0<=x<=1"),
         (["acme/app#40", "--relevance", "magic"], "'magic' is not one of 'title', "),
