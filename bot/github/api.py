@@ -10,7 +10,7 @@ import githubkit
 from githubkit.exception import GitHubException, GraphQLFailed
 from githubkit.graphql import GraphQLError
 
-from bot.errors import GitHubError, KeyRefused, Unavailable
+from bot.errors import Forbidden, GitHubError, KeyRefused, Unavailable
 from bot.github.failures import translate
 
 T = TypeVar("T")
@@ -19,18 +19,25 @@ PAGE = 100
 
 
 class Api:
-    """Calls, with GitHub's refusals turned into our errors. `forget_tokens` drops the tokens that are no good."""
+    """Calls, with GitHub's refusals turned into our errors. `forget_tokens` drops the tokens that are no good.
 
-    def __init__(self, github: githubkit.GitHub[Any], forget_tokens: Callable[[], None] | None = None) -> None:
+    `installed`: these are tokens of an installation, and a new one is given only to who has access.
+    """
+
+    def __init__(
+        self, github: githubkit.GitHub[Any], forget_tokens: Callable[[], None] | None = None, *, installed: bool = False
+    ) -> None:
         # githubkit's namespaces hold the client weakly, so that somebody must hold it.
         self.github = github
         self.rest = github.rest("2026-03-10")
         self._forget_tokens = forget_tokens
+        self._installed = installed
 
     def send(self, operation: str, request: Callable[[], T]) -> T:
         """Do `request`. `operation` says in a few words what it is, for the errors of `bot.errors` that it may raise.
 
-        A 401 means that a token was revoked or outlived a wrong clock: the next one is tried once.
+        A 401 means that a token was revoked or outlived a wrong clock: the next one is tried once. Where that is an
+        installation's, a second one is Unavailable.
         """
         try:
             return request()
@@ -44,6 +51,10 @@ class Api:
             return request()
         except GitHubException as problem:
             error = translate(operation, problem)
+        if self._installed and isinstance(error, Forbidden) and error.status == 401:
+            # Not all of GitHub knows a token in the first seconds (its own library octokit/auth-app.js tries again for
+            # five). No access has ended, so nothing may be dropped for it.
+            raise Unavailable(f"{operation}: GitHub does not know the new token yet")
         raise error
 
     def forget_tokens(self) -> None:

@@ -157,7 +157,7 @@ class GitHub:
                     installation_id=key[0] if key else None,
                     repository_ids=key[1:],
                 )
-                self._apis[key] = Api(self._client(credentials, account, tokens), tokens.forget)
+                self._apis[key] = Api(self._client(credentials, account, tokens), tokens.forget, installed=bool(key))
                 if len(self._apis) > _MOST_CLIENTS:
                     self._drop_oldest()
             self._apis.move_to_end(key)

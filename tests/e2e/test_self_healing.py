@@ -213,3 +213,12 @@ def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing
     doppel.settle()
     assert len(doppel.said(2)) == 1, "its own comment was found by its marker"
     assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+def test_what_was_accepted_is_not_dropped_while_github_does_not_know_a_new_token(doppel: Doppel) -> None:
+    """Its servers learn of a token one after the other, and a 401 then says nothing of our access."""
+    doppel.open(*FIRST)
+    fault = doppel.sim.faults.add("GET /repos/*/issues/2", 401, times=3)
+    doppel.open(*AGAIN)
+    assert fault.hits == 3
+    assert "#1" in doppel.advice(2)
