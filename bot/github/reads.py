@@ -31,11 +31,10 @@ class Reads:
     def __init__(self, api: Api) -> None:
         self._api = api
 
-    def issue(self, repo: RepoRef, number: int, *, reuse: bool = False) -> Issue:
+    def issue(self, repo: RepoRef, number: int) -> Issue:
         """One issue or pull request. Raises NotFound where it is deleted, or has been transferred elsewhere.
 
-        A renamed repository answers under its new name, which `Issue.repo` then is. `reuse` allows the view of a thread
-        to answer from what it remembers; here it changes nothing.
+        A renamed repository answers under its new name, which `Issue.repo` then is.
         """
         operation = f"read {repo}#{number}"
         data = self._api.call(operation, lambda: self._api.rest.issues.get(repo.owner, repo.name, number))

@@ -102,9 +102,9 @@ class RepoClient(Writes):
 
 
 class ThreadClient(RepoClient):
-    """A RepoClient that answers repeated reads from memory: searches, workflow states, files, labels, other issues.
+    """A RepoClient that answers repeated reads from memory: searches, workflow states, files, labels, lists of issues.
 
-    What the bot is about to act upon is always read anew: the issue itself, comments, permissions, the repository.
+    What the bot is about to act upon is always read anew: issues, comments, permissions, the repository.
     Writes are never remembered. What failed, or came incomplete, is asked again.
     """
 
@@ -133,11 +133,6 @@ class ThreadClient(RepoClient):
         arguments = {"repo": repo, "numbers": tuple(numbers), "field": field}
         return self._remembered("workflow_states", arguments, ask, keep=lambda answer: not answer.reason).result
 
-    def issue(self, repo: RepoRef, number: int, *, reuse: bool = False) -> Issue:
-        """See RepoClient. Only with `reuse` may the answer be a remembered one, and then it is the latest (T6)."""
-        ask = partial(super().issue, repo, number)
-        return self._remembered("issue", {"repo": repo, "number": number}, ask, fresh=not reuse).result
-
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
         """See RepoClient."""
         ask = partial(super().recent_issues, repo, limit)
@@ -162,7 +157,5 @@ class ThreadClient(RepoClient):
         arguments: Mapping[str, Any],
         ask: Callable[[], R],
         keep: Callable[[R], bool] | None = None,
-        *,
-        fresh: bool = False,
     ) -> Call[R]:
-        return self._tracker.call(self._key, f"github.{name}", arguments, ask, fresh=fresh or self._fresh, keep=keep)
+        return self._tracker.call(self._key, f"github.{name}", arguments, ask, fresh=self._fresh, keep=keep)

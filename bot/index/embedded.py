@@ -60,17 +60,13 @@ class Embedded:
             raise EmbeddingError("the vectors are of a model that was chosen later, which only other workers have")
         raise EmbeddingError("the model was changed, and the issues are being embedded anew")
 
-    def missing(
-        self, connection: sa.Connection, repo_id: int, state: State, limit: int, below: int | None
-    ) -> list[int]:
-        """Numbers of issues that the model has not embedded and may, highest first, only those under `below`."""
+    def missing(self, connection: sa.Connection, repo_id: int, state: State, limit: int) -> list[int]:
+        """Numbers of issues that the model has not embedded and may, highest first."""
         if not self.may_write(connection, repo_id, state):
             return []
         if state.model == self._embedder.name:
-            return vectors.missing(connection, repo_id, limit, below) if state.vectors < state.issues else []
+            return vectors.missing(connection, repo_id, limit) if state.vectors < state.issues else []
         query = sa.select(indexed_terms.c.number).where(indexed_terms.c.repo_id == repo_id)
-        if below is not None:
-            query = query.where(indexed_terms.c.number < below)
         return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
     def put(self, connection: sa.Connection, repo_id: int, state: State, numbers: Sequence[int], made: Vectors) -> None:

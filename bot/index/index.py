@@ -176,20 +176,20 @@ class Index:
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
         self._memories.forget(repo_id)
 
-    def missing_vectors(self, repo_id: int, limit: int = 500, below: int | None = None) -> list[int]:
-        """Numbers of issues that the present model has not embedded, newest first; `below` continues a walk."""
+    def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
+        """Numbers of issues that the present model has not embedded, newest first."""
         embedded = self._embeds(repo_id)
         if embedded is None:
             return []
         with self._engine.connect() as connection:
-            return embedded.missing(connection, repo_id, states.load(connection, repo_id), limit, below)
+            return embedded.missing(connection, repo_id, states.load(connection, repo_id), limit)
 
-    def embed_missing(self, repo_id: int, limit: int = 500, below: int | None = None) -> list[int]:
+    def embed_missing(self, repo_id: int, limit: int = 500) -> list[int]:
         """Embed some of the issues that lack vectors; returns which. To be called until it returns none.
 
         Where the stored vectors are of another model, they are dropped first. Raises EmbeddingError.
         """
-        embedded, numbers = self._embedded, self.missing_vectors(repo_id, limit, below)
+        embedded, numbers = self._embedded, self.missing_vectors(repo_id, limit)
         if embedded is None or not numbers:
             return []
         with self._engine.connect() as connection:

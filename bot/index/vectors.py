@@ -117,11 +117,9 @@ def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> d
     return dict(fetch(connection, repo_id, (table.c.number, table.c.vectors), table.c.number, numbers))
 
 
-def missing(connection: sa.Connection, repo_id: int, limit: int, below: int | None) -> list[int]:
-    """Numbers of issues that have no vectors, highest first, only those under `below`."""
+def missing(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
+    """Numbers of issues that have no vectors, highest first."""
     joined = sa.and_(table.c.repo_id == indexed_terms.c.repo_id, table.c.number == indexed_terms.c.number)
     query = sa.select(indexed_terms.c.number).outerjoin(table, joined)
     query = query.where(indexed_terms.c.repo_id == repo_id, table.c.number.is_(None))
-    if below is not None:
-        query = query.where(indexed_terms.c.number < below)
     return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())

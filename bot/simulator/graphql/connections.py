@@ -12,7 +12,7 @@ from bot.simulator.graphql.errors import Refusal
 MOST = 100
 
 
-def connection(name: str, items: Sequence[Any], args: Mapping[str, Any], total: int | None = None) -> dict[str, Any]:
+def connection(name: str, items: Sequence[Any], args: Mapping[str, Any]) -> dict[str, Any]:
     """The part of `items` that `first`/`after` or `last`/`before` choose, with `pageInfo` and `totalCount`."""
     first, last = check(name, args)
     start = position(args.get("after"), 0)
@@ -26,7 +26,7 @@ def connection(name: str, items: Sequence[Any], args: Mapping[str, Any], total: 
     return {
         "edges": edges,
         "nodes": [edge["node"] for edge in edges],
-        "totalCount": len(items) if total is None else total,
+        "totalCount": len(items),
         "pageInfo": page_info(edges, start > 0, end < len(items)),
     }
 

@@ -131,9 +131,9 @@ def repository(world: World, record: Repository, role: Role | None = None) -> Js
     return body
 
 
-def full_repository(world: World, record: Repository, role: Role | None = None) -> Json:
+def full_repository(world: World, record: Repository) -> Json:
     """`GET /repos/{owner}/{repo}`."""
-    body = repository(world, record, role) | {"network_count": 0, "subscribers_count": 0, "temp_clone_token": None}
+    body = repository(world, record) | {"network_count": 0, "subscribers_count": 0, "temp_clone_token": None}
     if record.owner.type == "Organization":
         body["organization"] = simple_user(world, record.owner)
     return body
