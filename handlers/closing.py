@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from bot.closing import Facts, Step, decide
 from bot.errors import GitHubError, NotFound
@@ -53,9 +54,7 @@ def due(event: IssueEvent, services: Services) -> None:
         step, reason = decide(facts)
         logger.info("%s#%d: %s, since %s", visit.repo, visit.number, step.name.lower(), reason)
         if step is Step.OVER:
-            store.put(
-                visit.repository.id, KeptClosing(kept.number, kept.other, kept.days, kept.since, ClosingState.OVER)
-            )
+            store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
         elif step is Step.CLOSE and target is not None:
             _close(visit, issue, kept, target, who)
 
@@ -86,7 +85,7 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
         for verdict in services.store.verdicts.by_command(repo_id, comment.comment_id):
             services.store.verdicts.remove(verdict.id)
         raise
-    closed = KeptClosing(kept.number, kept.other, kept.days, services.now(), ClosingState.CLOSED)
+    closed = replace(kept, since=services.now(), state=ClosingState.CLOSED)
     Closings(services.store.engine).put(repo_id, closed)
     refresh(visit, visit.github.issue(visit.repo, visit.number))
 
@@ -96,7 +95,7 @@ def taken_back(visit: Visit, issue: Issue) -> None:
     store = Closings(visit.services.store.engine)
     kept = store.get(visit.repository.id, visit.number)
     if kept is not None:
-        store.put(visit.repository.id, KeptClosing(kept.number, kept.other, kept.days, kept.since, ClosingState.OVER))
+        store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
         refresh(visit, issue)
 
 
