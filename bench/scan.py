@@ -165,7 +165,7 @@ def main() -> None:
                 for one in json.loads(arguments.answers.read_text())
             ]
         else:
-            weights = arguments.weights.read_text(encoding="utf-8") if arguments.weights else None
+            weights = arguments.weights.read_text(encoding="utf-8") if arguments.weights else ""
             make = partial(build_asker, settings, weights)
             everything = [issue.number for issue in issues]
             parts = ask_in_processes(make, REPO, everything, os.cpu_count() or 1)

@@ -75,12 +75,17 @@ def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_weights(weights: Path | None, sources: tuple[str, ...]) -> str:
-    """The text of a file of weights for these sources; empty stands for those that come with this version."""
+    """The text of a file of weights for these sources; empty stands for those that come with this version.
+
+    Raises UserError where the file holds none for them.
+    """
     if weights is None:
         return ""
+    searched = SEARCH[0] in sources
     try:
         text = weights.read_text(encoding="utf-8")
-        (SearchModel if SEARCH[0] in sources else IndexModel).parse(text)
+        (SearchModel if searched else IndexModel).parse(text)
     except (ValueError, KeyError, TypeError) as problem:
-        raise UserError(f"--weights: {weights} holds no weights for these sources ({problem})") from None
+        judged = "what searches find" if searched else "what the index holds"
+        raise UserError(f"--weights: {weights} holds no weights of this version for {judged}: {problem}") from None
     return text

@@ -80,9 +80,13 @@ def scan(
     """
     if as_json and markdown:
         raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
-    settings = _settings(store)
+    # NumPy and the models, which `doppel --help` need not pay for.
+    from bot.cli.asking_options import read_weights
+    from bot.replay.asking import INDEX
+
+    settings, judging = _settings(store), read_weights(weights, INDEX)
     with _opened(source, settings) as there:
-        scan = _scan(there, include_closed, fresh, processes or os.cpu_count() or 1, weights)
+        scan = _scan(there, include_closed, fresh, processes or os.cpu_count() or 1, judging)
         if there.reactions is not None:
             scan.count_reactions(there.reactions, confidence)
         found = scan.result(confidence)
@@ -188,18 +192,14 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
     return summary.id, str(summary.ref)
 
 
-def _scan(there: _There, closed: bool, fresh: bool, processes: int, weights: Path | None) -> Scan:
-    """Ask about every issue that has no answer yet."""
+def _scan(there: _There, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
+    """Ask about every issue that has no answer yet; without `weights` those judge that Doppel comes with."""
     from bot.scanning.processes import ask_in_processes
     from bot.scanning.scan import Scan
     from bot.wiring.indexes import build_asker
 
-    text = weights.read_text(encoding="utf-8") if weights else None
-    try:
-        scan = Scan(there.store, build_asker(there.settings, text, there.store), there.repo_id, closed=closed)
-    except (ValueError, KeyError, TypeError) as problem:
-        raise UserError(f"--weights: {weights} holds no weights of this version: {problem}") from None
-    make = partial(build_asker, there.settings, text)
+    make = partial(build_asker, there.settings, weights)
+    scan = Scan(there.store, make(there.store), there.repo_id, closed=closed)
     scan.begin(fresh=fresh)
     numbers = scan.missing()
     with _progress("Comparing issues", len(numbers)) as advance:

@@ -1,8 +1,8 @@
 """Everything that is measured: each metric with its name, its meaning and its labels.
 
-Code counts where things happen, in the memory of its process; `tally.py` brings that into the database now and then,
-and `exposition.py` makes the page of all processes' numbers. Labels are words of this program: never the name of a
-repository, a person or an installation, nor anything that an issue says.
+Code counts where things happen, in the memory of its process. `bot/monitoring/tally.py` brings that into the database
+now and then, and `exposition.py` there makes the page of all processes' numbers. Labels are words of this program:
+never the name of a repository, a person or an installation, nor anything that an issue says.
 """
 
 from __future__ import annotations

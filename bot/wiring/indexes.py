@@ -45,13 +45,13 @@ def build_index(settings: Settings, store: Store) -> Index:
     return Index(store.engine, TextAnalyser(), model, facts)
 
 
-def build_asker(settings: Settings, weights: str | None = None, store: Store | None = None) -> Asker:
+def build_asker(settings: Settings, weights: str = "", store: Store | None = None) -> Asker:
     """What asks about issues of the backlog, with a store of its own where none is given (in a process of its own).
 
     `weights` are the text of other ones than Doppel comes with. Raises ValueError, KeyError or TypeError where they are
-    none.
+    of another version.
     """
-    model = shipped_model() if weights is None else Model.parse(weights)
+    model = Model.parse(weights) if weights else shipped_model()
     return Asker(build_index(settings, store or open_store(settings)), model)
 
 

@@ -161,8 +161,9 @@ def test_what_cannot_be_scanned_is_named(arguments: list[str], says: str) -> Non
     assert says in result.stderr
 
 
-def test_weights_that_are_none_are_named(file: Path, tmp_path: Path) -> None:
-    (tmp_path / "weights.json").write_text("{}")
+@pytest.mark.parametrize("content", [b"{}", b"none", b"\xd0\x00 of a program"])
+def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "weights.json").write_bytes(content)
     result = run(file, "--weights", tmp_path / "weights.json")
     assert result.exit_code == 2
     assert "weights.json holds no weights of this version" in result.stderr
