@@ -100,7 +100,7 @@ class _Theirs(Written):
 
 
 def _spelled(text: str, wanted: Collection[str]) -> Spellings:
-    """`spellings`, of the terms that are wanted alone."""
+    """How the text writes each of the terms that are wanted, each way once, without regard to capitals."""
     found: dict[str, dict[str, str]] = {}
     for raw in dict.fromkeys(raw_words(text)):
         own = terms_of(raw)

@@ -51,7 +51,7 @@ class ReplayGitHub:
         self._index.put_repository(str(REPO))
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Open the next issue; whatever was closed by then is closed now. It cannot be found before `publish`."""
+        """Open the next issue; whatever was closed by then is closed now. A search finds it from now on."""
         while self._closing and self._closing[0][0] <= past.created_at:
             moment, number = heapq.heappop(self._closing)
             self._close(number, moment)

@@ -66,7 +66,7 @@ class Evidence:
     topic: str
 
     def counted(self) -> frozenset[str]:
-        """The terms that this issue adds to the word statistics of its repository (see `rarity.py`)."""
+        """The terms that this issue adds to the word statistics of its repository (see `bot/ranking/rarity.py`)."""
         return frozenset(list(dict.fromkeys((*self.title, *self.all)))[:MOST_COUNTED])
 
 
