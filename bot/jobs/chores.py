@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from dbos import error as dbos_error
 
-from bot.jobs.database import QUEUE, VERSION
+from bot.jobs.database import QUEUE, VERSION, workflow_table
 from bot.store.engine import write
 
 CHORE = "chore"
@@ -40,7 +40,7 @@ def call_for(client: DBOSClient, engine: sa.Engine, chore: Chore, turn: int | st
     options: EnqueueOptions = {
         "workflow_name": CHORE,
         "queue_name": QUEUE,
-        "workflow_id": f"{CHORE}:{chore.name}:{turn}",
+        "workflow_id": _name(chore, turn),
         "workflow_id_reuse_policy": "reject",
         "app_version": VERSION,
         "queue_partition_key": f"{CHORE}:{chore.name}",
@@ -51,3 +51,19 @@ def call_for(client: DBOSClient, engine: sa.Engine, chore: Chore, turn: int | st
             client.enqueue_in_transaction(connection, options, chore.name)
     except dbos_error.DBOSWorkflowIDInUseError:
         return
+
+
+def take_back(client: DBOSClient, engine: sa.Engine, chore: Chore, turns: Iterable[int]) -> None:
+    """Let turns be called for once more that were done by a clock which has been set back since: they come again."""
+    table = workflow_table(engine)
+    names = [_name(chore, turn) for turn in turns]
+    done = table.c.status.in_(["SUCCESS", "ERROR", "CANCELLED"])
+    with engine.connect() as connection:
+        ids = connection.execute(sa.select(table.c.workflow_uuid).where(table.c.workflow_uuid.in_(names), done))
+        known = list(ids.scalars())
+    if known:
+        client.delete_workflows(known)
+
+
+def _name(chore: Chore, turn: int | str) -> str:
+    return f"{CHORE}:{chore.name}:{turn}"

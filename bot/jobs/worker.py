@@ -21,7 +21,7 @@ from bot.errors import DoppelError, Overtaken
 from bot.events import from_json
 from bot.held import held
 from bot.jobs import executors
-from bot.jobs.chores import CHORE, Chore, call_for
+from bot.jobs.chores import CHORE, Chore, call_for, take_back
 from bot.jobs.claims import Claims
 from bot.jobs.cleanup import clean
 from bot.jobs.database import (
@@ -61,6 +61,8 @@ POLL_EVERY = {QUEUE: 0.15, BACKGROUND_QUEUE: 0.5}
 # most of the time between two looks.
 CLAIMS_PER_THREAD = 3
 CLEAN_EVERY = 600.0
+# Turns of a chore that are taken back where a clock was set back by more than a day.
+_MOST_TURNS = 300
 # So often may a job be claimed without an end. Those that take their process down are given up much sooner
 # (`bot.jobs.trials`); innocent ones can have been claimed beside them each time.
 MOST_CRASHES = 100
@@ -231,6 +233,10 @@ class Worker:
             if starting and chore.at_start:
                 call_for(self._client, self._engine, chore, f"start:{self._executor.id}")
             turn = chore.turn(now)
+            called = self._called.get(chore.name, turn)
+            # Less is the unsteadiness of a clock at the end of a turn.
+            if called > turn + 1:
+                take_back(self._client, self._engine, chore, range(turn, min(called, turn + _MOST_TURNS) + 1))
             if self._called.get(chore.name) != turn:
                 call_for(self._client, self._engine, chore, turn)
                 self._called[chore.name] = turn

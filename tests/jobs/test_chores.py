@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -41,6 +42,34 @@ def test_a_turn_is_done_once_whoever_calls_for_it(settings: Settings) -> None:
     assert worker.stop()
     assert sorted(done) == ["sweep", "wash", "wash"]
     engine.dispose()
+
+
+def test_turns_come_again_where_the_clock_is_set_back(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By their numbers they were done, and nothing would be looked after for as long as the clock was ahead."""
+    done, ahead, really = list[float](), [0.0], time.time
+    monkeypatch.setattr(time, "time", lambda: really() + ahead[0])
+    worker = Worker(settings, lambda job: None, [Chore("sweep", 1e6, lambda: done.append(ahead[0]))])
+    worker.start()
+
+    def turn(number: int) -> None:
+        before = len(done)
+        ahead[0] = number * 1e6
+        worker._call_for_chores()
+        deadline = time.monotonic() + 20
+        while len(done) == before:
+            assert time.monotonic() < deadline, "it was not done again"
+            time.sleep(0.02)
+        # Till then its end is not in the database.
+        time.sleep(0.3)
+
+    deadline = time.monotonic() + 60
+    while not done and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)
+    for number in (1, 2, 3, 0, 1, 2):
+        turn(number)
+    assert done == [0.0, 1e6, 2e6, 3e6, 0.0, 1e6, 2e6]
+    assert worker.stop()
 
 
 def test_what_failed_is_done_in_the_next_turn_and_is_no_dead_letter(
