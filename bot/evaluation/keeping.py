@@ -8,6 +8,7 @@ with GitHub's ETag.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -58,7 +59,10 @@ def _file(home: Path, repo_id: int) -> Path:
 
 
 class KeptHistory:
-    """`records` by number; `etag` is that of the last look, empty where the last reading broke off."""
+    """`records` by number; `etag` is that of the last look, empty where the last reading broke off.
+
+    Raises UserError where its file cannot be read or written, or was erased meanwhile.
+    """
 
     def __init__(self, home: Path, repo_id: int, repo: RepoRef, *, fresh: bool = False) -> None:
         self.records: dict[int, PastRecord] = {}
@@ -122,5 +126,12 @@ class KeptHistory:
             raise UserError(f"{self._path}: {problem.strerror}; DOPPEL_HOME names the folder") from None
 
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
-        with self._path.open("a", encoding="utf-8") as file:
-            file.writelines(json.dumps(line) + "\n" for line in lines)
+        """Raises UserError where that fails, and where the file is gone: what was erased must not come back."""
+        try:
+            with self._path.open("r+", encoding="utf-8") as file:
+                file.seek(0, os.SEEK_END)
+                file.writelines(json.dumps(line) + "\n" for line in lines)
+        except FileNotFoundError:
+            raise UserError(f"{self._path}: it was erased while it was being read; run it again") from None
+        except OSError as problem:
+            raise UserError(f"{self._path}: {problem.strerror}; what was read before is kept") from None

@@ -37,7 +37,7 @@ def read_history(
 
     Asks first whether anything has changed, which costs nothing where nothing has; then only for what has. `tell` hears
     how many issues were read of how many. Raises NotFound, Forbidden, RateLimited, Unavailable; what was read until
-    then is kept.
+    then is kept. Raises UserError where it cannot be kept, or was erased meanwhile.
     """
     found = github.repository(repo)
     kept = KeptHistory(home, found.id, found.ref, fresh=fresh)

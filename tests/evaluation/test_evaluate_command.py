@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from bot.errors import UserError
 from bot.evaluation.history import PastRecord
 from bot.evaluation.keeping import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.report import others_needed
@@ -205,13 +206,38 @@ def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
             store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "history"), False), 1, 1.0)
 
         def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
+            # As a worker of another machine does it, which cannot see this one's files.
             store.forget(repo_id)
-            erase_history(settings.home, repo_id)
             add(self, records)
 
         monkeypatch.setattr(KeptHistory, "add", overtaken)
         call("evaluate", "acme/history", "--from", "0", env=online)
     assert (repo_id in kept_repositories(settings.home)) is not ours
+
+
+def test_c6a_a_history_that_is_erased_while_it_is_read_does_not_come_back(
+    online: dict[str, str], sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo_id, add = sim.repository("acme/history").id, KeptHistory.add
+    home = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env").home
+
+    def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
+        erase_history(home, repo_id)
+        add(self, records)
+
+    monkeypatch.setattr(KeptHistory, "add", overtaken)
+    result = call("evaluate", "acme/history", "--from", "0", env=online)
+    assert (result.exit_code, list((home / "history").iterdir())) == (2, [])
+    assert f"{repo_id}.jsonl: it was erased while it was being read; run it again" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's disk that is always full")
+def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
+    kept = KeptHistory(tmp_path, 7, RepoRef("acme", "history"))
+    (tmp_path / "history" / "7.jsonl").unlink()
+    (tmp_path / "history" / "7.jsonl").symlink_to("/dev/full")
+    with pytest.raises(UserError, match="No space left on device; what was read before is kept"):
+        kept.finish("etag")
 
 
 def test_programs_are_told_the_sentences_that_people_are(file: Path) -> None:
