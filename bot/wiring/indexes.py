@@ -22,6 +22,7 @@ from bot.known_repository import KnownRepository
 from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import AskAll
 from bot.model import RepoRef
+from bot.ranking.rarity import WordStats
 from bot.repository_settings import RepositorySettings, settings_at_present
 from bot.scanning.asking import Asker
 from bot.scanning.filling import OwnSteps, fill
@@ -56,8 +57,13 @@ def build_asker(settings: Settings, weights: str = "", store: Store | None = Non
 
 
 @contextmanager
-def known_repository(settings: Settings, client: RepoClient, repo: RepoRef) -> Iterator[KnownRepository]:
-    """A repository that `client` can read, with what finds in it; nothing is created where there is no database yet."""
+def known_repository(
+    settings: Settings, client: RepoClient, repo: RepoRef, words: WordStats | None = None
+) -> Iterator[KnownRepository]:
+    """A repository that `client` can read, with what finds in it; nothing is created where this host has no database.
+
+    `words` are statistics of its words that somebody has at hand.
+    """
     # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
     repo_id = client.repository(repo).id
     loaded = settings_at_present(client, repo)
@@ -65,6 +71,7 @@ def known_repository(settings: Settings, client: RepoClient, repo: RepoRef) -> I
         complete = store is not None and is_complete(store, repo_id)
         finder = Finder(
             client,
+            words=words,
             settings=finder_settings(loaded.config, workflow_field=settings.workflow_field),
             matcher=Matcher(build_index(settings, store)) if store and complete else None,
             repo_id=repo_id,
