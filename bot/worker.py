@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 
 # Heroku kills a process thirty seconds after SIGTERM; the rest is for closing down.
 GRACE = 25.0
+# Seconds more until it ends in any case; `doppel serve` kills it a little later.
+REST = 1.5
 # A worker that ends because of a job that does not; not 0, after which some hosts would not start it again.
 OVERDUE = 70
 
@@ -25,7 +27,8 @@ def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chor
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
     Must be called in the main thread. A job that takes longer is left to the next worker: the process ends without
-    it, since Python would wait for its thread for ever. The same is done when a job does not end at all.
+    it, since Python would wait for its thread for ever. The same is done when a job does not end at all, and soon
+    after those 25 seconds the process ends, whatever else is in it.
     """
     stop, overdue = threading.Event(), threading.Event()
 
@@ -42,9 +45,10 @@ def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chor
     log.info("worker ready: %d at a time", settings.worker_threads)
     stop.wait()
     log.info("worker stopping")
-    if overdue.is_set():
-        # What hangs may hold what the orderly end needs.
-        threading.Thread(target=_end_in, args=(GRACE + 5,), daemon=True).start()
+    # What hangs may hold what the orderly end needs, and Python would wait for DBOS's threads while these wait for a
+    # database that is away.
+    code = OVERDUE if overdue.is_set() else 0
+    threading.Thread(target=_end_in, args=(GRACE + REST, code), daemon=True).start()
     finished = worker.stop(GRACE)
     for number, handler in previous.items():
         signal.signal(number, handler)
@@ -52,10 +56,10 @@ def run(settings: Settings, handle: Callable[[Job], None], chores: Sequence[Chor
         log.warning("worker ends with jobs unfinished; they will be taken over")
     if overdue.is_set() or not finished:
         logging.shutdown()
-        os._exit(OVERDUE if overdue.is_set() else 0)
+        os._exit(code)
     log.info("worker stopped")
 
 
-def _end_in(seconds: float) -> None:
+def _end_in(seconds: float, code: int) -> None:
     time.sleep(seconds)
-    os._exit(OVERDUE)
+    os._exit(code)

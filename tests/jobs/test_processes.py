@@ -126,6 +126,21 @@ def workers(store_url: str, tmp_path: Path) -> Iterator[Workers]:
         process.join()
 
 
+def test_a_worker_ends_also_where_a_thread_does_not(tmp_path: Path) -> None:
+    """As those of the queue's driver while their database is away."""
+    url = f"sqlite:///{tmp_path / 'doppel.db'}"
+    workers = Workers(url, tmp_path, Inbox(Settings(home=tmp_path, database_url=url)), [])
+    process = _forks.Process(target=worker_process.beside_a_thread, args=(url, tmp_path))
+    process.start()
+    workers.wait(lambda: workers.beating() == 1)
+    process.terminate()
+    process.join(30)
+    code = process.exitcode
+    process.kill()
+    workers.inbox.close()
+    assert code == 0
+
+
 def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Workers) -> None:
     first = workers.start()
     workers.put("killed", 1, sleep=1.5)

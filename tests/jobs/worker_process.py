@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -43,3 +44,10 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) ->
         note("end", job)
 
     worker.run(Settings(home=home, database_url=database_url, worker_threads=4), handle)
+
+
+def beside_a_thread(database_url: str, home: Path) -> None:
+    """A worker in whose process something else never ends; it takes a second to stop."""
+    worker.GRACE = 1.0
+    threading.Thread(target=time.sleep, args=(600.0,)).start()
+    worker.run(Settings(home=home, database_url=database_url), lambda job: None)
