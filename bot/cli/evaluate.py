@@ -22,6 +22,7 @@ from bot.cli.ending import ended_in_order
 from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
 from bot.cli.shares import Share
+from bot.cli.written import WrittenFile
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
@@ -40,7 +41,7 @@ _HOW_IT_IS_KNOWN = (
 @click.command()
 @click.argument("source")
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
-@click.option("--picture", type=click.Path(dir_okay=False, path_type=Path), help="Draw them into FILE.svg.")
+@click.option("--picture", type=WrittenFile(), help="Draw them into FILE.svg.")
 @click.option(
     "--min-confidence",
     type=Share(0, 1),
@@ -64,7 +65,7 @@ _HOW_IT_IS_KNOWN = (
     help="Judge these answers, made by `doppel replay`, instead of asking.",
 )
 @click.option("--answered-only", is_flag=True, help="Leave out arrivals that --answers has no answer for.")
-@click.option("--export", type=click.Path(dir_okay=False, path_type=Path), help="Write a repository's history here.")
+@click.option("--export", type=WrittenFile(), help="Write a repository's history here.")
 @click.option("--fresh", is_flag=True, help="Read all of a repository's history again.")
 @asking_options
 def evaluate(

@@ -22,6 +22,7 @@ from bot import settings as host
 from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
 from bot.cli.shares import Share
+from bot.cli.written import WrittenFile
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
 from bot.scanning.groups import THRESHOLD
@@ -49,7 +50,7 @@ _FILE = 1
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="The most groups in a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print all groups as JSON.")
 @click.option("--markdown", is_flag=True, help="Print them in Markdown, as much as an issue can hold.")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Write all groups into a page.")
+@click.option("--html", type=WrittenFile(), help="Write all groups into a page.")
 @click.option("--store", help="The database whose index is used, without a password [default: DATABASE_URL].")
 @click.option("--fresh", is_flag=True, help="Ask about every issue again, not only about what has changed.")
 @click.option("--processes", type=click.IntRange(1, 64), help="How many ask at once [default: one a core].")

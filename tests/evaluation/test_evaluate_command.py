@@ -304,6 +304,7 @@ def test_a_repository_that_cannot_be_read_is_named(online: dict[str, str], serve
         (["nothing here"], "nothing here: there is no such file, and it is not of the form OWNER/REPO"),
         (["data/missing.jsonl.gz"], "data/missing.jsonl.gz: there is no such file"),
         (["FILE", "--picture", "a.png"], "--picture: a.png does not end in .svg"),
+        (["FILE", "--picture", "none/a.svg"], "'--picture': there is no folder none"),
         (["FILE", "--answered-only"], "--answered-only: there is nothing to leave out without --answers"),
         (["FILE", "--export", "b.jsonl"], "this is for OWNER/REPO"),
         (["FILE", "--from", "1"], "none of 60 issues can be judged"),

@@ -161,6 +161,13 @@ def test_what_cannot_be_scanned_is_named(arguments: list[str], says: str) -> Non
     assert says in result.stderr
 
 
+def test_a_page_without_a_folder_is_refused_before_anything_is_read(file: Path, tmp_path: Path) -> None:
+    file.write_text("this would be told first", encoding="utf-8")
+    result = run(file, "--html", tmp_path / "none" / "page.html")
+    assert result.exit_code == 2
+    assert f"there is no folder {tmp_path / 'none'}" in result.stderr
+
+
 @pytest.mark.parametrize("content", [b"{}", b"none", b"\xd0\x00 of a program"])
 def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "weights.json").write_bytes(content)
