@@ -39,7 +39,8 @@ class Compared:
 
     `values` are (candidates, features.NAMES), `numbers` the candidates' own. `others` are known to be by somebody else
     than the question, `own` by the same person, and of `another` the titles say that it is another one. `total` is how
-    many issues there are; a question is `vague` that has words and says nothing by them.
+    many issues there are; a question is `vague` that has words and says nothing by them, and `signed` where it is known
+    who asks.
     """
 
     values: Floats
@@ -49,6 +50,7 @@ class Compared:
     another: Booleans
     total: int
     vague: bool = False
+    signed: bool = True
 
     def of(self, rows: Integers) -> Compared:
         """Some of its rows, in the order that is given."""

@@ -144,7 +144,8 @@ class Look:
         another = self._another(candidates, others & copies(values))
         witness = Witness(self._question, *self._text, rarity)
         model = self._model or shipped_model()
-        judged = model.judge(Compared(values, there, others, own, another, rarity.total, witness.vague))
+        signed = bool(self._question.author)
+        judged = model.judge(Compared(values, there, others, own, another, rarity.total, witness.vague, signed))
         order = judged.order
         told = zip(
             there[order].tolist(),

@@ -1,12 +1,14 @@
-"""The learned part: two small models whose weights are data, shipped beside this file.
+"""The learned part: small models whose weights are data, shipped beside this file.
 
 The first orders candidates (`standing.py`), a softmax over the candidates of one question. The second says how likely
-each of the best few is the same issue (`confidence.py`), a logistic regression. `weights.json` says what they were made
-from and by which command; `doppel train` makes it. Only weights are in it, no text.
+each of the best few is the same issue (`confidence.py`), a logistic regression. There are two of that: where nobody
+knows who asks, what comes within a day may be one person's series, and is less likely the same. `weights.json` says
+what they were made from and by which command; `doppel train` makes it. Only weights are in it, no text.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,9 @@ import numpy as np
 from bot.index.packing import Floats, Integers
 from bot.matching import confidence, features, standing
 from bot.matching.bounds import Compared, bounds, word_for_word
+
+#: What the probabilities are called in the file: of questions whose author is known, and of others.
+KNOWN, UNKNOWN = "known authors", "unknown authors"
 
 # Scores that agree to so many decimals are equal.
 _DIGITS = 5
@@ -53,12 +58,43 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """What orders candidates, and what says how far to trust the order."""
+class Probability:
+    """What says how far to trust an order."""
 
-    ranking: Linear
     confidence: Linear
     calibration: Linear
+
+    def __call__(self, rows: Floats, total: int) -> Floats:
+        """How likely each row of `confidence.rows` is, in a repository of so many issues."""
+        odds = self.calibration(confidence.calibration(self.confidence(rows), total))
+        return np.asarray(1 / (1 + np.exp(-np.clip(odds, -30, 30))), dtype=np.float64)
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Probability:
+        """Read both parts of one. Raises as `Linear.parse` does."""
+        return cls(
+            Linear.parse(data["confidence"], confidence.NAMES),
+            Linear.parse(data["calibration"], (*confidence.CALIBRATION, confidence.SMALLNESS)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What orders candidates, and what says how far to trust the order where the question's author is known or not."""
+
+    ranking: Linear
+    known: Probability
+    unknown: Probability
+
+    @property
+    def digest(self) -> str:
+        """Sixteen letters that tell it from every other model."""
+        parts = (
+            self.ranking,
+            *(part for one in (self.known, self.unknown) for part in (one.confidence, one.calibration)),
+        )
+        weights = b"".join(part.weights.tobytes() + str(part.intercept).encode() for part in parts)
+        return hashlib.sha256(weights).hexdigest()[:16]
 
     @classmethod
     def parse(cls, text: str) -> Model:
@@ -66,8 +102,8 @@ class Model:
         data = json.loads(text)
         return cls(
             Linear.parse(data["ranking"], standing.NAMES),
-            Linear.parse(data["confidence"], confidence.NAMES),
-            Linear.parse(data["calibration"], (*confidence.CALIBRATION, confidence.SMALLNESS)),
+            Probability.parse(data[KNOWN]),
+            Probability.parse(data[UNKNOWN]),
         )
 
     def judge(self, pool: Compared) -> Judged:
@@ -82,8 +118,8 @@ class Model:
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = confidence.rows(values[order], scores[order], total)
         leaders, rest = order[: len(rows)], order[len(rows) :]
-        odds = self.calibration(confidence.calibration(self.confidence(rows), total))
-        likely = np.minimum.accumulate(1 / (1 + np.exp(-np.clip(odds, -30, 30))))
+        probability = self.known if pool.signed else self.unknown
+        likely = np.minimum.accumulate(probability(rows, total))
         least, most = bounds(pool.of(leaders))
         likely = np.minimum(np.maximum(likely, least), most)
         again = word_for_word(values[leaders])

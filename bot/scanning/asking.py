@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 from bot.index import Index
@@ -25,7 +24,7 @@ class Asker:
     def __init__(self, index: Index, model: Model) -> None:
         self._index = index
         self._matcher = Matcher(index, model)
-        self._weights = _digest(model)
+        self._weights = model.digest
 
     def close(self) -> None:
         """Let go of the index's connections."""
@@ -58,9 +57,3 @@ class Asker:
                 if match.confidence >= LEAST:
                     found.append(Found(match.number, match.confidence, match.evidence.sentences))
             return tuple(found)
-
-
-def _digest(model: Model) -> str:
-    parts = (model.ranking, model.confidence)
-    weights = b"".join(part.weights.tobytes() + str(part.intercept).encode() for part in parts)
-    return hashlib.sha256(weights).hexdigest()[:16]

@@ -14,7 +14,9 @@ The lists that these two see are ordered by weights that were learned without th
 that repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that
 forgets it is wrong.
 
-Files may lack authors. The weights of `PRIOR_…` were set by hand, and are what the features keep where no file can say
+Files may lack authors, and so may the repository that is judged. Where it is not known who asks, a day's issues may be
+one person's series, and the probability is another: it is learned a second time, from the same arrivals as if nobody
+knew who wrote what. The weights of `PRIOR_…` were set by hand, and are what the features keep where no file can say
 better: who reports two things knows both and reports two things, and who has reported much knows what is reported.
 """
 
@@ -34,12 +36,14 @@ from bot.index import TextAnalyser
 from bot.index.ephemeral import ephemeral_index
 from bot.index.packing import Floats
 from bot.matching import Matcher, confidence, standing
+from bot.matching.model import KNOWN, UNKNOWN
 from bot.model import Issue
 from bot.replay import Mirror, ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
+from bot.training.arrival import Arrival, anonymous
 from bot.training.collecting import TOO_FEW, Progress, collect_all
 from bot.training.fitting import Fitted, fit_factor, fit_order, fit_probability
-from bot.training.smaller import LATER, LATER_ALONE, Arrival, thinned
+from bot.training.smaller import LATER, LATER_ALONE, thinned
 
 #: Set by hand, see above.
 PRIOR_ORDER = {"same_author": -1.0}
@@ -69,24 +73,56 @@ class Leaders:
     stands_for: float
 
 
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What orders candidates: the `whole`, and for each of PARTS what was learned from the others."""
+
+    whole: Fitted
+    parts: Sequence[Fitted]
+
+
+@dataclass(frozen=True, slots=True)
+class Probability:
+    """How likely the first few are, and what makes that hold in repositories of any size."""
+
+    confidence: Fitted
+    calibration: Fitted
+
+    def data(self) -> dict[str, object]:
+        """As it is written into a file of weights."""
+        return {"confidence": self.confidence.data(), "calibration": self.calibration.data()}
+
+
 def learn(files: Sequence[Path], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
     """What goes into `matching/weights.json`."""
     arrivals = collect_all(partial(collect, others=others, seed=seed), files, progress)
-    return {"arrivals": len(arrivals), **{name: fitted.data() for name, fitted in fit(arrivals, seed).items()}}
+    order = fit_orders(arrivals, seed)
+    known = fit(arrivals, order, seed)
+    unknown = fit([anonymous(one) for one in arrivals], order, seed)
+    return {
+        "arrivals": len(arrivals),
+        "ranking": order.whole.data(),
+        KNOWN: known.data(),
+        UNKNOWN: unknown.data(),
+    }
 
 
-def fit(arrivals: Sequence[Arrival], seed: int) -> dict[str, Fitted]:
-    """The models by their names in the file."""
+def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
+    """What orders candidates, whoever wrote them. Raises ValueError where nothing is known to be the same."""
     grown = [one for one in arrivals if not one.young]
-    order, orders = order_of(grown, seed), orders_of(grown, seed)
-    lists = ordered(grown, orders, seed)
+    return Order(order_of(grown, seed), orders_of(grown, seed))
+
+
+def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> Probability:
+    """How likely what is ordered so is the same."""
+    grown = [one for one in arrivals if not one.young]
+    lists = ordered(grown, order.parts, seed)
     likely = probability_of(lists)
     right = calibration_of(lists, likely)
-    small = [_leaders(one, order, one.stands_for) for one in arrivals if one.young and len(one.same)]
-    small += ordered(grown, orders, seed, LATER_ALONE)
+    small = [_leaders(one, order.whole, one.stands_for) for one in arrivals if one.young and len(one.same)]
+    small += ordered(grown, order.parts, seed, LATER_ALONE)
     factor = smallness_of(small, likely, right)
-    right = Fitted({**right.weights, confidence.SMALLNESS: factor}, right.intercept)
-    return {"ranking": order, "confidence": likely, "calibration": right}
+    return Probability(likely, Fitted({**right.weights, confidence.SMALLNESS: factor}, right.intercept))
 
 
 def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:

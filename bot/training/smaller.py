@@ -14,41 +14,15 @@ issues from the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from bot.index.packing import Floats, Integers
-from bot.matching import features, standing
+from bot.training.arrival import Arrival, stretched
 
 #: How much of a smaller repository is made by beginning later, as an exponent of its share of the whole. Chosen by how
 #: well probabilities held in two small trackers of which nothing was learned (docs/tried.md).
 LATER = 0.25
 #: The same where it is only learned how much less to believe in them: nothing is left out by chance.
 LATER_ALONE = 1.0
-
-_AT = {name: place for place, name in enumerate(features.NAMES)}
-_TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """One issue with its candidates: (candidates, features.NAMES), which of the issues before it each is, counted back
-    from 0, and whether each is the `same`.
-
-    `earlier` is how many issues there were before it, `stands_for` how many issues of its kind it is a sample of.
-    `young` is one of a repository's first, which came when it was small itself.
-    """
-
-    earlier: int
-    values: Floats
-    back: Integers
-    same: Floats
-    stands_for: float
-    young: bool = False
-
-    def standings(self) -> Floats:
-        return standing.standings(self.values)
 
 
 def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
@@ -69,14 +43,3 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
         arrival.same[kept],
         arrival.stands_for,
     )
-
-
-def stretched(values: Floats, factor: float) -> Floats:
-    """The features of candidates, had everything taken so many times as long."""
-    values = values.copy()
-    values[:, _TIMES] = np.log1p(np.expm1(values[:, _TIMES]) * factor)
-    # Two that are a day or a week apart are not within it, as in `features`; what is rounded must not make them so.
-    days = np.expm1(values[:, _AT["days"]]) + 1e-9
-    for name, longest in (("within_a_day", 1), ("within_a_week", 7)):
-        values[:, _AT[name]] *= days < longest
-    return values

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import timedelta
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -11,10 +13,11 @@ import sqlalchemy as sa
 
 from bot.embedding.wordllama import WordLlama
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.matching import Match, Matcher
+from bot.matching import Match, Matcher, Model
 from bot.matching.bounds import Compared, bounds
 from bot.matching.features import NAMES
-from bot.model import Issue
+from bot.matching.model import UNKNOWN
+from bot.model import NOBODY, Issue
 from tests.matching.made import START, an_issue, fill
 
 
@@ -49,6 +52,28 @@ def test_what_one_author_files_in_a_row_is_a_series(index: Index, days: float) -
     )
     assert same.confidence < other.confidence
     assert same.score < other.score
+
+
+def test_where_nobody_knows_who_asks_another_probability_holds(index: Index) -> None:
+    """It was learned without authors; the order is one."""
+    text = resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    data[UNKNOWN]["calibration"]["intercept"] -= 3.0
+    model = Model.parse(json.dumps(data))
+    fill(index, an_issue(20, "Large pictures cannot be uploaded", TEXT, author="boje", days=100))
+
+    def asked(author: str, by: Model) -> dict[int, tuple[float, float]]:
+        target = an_issue(30, "Pictures that are large are not uploaded", TEXT[:70], author=author)
+        with Matcher(index, by).looking(1, target) as look:
+            return {match.number: (match.score, match.confidence) for match in look.judge()}
+
+    shipped = Model.parse(text)
+    for author in ("tonje", "boje"):
+        assert asked(author, model)[20] == pytest.approx(asked(author, shipped)[20])
+    for nobody in (NOBODY, "stale-bot"):
+        doubted, usual = asked(nobody, model), asked(nobody, shipped)
+        assert doubted[20][0] == pytest.approx(usual[20][0])
+        assert doubted[20][1] < usual[20][1] / 4
 
 
 OUTAGE = "Since this morning nobody here can sign in: the page answers 502 after the password was typed"

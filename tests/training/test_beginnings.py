@@ -11,9 +11,9 @@ import pytest
 from bot.evaluation.labels import labels_of
 from bot.matching import confidence, features
 from bot.replay.archive import archive_of
+from bot.training.arrival import Arrival
 from bot.training.fitting import Fitted, fit_factor
-from bot.training.over_index import BEGINNING, Leaders, beginning, fit, smallness_of
-from bot.training.smaller import Arrival
+from bot.training.over_index import BEGINNING, Leaders, beginning, fit, fit_orders, smallness_of
 
 
 def test_all_of_the_first_issues_are_looked_at_but_for_the_very_first_and_the_doubtful() -> None:
@@ -46,13 +46,14 @@ def test_a_repository_that_was_small_and_had_no_duplicates_is_believed() -> None
     young = [arrival(n, 100, False, young=True) for n in range(100, 400)]
 
     def odds(arrivals: list[Arrival], total: int) -> float:
-        fitted = fit(arrivals, 0)
+        order = fit_orders(arrivals, 0)
+        fitted = fit(arrivals, order, 0)
         one = arrival(999, total, False, young=False)
-        scores = fitted["ranking"].scores(one.standings())
+        scores = order.whole.scores(one.standings())
         best = np.argsort(-scores)
         rows = confidence.rows(one.values[best], scores[best], total)
-        likely = fitted["confidence"].scores(rows[:1])
-        return float(fitted["calibration"].scores(confidence.calibration(likely, total))[0])
+        likely = fitted.confidence.scores(rows[:1])
+        return float(fitted.calibration.scores(confidence.calibration(likely, total))[0])
 
     assert odds([*grown, *young], 100) < odds(grown, 100) - math.log(2)
     assert odds([*grown, *young], 100) < odds([*grown, *young], 5_000)
@@ -64,10 +65,11 @@ def test_what_was_small_itself_teaches_how_small_ones_are_judged_and_nothing_els
     told = [np.array([float(n % 2), 0.0, 0.0]) for n in range(6)]
     grown = [Arrival(5_000, values + n / 100, np.arange(3), same, 1.0) for n, same in enumerate(told)]
     young = [replace(one, earlier=100, same=np.zeros(3), young=True) for one in grown]
-    alone, beside = fit(grown, 0), fit([*grown, *young], 0)
-    assert alone["ranking"] == beside["ranking"]
-    assert alone["confidence"] == beside["confidence"]
-    before, after = alone["calibration"], beside["calibration"]
+    order = fit_orders(grown, 0)
+    assert fit_orders([*grown, *young], 0) == order
+    alone, beside = fit(grown, order, 0), fit([*grown, *young], order, 0)
+    assert alone.confidence == beside.confidence
+    before, after = alone.calibration, beside.calibration
     assert before.intercept == after.intercept
     assert {name for name in before.weights if before.weights[name] != after.weights[name]} == {confidence.SMALLNESS}
     assert after.weights[confidence.SMALLNESS] < before.weights[confidence.SMALLNESS]
@@ -88,8 +90,9 @@ def test_what_was_reported_together_teaches_how_small_ones_are_judged() -> None:
             values[50, alike], told[50] = 1.0, 1.0
         return Arrival(10_000, values, back, told, 1.0)
 
-    fitted = fit([arrival(seed) for seed in range(80)], 0)
-    assert fitted["calibration"].weights[confidence.SMALLNESS] < -0.3
+    arrivals = [arrival(seed) for seed in range(80)]
+    fitted = fit(arrivals, fit_orders(arrivals, 0), 0)
+    assert fitted.calibration.weights[confidence.SMALLNESS] < -0.3
 
 
 def test_a_factor_is_learned_from_many_and_weighs_what_it_is_told() -> None:

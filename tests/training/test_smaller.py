@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.matching import features
+from bot.training.arrival import Arrival, stretched
 from bot.training.over_index import SHARES, ordered, orders_of
-from bot.training.smaller import LATER, LATER_ALONE, Arrival, stretched, thinned
+from bot.training.smaller import LATER, LATER_ALONE, thinned
 
 
 def arrival(earlier: int, back: list[int], same: list[int], stands_for: float = 1.0) -> Arrival:
