@@ -76,7 +76,7 @@ class Unavailable(Retryable):
 
 
 class KeyRefused(Retryable):
-    """GitHub does not take the App's own signature: the key is wrong here, or deleted there, or a clock is off.
+    """GitHub does not take the App's own signature: id or key is wrong here, or deleted there, or a clock is off.
 
     No access has ended, and whoever runs the host mends it; what was accepted meanwhile must not be dropped.
     """

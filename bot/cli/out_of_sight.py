@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.errors import Forbidden, NotFound, UserError
+from bot.errors import Forbidden, KeyRefused, NotFound, UserError
 from bot.model import RepoRef
 
 _UNKNOWN = 401
@@ -13,7 +13,7 @@ _UNKNOWN = 401
 
 @contextmanager
 def told_if_out_of_sight(repo: RepoRef) -> Iterator[None]:
-    """Turn GitHub's 404 and 401 into what the caller can do about it. Raises UserError, and the other refusals."""
+    """Turn what GitHub refuses because of who asks into what the caller can do about it, as UserError."""
     try:
         yield
     except NotFound as problem:
@@ -21,10 +21,11 @@ def told_if_out_of_sight(repo: RepoRef) -> Iterator[None]:
             f"{repo}: there is no such repository, or it cannot be read with what Doppel is set up with. As the App it "
             "must be installed there; GITHUB_TOKEN counts where no APP_ID is set."
         ) from problem
+    except KeyRefused as problem:
+        raise UserError(f"{repo}: APP_ID and PRIVATE_KEY must belong to one App that is there: {problem}") from problem
     except Forbidden as problem:
         if problem.status != _UNKNOWN:
             raise
         raise UserError(
-            f"{repo}: GitHub does not know who asks: a GITHUB_TOKEN that is wrong or has expired, or an APP_ID whose "
-            "PRIVATE_KEY is another's."
+            f"{repo}: GitHub does not know who asks: a GITHUB_TOKEN that is wrong or has expired."
         ) from problem

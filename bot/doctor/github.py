@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bot.doctor.finding import Finding, Health
-from bot.errors import Forbidden, GitHubError, NotFound, Retryable
+from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
 from bot.github.app import AppClient, Delivery
 from bot.settings import Settings
 
@@ -31,12 +31,12 @@ def github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Findi
     """What GitHub says of the App: who it is, what it may do, whether deliveries arrive, where it is installed."""
     try:
         info = app.get_app()
-    except (Forbidden, NotFound) as refusal:
+    except (KeyRefused, Forbidden, NotFound) as refusal:
         mend = (
             "Id and key must belong to one App, the key must not have been deleted on its page, and GITHUB_API_URL "
             "must be where the App is."
         )
-        yield Finding(Health.BROKEN, "GitHub", f"refuses the App's id and key ({refusal.status})", mend)
+        yield Finding(Health.BROKEN, "GitHub", f"refuses the App's id and key: {refusal}", mend)
         return
     except (GitHubError, Retryable) as problem:
         mend = (

@@ -36,8 +36,8 @@ class Api:
     def send(self, operation: str, request: Callable[[], T]) -> T:
         """Do `request`. `operation` says in a few words what it is, for the errors of `bot.errors` that it may raise.
 
-        A 401 means that a token was revoked or outlived a wrong clock: the next one is tried once. Where that is an
-        installation's, a second one is Unavailable.
+        A 401 means that a token was revoked or outlived a wrong clock: the next one is tried once. A second one is
+        Unavailable where that is an installation's, and KeyRefused where it is the App's own.
         """
         try:
             return request()
@@ -51,10 +51,13 @@ class Api:
             return request()
         except GitHubException as problem:
             error = translate(operation, problem)
-        if self._installed and isinstance(error, Forbidden) and error.status == 401:
-            # Not all of GitHub knows a token in the first seconds (its own library octokit/auth-app.js tries again for
-            # five). No access has ended, so nothing may be dropped for it.
-            raise Unavailable(f"{operation}: GitHub does not know the new token yet")
+        if isinstance(error, Forbidden) and error.status == 401:
+            # No access has ended, so nothing may be dropped for it.
+            if self._installed:
+                # Not all of GitHub knows a token in the first seconds (its own library octokit/auth-app.js tries again
+                # for five).
+                raise Unavailable(f"{operation}: GitHub does not know the new token yet")
+            raise KeyRefused(f"{operation}: GitHub refuses what the App's private key signed: {error.detail}")
         raise error
 
     def forget_tokens(self) -> None:

@@ -75,7 +75,7 @@ class Delivery:
 
 
 class AppClient:
-    """The App's own operations. All raise Forbidden where id and key do not fit, RateLimited and Unavailable."""
+    """The App's own operations. All raise KeyRefused where id and key do not fit, RateLimited and Unavailable."""
 
     def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
         self._api = api

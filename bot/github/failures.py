@@ -8,6 +8,8 @@ from bot.errors import DoppelError, Forbidden, GitHubError, Invalid, KeyRefused,
 from bot.github.limits import message_of
 
 _LONGEST_DETAIL = 500
+# What GitHub answers who signs as an App that is not there, wherever that is asked (octokit/auth-app.js, issue 165).
+_NO_SUCH_APP = "Integration not found"
 
 
 def translate(operation: str, problem: GitHubException) -> DoppelError:
@@ -39,6 +41,8 @@ def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
     if status >= 500 and status != 501:
         return Unavailable(f"{operation}: GitHub answered {status}")
     detail = message_of(response.content)[:_LONGEST_DETAIL] or response.reason_phrase
+    if status == 404 and detail == _NO_SUCH_APP:
+        return KeyRefused(f"{operation}: GitHub knows no App of this id: {detail}")
     if problem.request.url.path.endswith("/access_tokens"):
         if status == 401:
             return KeyRefused(f"{operation}: GitHub refuses the App's private key: {detail}")

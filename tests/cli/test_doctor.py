@@ -164,7 +164,12 @@ def test_whether_postgresql_compares_vectors_is_told(
 
 
 def test_what_github_says_is_compared(examine: Callable[..., Found], github: Server) -> None:
-    assert examine(APP_ID="999999")["GitHub"][:2] == ("broken", "refuses the App's id and key (404)")
+    health, says, mend = examine(APP_ID="999999")["GitHub"]
+    assert (health, says) == (
+        "broken",
+        "refuses the App's id and key: read the App: GitHub knows no App of this id: Integration not found",
+    )
+    assert mend.startswith("Id and key must belong to one App")
     assert examine(GITHUB_API_URL="http://127.0.0.1:9")["GitHub"][0] == "broken"
     github.sim.app.hook.url = "https://smee.io/other-channel"
     assert examine()["webhook"][:2] == ("ok", "GitHub delivers to https://smee.io/other-channel")

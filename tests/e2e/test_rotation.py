@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.errors import Forbidden, GitHubError, KeyRefused, Retryable
+from bot.errors import Forbidden, KeyRefused, Retryable
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Server, start_simulator
@@ -62,7 +62,7 @@ def test_a_private_key_is_changed_without_a_gap_and_sealed_tokens_with_it(
     assert {record.getMessage() for record in caplog.records} <= {"tokens are not shared for now: InvalidToken"}
     server.sim.delete_oldest_key(server.sim.app)
     assert works(new)
-    with pytest.raises(GitHubError):
+    with pytest.raises(KeyRefused):
         works(old)
 
 
@@ -75,6 +75,8 @@ def test_what_arrives_while_the_key_is_wrong_waits_for_the_right_one(server: Ser
     (installation,) = server.sim.installations
     with closing(build_github(settings)) as github, pytest.raises(KeyRefused):
         github.installation(installation).repository(REPO)
+    with closing(build_github(settings)) as github, pytest.raises(KeyRefused):
+        github.app().installation_of(REPO)
     assert issubclass(KeyRefused, Retryable)
     server.sim.suspend("acme")
     right = dataclasses.replace(settings, private_key=server.sim.generate_key(server.sim.app))

@@ -363,3 +363,9 @@ def test_answers_that_prove_nothing_are_refused(answer: Any, says: str, file: Pa
     result = call("evaluate", file, "--answers", answers)
     assert result.exit_code == 2
     assert says in result.stderr
+
+
+def test_an_app_that_is_not_there_is_named(online: dict[str, str], server: Server) -> None:
+    result = call("evaluate", "acme/history", env=online | {"APP_ID": "999", "PRIVATE_KEY": server.private_key_pem})
+    assert result.exit_code == 2
+    assert "APP_ID and PRIVATE_KEY must belong to one App that is there" in " ".join(result.stderr.split())

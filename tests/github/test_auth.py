@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from bot.errors import Forbidden, NotFound, SettingsError, Unavailable
+from bot.errors import Forbidden, KeyRefused, NotFound, SettingsError, Unavailable
 from bot.github import client as client_module
 from bot.github.auth import AppCredentials, Tokens
 from bot.github.client import GitHub
@@ -88,9 +88,17 @@ def test_a_github_that_lives_in_another_year(connect: Callable[..., GitHub]) -> 
         assert tokens_made(past.sim) == 1
 
 
-def test_a_wrong_key_is_forbidden_with_githubs_words(connect: Callable[..., GitHub], server_of_others: str) -> None:
-    with pytest.raises(Forbidden, match="401 A JSON web token could not be decoded"):
+def test_a_wrong_key_is_refused_with_githubs_words(connect: Callable[..., GitHub], server_of_others: str) -> None:
+    with pytest.raises(KeyRefused, match="what the App's private key signed: A JSON web token could not be decoded"):
         connect(private_key=server_of_others).app().get_app()
+
+
+def test_a_wrong_id_is_no_end_of_access(connect: Callable[..., GitHub]) -> None:
+    github = connect(app_id=999_999)
+    with pytest.raises(KeyRefused, match="no App of this id"):
+        github.app().installation_of(REPO)
+    with pytest.raises(KeyRefused, match="no App of this id"):
+        github.installation(1).repository(REPO)
 
 
 @pytest.fixture(scope="module")
