@@ -4,11 +4,16 @@ When a worker dies, nobody knows which of its jobs did it: DBOS counts a claim f
 waited included. Given up by that count, a dozen innocent ones would go with the one that kills, whose worker it kills
 again and again. So what has been claimed before runs alone in its worker, and that it runs is noted first: who finds
 such a note of its own knows that it was this very job.
+
+Background work can last for hours, and no delivery waits for it. What of it has been claimed before is tried when all
+deliveries that were claimed before are done, so that it is none of them that kills its worker, nor is it blamed for
+one of them; and then beside new ones, which are tried before it if it kills them all.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -23,6 +28,10 @@ DIED = "its worker died each time it was tried"
 MOST_DEATHS = 5
 """So often may a worker die of a job that runs alone."""
 
+SETTLED = 5.0
+"""Seconds without a delivery that is tried alone, after which none is expected: a worker that begins claims again what
+the dead one held, as soon as its lanes are free."""
+
 
 class Deadly(DoppelError):
     """Every worker that tried this job alone has died."""
@@ -36,18 +45,20 @@ class Trials:
         self._changed = threading.Condition()
         self._running = 0
         self._alone = False
+        self._tried_at = time.monotonic()
 
     @contextmanager
-    def fair(self, workflow_id: str, claims: int) -> Iterator[None]:
+    def fair(self, workflow_id: str, claims: int, *, behind: bool = False) -> Iterator[None]:
         """Run a job beside others, or alone if it is suspect. Raises Deadly for what has killed too often.
 
-        `claims` is how often a worker has taken it, this time included.
+        `claims` is how often a worker has taken it, this time included. `behind` is for background work, which waits
+        for deliveries and keeps none waiting.
         """
         if claims <= 1:
-            with self._beside():
+            with self._behind(0.0) if behind else self._beside():
                 yield
             return
-        with self._by_itself():
+        with self._behind(SETTLED) if behind else self._by_itself():
             deaths = steadily(workflow_id, lambda: self._begin(workflow_id))
             try:
                 if deaths >= MOST_DEATHS:
@@ -85,7 +96,17 @@ class Trials:
         finally:
             with self._changed:
                 self._alone = False
+                self._tried_at = time.monotonic()
                 self._changed.notify_all()
+
+    @contextmanager
+    def _behind(self, settled: float) -> Iterator[None]:
+        """Begin when nobody is tried alone, nor was for some seconds. Who is tried alone afterwards does not wait."""
+        with self._changed:
+            begun = time.monotonic()
+            while self._alone or (left := max(begun, self._tried_at) + settled - time.monotonic()) > 0:
+                self._changed.wait(None if self._alone else left)
+        yield
 
     def _begin(self, workflow_id: str) -> int:
         """Note a trial; how many before it had no end."""

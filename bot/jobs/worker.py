@@ -187,7 +187,8 @@ class Worker:
             log.warning("delivery %s is another worker's by now", message.delivery_id)
             return "overtaken"
         try:
-            with self._trials.fair(run, claims), held(self._claimed.asked(run)):
+            behind = queue_for(message.partition) == BACKGROUND_QUEUE
+            with self._trials.fair(run, claims, behind=behind), held(self._claimed.asked(run)):
                 return self._work(message)
         except Deadly as reason:
             log.error("delivery %s given up: %s", message.delivery_id, reason)

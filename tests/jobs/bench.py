@@ -59,6 +59,13 @@ class Bench:
         with self.engine.connect() as connection:
             return list(connection.execute(query.order_by(workflows.c.workflow_uuid)).scalars())
 
+    def claimed(self, workflow_id: str, times: int) -> None:
+        """Let it look as if so many workers had died with it."""
+        workflows = workflow_table(self.engine)
+        mine = sa.update(workflows).where(workflows.c.workflow_uuid == workflow_id)
+        with self.engine.begin() as connection:
+            connection.execute(mine.values(recovery_attempts=times))
+
     def has_content(self, workflow_id: str) -> bool:
         inputs = input_table(self.engine)
         query = sa.select(inputs.c.workflow_uuid).where(inputs.c.workflow_uuid == workflow_id)

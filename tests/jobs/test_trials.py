@@ -74,6 +74,53 @@ def test_a_job_whose_worker_dies_each_time_is_given_up(engine: sa.Engine) -> Non
         pass
 
 
+def test_background_work_is_tried_when_the_deliveries_that_were_claimed_before_are_done(
+    engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever of them kills is found out by its own note, and no other has one."""
+    monkeypatch.setattr("bot.jobs.trials.SETTLED", 0.3)
+    fair, done, begun = Trials(engine), list[str](), threading.Event()
+
+    def try_behind() -> None:
+        begun.set()
+        with fair.fair("behind", 2, behind=True):
+            done.append("behind")
+            assert noted(engine) == 1
+
+    with ThreadPoolExecutor(1) as pool:
+        tried = pool.submit(try_behind)
+        assert begun.wait(30)
+        for name in ("again", "once more"):
+            with fair.fair(name, 2):
+                assert noted(engine) == 1
+                done.append(name)
+        tried.result(30)
+    assert (done, noted(engine)) == (["again", "once more", "behind"], 0)
+
+
+def test_a_delivery_is_tried_beside_background_work(engine: sa.Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.jobs.trials.SETTLED", 0.0)
+    fair = Trials(engine)
+    for claims in (1, 2):
+        with fair.fair("behind", claims, behind=True), ThreadPoolExecutor(1) as pool:
+
+            def run() -> None:
+                with fair.fair("again", 2):
+                    pass
+
+            pool.submit(run).result(30)
+
+
+def test_background_work_whose_worker_dies_each_time_is_given_up(
+    engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.jobs.trials.SETTLED", 0.0)
+    for _ in range(MOST_DEATHS):
+        Trials(engine)._begin("behind")
+    with pytest.raises(Deadly), Trials(engine).fair("behind", 2, behind=True):
+        pytest.fail("it was tried once more")
+
+
 def test_what_only_fails_is_no_death(engine: sa.Engine) -> None:
     for _ in range(MOST_DEATHS + 1):
         with pytest.raises(ValueError, match="bad"), Trials(engine).fair("again", 2):

@@ -23,7 +23,7 @@ from bot.events import IndexEvent, IssueEvent, RepositorySummary
 from bot.jobs import Inbox, Job, debounce, retry
 from bot.jobs import worker as worker_module
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
-from bot.jobs.database import BACKGROUND_QUEUE, input_table, trials, workflow_table
+from bot.jobs.database import BACKGROUND_QUEUE, input_table, trials
 from bot.jobs.orphans import Orphans
 from bot.jobs.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef
@@ -206,10 +206,8 @@ def test_a_user_error_ends_the_job(bench: Bench, number: int) -> None:
 
 def test_what_took_its_worker_down_too_often_becomes_a_dead_letter(bench: Bench, number: int) -> None:
     bench.inbox.put("deadly", event(number), delay_seconds=1.0)
-    schema = workflow_table(bench.engine).schema
-    workflows = sa.table("workflow_status", sa.column("workflow_uuid"), sa.column("recovery_attempts"), schema=schema)
+    bench.claimed("deadly", 5)
     with bench.engine.begin() as connection:
-        connection.execute(workflows.update().where(workflows.c.workflow_uuid == "deadly").values(recovery_attempts=5))
         connection.execute(sa.insert(trials).values(workflow_id="deadly", begun=MOST_DEATHS))
     bench.wait(lambda: bool(bench.dead_letters.list()))
     (letter,) = bench.dead_letters.list()
@@ -356,6 +354,29 @@ def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiti
     held.go.set()
     bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == len(steps))
     assert held.most == 1
+
+
+@pytest.mark.parametrize("suspect", ["the background work", "a delivery"])
+def test_background_work_keeps_no_delivery_waiting_after_a_worker_died(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, suspect: str
+) -> None:
+    """It can last for hours, and what a dead worker had claimed is tried alone."""
+    monkeypatch.setattr("bot.jobs.trials.SETTLED", 0.1)
+    held, number = Held(), next(_number)
+    step = IndexEvent(1, RepositorySummary(7_100 + number, RepoRef("acme", "app"), private=False), "chain")
+    bench.reactions[step.delivery_id] = held
+    died = step.delivery_id if suspect == "the background work" else f"died-{number}"
+    bench.inbox.put(step.delivery_id, step, delay_seconds=0.5)
+    bench.inbox.put(f"died-{number}", event(number), delay_seconds=0.5)
+    bench.claimed(died, 1)
+    bench.wait(lambda: held.at_work > 0)
+    bench.inbox.put(f"beside-{number}", event(next(_number)))
+    try:
+        bench.wait(lambda: len(bench.calls(f"died-{number}", f"beside-{number}")) == 2, seconds=10)
+        assert held.at_work == 1
+    finally:
+        held.go.set()
+    bench.wait(lambda: bench.statuses(step.delivery_id) == ["SUCCESS"])
 
 
 def test_an_installation_whose_jobs_all_wait_keeps_no_other_waiting(bench: Bench) -> None:
