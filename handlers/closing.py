@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.closing import Facts, Step, decide
@@ -12,7 +13,7 @@ from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
 from bot.model import Actor, Comment, Issue
 from bot.services import Services
-from bot.store import CommentState, VerdictKind
+from bot.store import CommentState, Verdict, VerdictKind
 from bot.store.closings import Closings, ClosingState, KeptClosing
 from handlers.advice import refresh
 from handlers.feedback import right_of
@@ -50,9 +51,17 @@ def due(event: IssueEvent, services: Services) -> None:
         if kept is None or kept.state is not ClosingState.OFFERED or visit.config.mode != "comment":
             return
         issue = visit.github.issue(visit.repo, visit.number)
+        begun = _begun(visit)
+        if begun and (issue.state, issue.state_reason) == ("closed", "duplicate"):
+            # An attempt before this one has closed it, and did not hear that it had, or did not come to note it.
+            _note_closed(visit, kept)
+            return
         facts, target, who = _facts(visit, issue, kept)
         step, reason = decide(facts)
         logger.info("%s#%d: %s, since %s", visit.repo, visit.number, step.name.lower(), reason)
+        if step is not Step.CLOSE:
+            # What an attempt before this one could not do has been prevented since.
+            _forget(visit, begun)
         if step is Step.OVER:
             store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
         elif step is Step.CLOSE and target is not None:
@@ -82,12 +91,31 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, target.id)
     except GitHubError:
-        for verdict in services.store.verdicts.by_command(repo_id, comment.comment_id):
-            services.store.verdicts.remove(verdict.id)
+        _forget(visit, services.store.verdicts.by_command(repo_id, comment.comment_id))
         raise
-    closed = replace(kept, since=services.now(), state=ClosingState.CLOSED)
-    Closings(services.store.engine).put(repo_id, closed)
+    _note_closed(visit, kept)
+
+
+def _note_closed(visit: Visit, kept: KeptClosing) -> None:
+    """The issue is closed; its comment says so."""
+    closed = replace(kept, since=visit.services.now(), state=ClosingState.CLOSED)
+    Closings(visit.services.store.engine).put(visit.repository.id, closed)
     refresh(visit, visit.github.issue(visit.repo, visit.number))
+
+
+def _begun(visit: Visit) -> list[Verdict]:
+    """What is stored of a closing: the decision comes before the request, and an attempt can end between the two."""
+    store, repo_id = visit.services.store, visit.repository.id
+    comment = store.comments.get(repo_id, visit.number)
+    if comment is None or comment.comment_id is None:
+        return []
+    taken = store.verdicts.by_command(repo_id, comment.comment_id)
+    return [one for one in taken if one.details.get("by_itself") and one.undone_at is None]
+
+
+def _forget(visit: Visit, decisions: Iterable[Verdict]) -> None:
+    for decision in decisions:
+        visit.services.store.verdicts.remove(decision.id)
 
 
 def taken_back(visit: Visit, issue: Issue) -> None:

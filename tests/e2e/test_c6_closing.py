@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from bot.calibration.recalibrating import examples_of
 from bot.closing import DAY
+from bot.errors import Retryable
 from bot.simulator.state.issues import Comment, Issue
+from bot.store.closings import Closings, KeptClosing
 from handlers.closing import call_for_due
 from tests.e2e.harness import BOT, Doppel
 
@@ -70,6 +73,49 @@ def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: 
     )
     assert "announced" not in offered.said(2)[0]
     assert later(offered).state == "open"
+
+
+@pytest.mark.parametrize("fault", ["timeout_after_write", 502])
+def test_c6_it_is_told_though_github_did_not_answer_when_it_was_closed(offered: Doppel, fault: Any) -> None:
+    agree(offered)
+    offered.sim.faults.add("PATCH /repos/*/issues/2", fault, times=4)
+    assert later(offered).state_reason == "duplicate"
+    assert "as announced here." in offered.advice(2)
+
+
+def test_c6_it_is_told_though_the_bot_ended_just_after_it_was_closed(
+    offered: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agree(offered)
+    put, asked = Closings.put, list[KeptClosing]()
+
+    def fail_once(store: Closings, repo_id: int, closing: KeptClosing) -> None:
+        asked.append(closing)
+        if len(asked) == 1:
+            raise Retryable("the worker ends here")
+        put(store, repo_id, closing)
+
+    monkeypatch.setattr(Closings, "put", fail_once)
+    assert later(offered).state_reason == "duplicate"
+    assert "as announced here." in offered.advice(2)
+    offered.write(2, "/duplicates undo", "reporter")
+    assert offered.sim.issue(offered.repo, 2).state == "open"
+    assert len(offered.said(2)) == 2
+
+
+def test_c6_what_could_not_be_closed_and_was_prevented_since_is_no_duplicate(
+    offered: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.jobs.retry.MOST_TRIES", 1)
+    agree(offered)
+    offered.sim.faults.add("PATCH /repos/*/issues/2", 502, times=4)
+    assert later(offered).state == "open"
+    (letter,) = offered.world.dead_letters.list()
+    offered.write(2, "I do not think so.", "stranger")
+    assert offered.world.dead_letters.retry(letter.delivery_id)
+    offered.settle()
+    assert later(offered, 1).state == "open"
+    assert offered.services.store.verdicts.originals(offered.repository.id) == {}
 
 
 def test_c7_that_it_was_closed_by_itself_counts_as_the_authors_word_alone(offered: Doppel) -> None:
