@@ -10,7 +10,7 @@ from bot.commands import Options
 from bot.comments import Draft, digest
 from bot.config import ConfigError
 from bot.config.model import MIN_CONFIDENCE
-from bot.decisions import COMMAND, Outcome
+from bot.decisions import COMMAND, Decisions, Outcome
 from bot.marker import fingerprint
 from bot.model import Issue
 from bot.render import View, render_comment
@@ -25,6 +25,8 @@ from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
 
+_TRIED_AGAIN = 86_400.0
+
 
 def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> None:
     """Look for earlier reports of an issue that appeared or changed by itself, and speak if there are any.
@@ -36,7 +38,7 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     if kept is not None and kept.state is CommentState.DELETED:
         # A maintainer's wish.
         return
-    if kept is not None and kept.text_hash == text_hash(issue) and not anew:
+    if kept is not None and kept.text_hash == text_hash(issue) and not anew and _is_done(visit, kept):
         # A repeated delivery, or the later of several edits that waited together.
         return
     # What the issue names already is no news; but where a comment shows it, it must not say that nothing is left.
@@ -102,23 +104,38 @@ def post(
     if stands:
         remember(visit, closing)
     least = bar.value if options.confidence is None else options.confidence
-    outcome = _outcome(kept, services.store.comments.get(visit.repository.id, visit.number))
-    reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
-    note(visit, report, named, outcome, cause=cause, bar=least, reason=reason)
+    outcome = _outcome(visit, kept, services.store.comments.get(visit.repository.id, visit.number))
     if outcome.speaks:
         label(visit, issue, named)
         if not words and not options.narrow:
             unlabel(visit, issue, report, named)
+    reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
+    # The last thing to be done, by which `_is_done` tells that all of it is.
+    note(visit, report, named, outcome, cause=cause, bar=least, reason=reason)
     return stands
 
 
-def _outcome(before: KeptComment | None, now: KeptComment | None) -> Outcome:
-    """What became of the comment, from its rows before and now."""
+def _is_done(visit: Visit, kept: KeptComment) -> bool:
+    """Whether the look that wrote the comment came to its end: a worker can be killed between any two steps of it.
+
+    A delivery is tried again for less than a day.
+    """
+    if visit.services.now() - kept.updated_at > _TRIED_AGAIN:
+        return True
+    noted = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    return any(decision.at >= kept.updated_at for decision in noted)
+
+
+def _outcome(visit: Visit, before: KeptComment | None, now: KeptComment | None) -> Outcome:
+    """What became of the comment, from its rows before and now, and of what no earlier attempt has noted."""
     if now is None or now.state is not CommentState.POSTED:
         return Outcome.SILENT
     if before is None or before.comment_id is None:
         return Outcome.POSTED
-    return Outcome.UNCHANGED if before.body_hash == now.body_hash else Outcome.EDITED
+    if _is_done(visit, before):
+        return Outcome.UNCHANGED if before.body_hash == now.body_hash else Outcome.EDITED
+    noted = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    return Outcome.EDITED if any(decision.outcome.speaks for decision in noted) else Outcome.POSTED
 
 
 def text_hash(issue: Issue) -> str:

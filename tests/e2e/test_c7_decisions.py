@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
+
+import pytest
 
 from bot.decisions import Decision, Decisions, Outcome
+from bot.errors import Retryable
+from bot.store.closings import Closings
+from handlers import advice
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -55,6 +61,32 @@ def test_c7_an_edit_a_recheck_and_a_verdict_are_looks_of_their_own(doppel: Doppe
         ("edited", "comment", "edited", ""),
     ]
     assert [bool(one.shown) for one in decisions(doppel, 2)] == [True, True, False, False]
+
+
+@pytest.mark.parametrize("step", ["handlers.advice.remember", "handlers.advice.label", "handlers.advice.note"])
+def test_c7_a_look_that_ended_after_its_comment_was_written_is_brought_to_its_end(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """With the offer that the comment makes, the label, and the evidence that what people say of it is about."""
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    monkeypatch.setattr("handlers.labelling.VERY_LIKELY", 0.2)
+    doppel.configure("close_after: 7d\nlabel: add\n")
+    doppel.open(*FIRST, author="ann")
+    do, calls = getattr(advice, step.rpartition(".")[2]), list[Any]()
+
+    def end_once(*arguments: Any, **options: Any) -> None:
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise Retryable("the worker ends here")
+        do(*arguments, **options)
+
+    monkeypatch.setattr(step, end_once)
+    doppel.open(*AGAIN)
+    assert "closed in favour of" in doppel.advice(2)
+    assert told(doppel, 2) == [("opened", "comment", "posted", "")]
+    assert [label.name for label in doppel.sim.issue(doppel.repo, 2).labels] == ["duplicate"]
+    offer = Closings(doppel.services.store.engine).get(doppel.repository.id, 2)
+    assert offer is not None and offer.other == 1
 
 
 def test_c7_silence_says_why(doppel: Doppel) -> None:
