@@ -91,8 +91,9 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
         # The comment was deleted meanwhile, and with it the wish.
         return
     answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]
-    _reply(ask, answers, hashed, partial=given.partial)
+    # Before the reply, after which the delivery counts as answered: where GitHub is away just then, it comes again.
     visit.github.react(visit.repo, event.comment_id, "+1" if all(answer.ok for _, answer in answers) else "-1")
+    _reply(ask, answers, hashed, partial=given.partial)
 
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from bot.errors import Unavailable
+from bot.github.repo import RepoClient
+from bot.model import RepoRef
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -31,6 +36,24 @@ def test_c2_one_reply_though_posting_it_fails_once(doppel: Doppel, fault: str | 
     comment = doppel.write(1, "/duplicates help")
     assert len(doppel.said(1)) == 1
     assert doppel.reactions(comment) == ["eyes", "+1"]
+
+
+@pytest.mark.parametrize("command", ["help", "not #7"])
+def test_c4_a_command_is_acknowledged_though_github_is_away_at_the_end_of_it(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    react, asked = RepoClient.react, list[str]()
+
+    def away_once(github: RepoClient, repo: RepoRef, comment_id: int, content: Any) -> None:
+        asked.append(content)
+        if asked.count(content) == 1 and content != "eyes":
+            raise Unavailable("GitHub answered 502")
+        react(github, repo, comment_id, content)
+
+    monkeypatch.setattr(RepoClient, "react", away_once)
+    comment = doppel.write(1, f"/duplicates {command}")
+    assert len(doppel.said(1)) == 1
+    assert doppel.reactions(comment) == ["eyes", "+1" if command == "help" else "-1"]
 
 
 @pytest.mark.parametrize(
