@@ -7,7 +7,7 @@ behind is found by `bot.chores.reconciliation`.
 from __future__ import annotations
 
 from bot.erasing import erase_repository
-from bot.errors import NotFound
+from bot.errors import Forbidden, NotFound
 from bot.events import InstallationEvent, RepositoryEvent, RepositorySummary
 from bot.services import Services
 
@@ -35,9 +35,9 @@ def ended(event: InstallationEvent, services: Services) -> None:
 
 
 def list_changed(event: InstallationEvent, services: Services) -> None:
-    """Repositories were added to the installation or taken out of it."""
+    """Repositories were added to the installation or taken out of it, perhaps for a while only."""
     for repository in event.removed:
-        if not _is_elsewhere(repository.id, event, services):
+        if not _is_elsewhere(repository.id, event, services) and not _is_here_again(repository.id, services):
             erase_repository(repository.id, services, services.arrived)
     if event.added:
         _add(event, services)
@@ -72,6 +72,21 @@ def _is_elsewhere(repo_id: int, event: InstallationEvent, services: Services) ->
     """Whether the repository is with another installation by now: it was moved, or the App was installed anew."""
     known = services.store.repositories.get(repo_id)
     return known is not None and known.installation not in (None, event.installation)
+
+
+def _is_here_again(repo_id: int, services: Services) -> bool:
+    """Whether the App is installed on it, which was taken out: the delivery came later than the one that told so."""
+    known = services.store.repositories.get(repo_id)
+    if known is None:
+        return False
+    try:
+        services.github.app().repository(known.ref, repo_id)
+    except NotFound:
+        return False
+    except Forbidden:
+        # Suspended, since the App itself may always ask which installation has a repository.
+        return True
+    return True
 
 
 def _add(event: InstallationEvent, services: Services) -> None:

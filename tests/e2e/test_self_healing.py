@@ -102,6 +102,30 @@ def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: Mis
     assert len(doppel.said(2)) == 1
 
 
+def test_a_removal_that_was_missed_erases_nothing_of_what_was_added_again(
+    doppel: Doppel, missed: MissedDeliveries
+) -> None:
+    """It is delivered at last, and later than what followed it."""
+    verdicts, repo_id = doppel.services.store.verdicts, doppel.repository.id
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    doppel.write(2, "/duplicates not #1", "triage-person")
+    assert len(doppel.said(2)) == 2
+    with answering(doppel, 503):
+        doppel.sim.remove_from_installation(doppel.repo)
+    doppel.sim.install(doppel.repo)
+    doppel.settle()
+    heal(doppel)
+    assert verdicts.rejected(repo_id, 2) == {1}
+    with answering(doppel, 503):
+        doppel.sim.remove_from_installation(doppel.repo)
+    heal(doppel)
+    doppel.sim.clock.advance(FIRST_WAIT)
+    heal(doppel)
+    assert doppel.services.store.repositories.get(repo_id) is None
+    assert verdicts.rejected(repo_id, 2) == set()
+
+
 def test_what_somebody_has_redelivered_is_left_alone(doppel: Doppel, missed: MissedDeliveries) -> None:
     with answering(doppel, 502):
         doppel.open(*FIRST, author="ann")
