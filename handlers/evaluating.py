@@ -17,6 +17,7 @@ from bot.evaluation.history import said_of
 from bot.evaluation.marks import Marks
 from bot.evaluation.runs import Runs, Stage
 from bot.events import EvaluationEvent
+from bot.jobs.passing import passes
 from bot.services import Services
 from bot.store import StoredRepository
 
@@ -46,7 +47,10 @@ def go_on(event: EvaluationEvent, services: Services) -> None:
         # The queue tries again; what was read is kept.
         runs.note(repo_id, event.chain, services.now(), problem=str(failure))
         raise
-    except Exception:
+    except Exception as failure:
+        if passes(failure):
+            # The database is away or full, and nothing is wrong with what was asked of it. What was read is kept.
+            raise
         _end(services, event, "a fault of Doppel's, of which the worker's log tells")
         raise
 

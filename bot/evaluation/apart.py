@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from bot.blas import one_thread_each
-from bot.errors import DoppelError, UserError
+from bot.errors import DoppelError, Retryable, UserError
 from bot.evaluation.history import PastRecord, rows
 from bot.evaluation.report import Evaluation
 from bot.model import RepoRef
@@ -22,6 +22,8 @@ SAMPLE = 1_500
 most of the work (docs/dashboard.md)."""
 
 _NICE = 10
+# As shells put it.
+_TOLD_TO_END = 128 + signal.SIGTERM
 # Messages for how far it is, at most.
 _STEPS = 200
 
@@ -42,7 +44,8 @@ class Wanted:
 def evaluate_apart(wanted: Wanted, tell: Callable[[int, int], None]) -> Evaluation:
     """The evaluation of a repository's history; `tell` hears how many of how many issues have arrived.
 
-    Raises NothingToJudge, and DoppelError, without any text of an issue, where the process has failed.
+    Raises NothingToJudge, DoppelError, without any text of an issue, where the process has failed, and Retryable where
+    somebody has ended it: with systemd and on Heroku all processes are told to end, and not the worker alone.
     """
     # A fresh interpreter: nothing of this process, such as an open database, is shared by accident.
     context = multiprocessing.get_context("spawn")
@@ -64,6 +67,8 @@ def evaluate_apart(wanted: Wanted, tell: Callable[[int, int], None]) -> Evaluati
                     raise DoppelError(failure)
     except EOFError:
         process.join()
+        if process.exitcode in (_TOLD_TO_END, -signal.SIGTERM):
+            raise Retryable("the process of the evaluation was told to end") from None
         raise DoppelError(f"the process of the evaluation ended with code {process.exitcode}") from None
     finally:
         here.close()
@@ -75,7 +80,7 @@ def _run(there: Connection, wanted: Wanted) -> None:
     # Whoever ends the worker with Ctrl-C ends this process through it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # What lies in files is put away in the end, also in a sudden one.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TOLD_TO_END))
     os.nice(_NICE)
     try:
         there.send(_evaluate(there, wanted))

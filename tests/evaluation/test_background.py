@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from bot.errors import RateLimited
-from bot.evaluation.apart import NothingToJudge
+from bot.errors import RateLimited, Retryable
+from bot.evaluation.apart import NothingToJudge, Wanted, evaluate_apart
 from bot.evaluation.history import rows as rows_of
 from bot.evaluation.labels import WARM
 from bot.evaluation.marks import Marks
@@ -62,6 +67,44 @@ def ask(host: Host) -> None:
 
 def kept(host: Host) -> Kept:
     return Runs(host.services.store.engine).get(host.repo_id)
+
+
+def begin_for_ever(begun: Path) -> Iterator[Any]:
+    """What is read without an end, in the other process."""
+    begun.touch()
+    time.sleep(600)
+    yield
+
+
+@pytest.mark.processes
+def test_what_somebody_has_ended_is_done_again(tmp_path: Path) -> None:
+    """Where a host is stopped, all its processes are told to end, and this one may be the first that does."""
+    begun = tmp_path / "begun"
+
+    def end_it() -> None:
+        while not begun.exists():
+            time.sleep(0.02)
+        (process,) = multiprocessing.active_children()
+        process.terminate()
+
+    ending = threading.Thread(target=end_it, daemon=True)
+    ending.start()
+    with pytest.raises(Retryable, match="told to end"):
+        evaluate_apart(Wanted(partial(begin_for_ever, begun), RepoRef.parse(REPO), 0.2), lambda done, total: None)
+    ending.join(30)
+
+
+def test_a_database_that_is_away_ends_no_evaluation(filled: Host) -> None:
+    away = sa.exc.OperationalError("", {}, Exception(), connection_invalidated=True)
+
+    def fails(*_: object) -> Evaluation:
+        raise away
+
+    use(filled, fails)
+    ask(filled)
+    with pytest.raises(sa.exc.OperationalError):
+        filled.work()
+    assert kept(filled).run.stage is Stage.REPLAYING
 
 
 @pytest.mark.processes
