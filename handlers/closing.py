@@ -48,9 +48,13 @@ def due(event: IssueEvent, services: Services) -> None:
             return
         store = Closings(services.store.engine)
         kept = store.get(visit.repository.id, visit.number)
-        if kept is None or kept.state is not ClosingState.OFFERED or visit.config.mode != "comment":
+        if kept is None or kept.state is ClosingState.OVER or visit.config.mode != "comment":
             return
         issue = visit.github.issue(visit.repo, visit.number)
+        if kept.state is ClosingState.CLOSED:
+            # An attempt before this one has closed it, and could not say so in the comment.
+            refresh(visit, issue)
+            return
         begun = _begun(visit)
         if begun and (issue.state, issue.state_reason) == ("closed", "duplicate"):
             # An attempt before this one has closed it, and did not hear that it had, or did not come to note it.

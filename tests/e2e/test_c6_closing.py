@@ -75,10 +75,13 @@ def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: 
     assert later(offered).state == "open"
 
 
+@pytest.mark.parametrize("request_", ["PATCH /repos/*/issues/2", "PATCH /repos/*/issues/comments/*"])
 @pytest.mark.parametrize("fault", ["timeout_after_write", 502])
-def test_c6_it_is_told_though_github_did_not_answer_when_it_was_closed(offered: Doppel, fault: Any) -> None:
+def test_c6_it_is_told_though_github_did_not_answer_when_it_was_closed(
+    offered: Doppel, request_: str, fault: Any
+) -> None:
     agree(offered)
-    offered.sim.faults.add("PATCH /repos/*/issues/2", fault, times=4)
+    offered.sim.faults.add(request_, fault, times=4)
     assert later(offered).state_reason == "duplicate"
     assert "as announced here." in offered.advice(2)
 
