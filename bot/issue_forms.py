@@ -86,7 +86,8 @@ class IssueForms:
         """Read the files if that was long ago."""
         now = self._clock().timestamp()
         known = self._store.texts.get(repository.id, _LINES)
-        if known is not None and now - known.fetched_at < KEPT:
+        # What was read long after now is from before the clock was set back.
+        if known is not None and abs(now - known.fetched_at) < KEPT:
             return
         files: dict[str, str] = {}
         for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):

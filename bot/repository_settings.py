@@ -84,7 +84,8 @@ class RepositorySettings:
     def _text(self, github: FileReader, repo_id: int, name: str, place: RepoRef) -> str | None:
         now = self._clock().timestamp()
         known = self._store.texts.get(repo_id, name)
-        if known is not None and now - known.fetched_at < KEPT:
+        # What was read long after now is from before the clock was set back.
+        if known is not None and abs(now - known.fetched_at) < KEPT:
             return known.text
         text = _file(github, place)
         self._store.texts.put(repo_id, name, text, now)

@@ -26,7 +26,9 @@ class Usage(Part):
             # PostgreSQL has no one writer as SQLite has; without this lock two uses at once could both be the last.
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(f"{repo_id}/{login}"))))
-            connection.execute(sa.delete(usage).where(mine, usage.c.at <= now - window))
+            # What lies far ahead of this clock is from before that was set back.
+            over = sa.or_(usage.c.at <= now - window, usage.c.at > now + window)
+            connection.execute(sa.delete(usage).where(mine, over))
             known = connection.execute(sa.select(usage.c.use).where(mine)).scalars().all()
             new = [use for use in uses if use not in known]
             if new and len(known) + len(new) > limit:

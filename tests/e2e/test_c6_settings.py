@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bot import issue_forms as forms
+from bot import repository_settings as settings
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -176,3 +178,17 @@ def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
         doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
         doppel.write(2, "/duplicates")
     assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+
+
+def test_c6_what_was_read_before_the_clock_was_set_back_is_read_anew(doppel: Doppel) -> None:
+    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## What went wrong\n")
+    doppel.settle()
+    services, known = doppel.services, doppel.services.store.repositories.get(doppel.repository.id)
+    assert known is not None and known.installation is not None
+    later = services.now() + 2 * forms.KEPT
+    services.store.texts.put(known.id, settings._OWN, "mode: off\n", later)
+    for name in (forms._HEADINGS, forms._LINES):
+        services.store.texts.put(known.id, name, "", later)
+    github = services.github.installation(known.installation)
+    assert services.repository_settings.read(lambda _: github, known.summary).config.mode == "comment"
+    assert services.issue_forms.headings(github, known.summary) == ("What went wrong",)

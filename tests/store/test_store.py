@@ -199,6 +199,11 @@ class TestUsage:
         assert allow("c", NOW + 60)
         assert not allow("e", NOW + 61)
 
+    def test_nobody_is_kept_waiting_by_a_clock_that_was_set_back(self, store: Store) -> None:
+        for use in ("a", "b"):
+            assert store.usage.allow(1, "ann", [use], limit=2, window=60, now=NOW + 3_600)
+        assert store.usage.allow(1, "ann", ["c"], limit=2, window=60, now=NOW)
+
     def test_c5_several_uses_at_once_are_counted_each_or_not_at_all(self, store: Store) -> None:
         def allow(*uses: str) -> bool:
             return store.usage.allow(1, "ann", uses, limit=4, window=60, now=NOW)
