@@ -122,7 +122,8 @@ def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *
         except NotFound:
             store.drop(repo_id)
             kept = None
-    if kept is not None and now - kept.updated_at < LEASE:
+    # An attempt far ahead of this clock is from before that was set back.
+    if kept is not None and abs(now - kept.updated_at) < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
     own = next((issue for issue in github.issues_of(repo, wanted.login) if is_kind(issue, store.kind)), None)
     if own is not None:

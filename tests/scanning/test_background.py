@@ -111,6 +111,15 @@ def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, mon
     assert kept.number == 9
 
 
+@on_one_database
+def test_an_attempt_from_before_the_clock_was_set_back_keeps_nobody_waiting(filled: Host) -> None:
+    later = filled.services.now() + 86_400
+    OwnIssues(filled.services.store.engine, Kind.SCAN).set(filled.repo_id, None, later)
+    ask(filled)
+    filled.work()
+    assert len(shown(filled)) == 1
+
+
 def test_d8_before_all_issues_are_read_it_says_so(filled: Host) -> None:
     filled.note(Progress(seen=5, expected=8))
     ask(filled)
