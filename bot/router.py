@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bot.errors import Forbidden, NotFound
+from bot.errors import Forbidden, NotFound, Unavailable
 from bot.events import Event, full_name
 from bot.services import Services
 
@@ -47,11 +47,13 @@ class Router:
                     raise ValueError(f"{route.event}.{action} has two handlers")
                 self._handlers[route.event, action] = route.handler
 
-    def dispatch(self, event: Event, services: Services) -> None:
+    def dispatch(self, event: Event, services: Services, *, new: bool = False) -> None:
         """Run the event's feature.
 
         What GitHub no longer shows us needs no work: issues are deleted and Apps uninstalled while a delivery waits.
-        That is logged and done with. Retryable errors and faults go through to the queue.
+        That is logged and done with. Retryable errors and faults go through to the queue. Of a `new` delivery GitHub
+        may not show yet what it tells of: it sends one before all of its databases have what has happened. Then it is
+        to be tried again, and Unavailable is raised.
         """
         handler = self._handlers.get((event.name, event.action))
         if handler is None:
@@ -61,6 +63,8 @@ class Router:
         try:
             handler(event, services)
         except (NotFound, Forbidden) as refusal:
+            if new and isinstance(refusal, NotFound):
+                raise Unavailable(f"{full_name(event)}: GitHub does not show what it tells of") from refusal
             logger.warning("%s on %s dropped: %s", full_name(event), event.partition, refusal)
         else:
             logger.info("%s on %s handled", full_name(event), event.partition)

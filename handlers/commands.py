@@ -24,7 +24,7 @@ from bot.commands import (
     parse,
 )
 from bot.comments import Draft, Slot, digest
-from bot.errors import GitHubError, NotFound
+from bot.errors import GitHubError
 from bot.events import CommentEvent
 from bot.marker import answered_by, is_reply_to
 from bot.render import render_reply
@@ -82,14 +82,11 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
         if _first_refusal(ask, hashed):
             _reply(ask, [("", Answer(False, ask.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)))], hashed)
         return
-    try:
-        commands = _standing(visit, event, commands)
-        if not commands:
-            return
-        visit.github.react(visit.repo, event.comment_id, "eyes")
-    except NotFound:
-        # The comment was deleted meanwhile, and with it the wish.
+    # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
+    commands = _standing(visit, event, commands)
+    if not commands:
         return
+    visit.github.react(visit.repo, event.comment_id, "eyes")
     answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]
     # Before the reply, after which the delivery counts as answered: where GitHub is away just then, it comes again.
     visit.github.react(visit.repo, event.comment_id, "+1" if all(answer.ok for _, answer in answers) else "-1")

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.errors import Forbidden, Invalid, NotFound, RateLimited
+from bot.errors import Forbidden, Invalid, NotFound, RateLimited, Unavailable
 from bot.events import Event, PushEvent, RepositorySummary
 from bot.model import Actor, RepoRef
 from bot.router import Route, Router
@@ -41,6 +41,12 @@ def test_what_is_out_of_reach_needs_no_work(error: Exception, caplog: pytest.Log
     router(error, seen).dispatch(PUSH, SERVICES)
     assert seen == [(PUSH, SERVICES)]
     assert caplog.messages == [f"push on repository:5 dropped: {error}"]
+
+
+def test_what_github_does_not_show_yet_is_tried_again() -> None:
+    with pytest.raises(Unavailable, match="push: GitHub does not show"):
+        router(NotFound("read acme/app", 404, "Not Found"), []).dispatch(PUSH, SERVICES, new=True)
+    router(Forbidden("read acme/app", 403, "No"), []).dispatch(PUSH, SERVICES, new=True)
 
 
 @pytest.mark.parametrize("error", [RateLimited("later", 5), Invalid("search", 422, "no"), KeyError("a fault of ours")])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -37,6 +38,10 @@ from bot.wiring.evaluating import evaluate_stored
 from bot.wiring.indexes import build_index
 from handlers import ROUTES
 from handlers.closing import CLOSE_EVERY, call_for_due
+
+LAG = 30.0
+"""Seconds after its arrival in which GitHub may not show yet what a delivery tells of. It takes a few; a worker is
+there within one."""
 
 
 def build_services(settings: Settings) -> Services:
@@ -90,8 +95,9 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     def handle(job: Job) -> None:
         name = full_name(job.event)
         with working_on(replace(current(), job=name)), span(name), clean(job.event):
+            new = job.attempt == 1 and 0 <= time.time() - job.arrived < LAG
             try:
-                router.dispatch(job.event, replace(services, arrived=job.arrived))
+                router.dispatch(job.event, replace(services, arrived=job.arrived), new=new)
             finally:
                 counts.flush()
 

@@ -31,6 +31,23 @@ def deliver_late(doppel: Doppel, delivery: Delivery) -> None:
     doppel.settle()
 
 
+def test_c1_an_issue_that_github_does_not_show_at_once_is_answered(doppel: Doppel) -> None:
+    """Webhooks can be faster than the databases from which GitHub reads."""
+    doppel.open(*FIRST, author="ann")
+    doppel.sim.faults.add("GET /repos/*/issues/2", 404)
+    doppel.open(*FIRST)
+    assert "[#1]" in doppel.advice(2)
+
+
+@pytest.mark.parametrize("request_", ["GET /repos/*/issues/2", "GET /repos/*/issues/comments/*", "POST */reactions"])
+def test_c1_a_command_that_github_does_not_show_at_once_is_carried_out(two: Doppel, request_: str) -> None:
+    two.sim.faults.add(request_, 404)
+    comment = two.write(2, "/duplicates mute", "triage-person")
+    assert muted(two)
+    assert len(two.said(2)) == 1
+    assert two.reactions(comment) == ["eyes", "+1"]
+
+
 def test_c1_a_command_that_is_edited_before_the_bot_comes_to_it_is_the_new_one(two: Doppel) -> None:
     with two.worker_away():
         comment = two.sim.comment(two.repo, 2, "triage-person", "/duplicates of #1\n/duplicates mute")
