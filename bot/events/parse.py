@@ -20,7 +20,7 @@ from bot.events.types import (
     RepositoryEvent,
     RepositorySummary,
 )
-from bot.model import NOBODY, Actor, IssueRef, RepoRef
+from bot.model import NOBODY, Actor, RepoRef
 
 ISSUE_ACTIONS = frozenset({"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled"})
 COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
@@ -141,11 +141,6 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
     text_changed = changes is not None and (changes.has("title") or changes.has("body"))
     if action == "edited" and not text_changed:
         return Ignored("neither title nor body changed")
-    moved_to = None
-    if action == "transferred" and changes is not None and changes.has("new_issue") and changes.has("new_repository"):
-        moved_to = IssueRef(
-            _ref(changes.child("new_repository").text("full_name")), changes.child("new_issue").number("number")
-        )
     return IssueEvent(
         action=action,
         installation=_installation(fields),
@@ -154,11 +149,8 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
         sender=_actor(fields, "sender"),
         author=_actor(issue, "user"),
         locked=issue.flag("locked"),
-        text_changed=text_changed,
         title_changed=changes is not None and changes.has("title"),
         label=fields.child("label").text("name") if fields.has("label") else "",
-        state_reason=issue.text("state_reason", ""),
-        moved_to=moved_to,
     )
 
 
@@ -192,7 +184,6 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         previous=previous,
         updated_at=comment.text("updated_at", "")[:40],
         locked=issue.flag("locked"),
-        closed=issue.text("state", "open") == "closed",
         app=comment.child("performed_via_github_app").number("id") if comment.has("performed_via_github_app") else 0,
     )
 
@@ -221,15 +212,7 @@ def _repository_event(name: str, fields: _Fields) -> Event | Ignored:
     if action not in REPOSITORY_ACTIONS:
         return Ignored(f"repository.{action[:100]} needs no work")
     repository = _repository(fields.child("repository"))
-    previous = None
-    if action == "renamed":
-        renamed = fields.child("changes").child("repository").child("name").text("from")
-        previous = RepoRef(repository.ref.owner, renamed)
-    elif action == "transferred" and fields.has("changes"):
-        owner = fields.child("changes").child("owner").child("from")
-        former = owner.child("organization" if owner.has("organization") else "user")
-        previous = RepoRef(former.text("login"), repository.ref.name)
-    return RepositoryEvent(action, _installation(fields), repository, _actor(fields, "sender"), previous)
+    return RepositoryEvent(action, _installation(fields), repository, _actor(fields, "sender"))
 
 
 def _push(name: str, fields: _Fields) -> Event | Ignored:

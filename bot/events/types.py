@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.model import Actor, IssueRef, RepoRef
+from bot.model import Actor, RepoRef
 
 BACKGROUND = "index:"
 """How the partitions of work begin that nobody waits for, and that must not keep others waiting."""
@@ -36,11 +36,8 @@ class IssueEvent:
     sender: Actor
     author: Actor
     locked: bool = False
-    text_changed: bool = False
     title_changed: bool = False
     label: str = ""
-    state_reason: str = ""
-    moved_to: IssueRef | None = None
 
     name = "issues"
 
@@ -67,7 +64,6 @@ class CommentEvent:
     previous: str = ""
     updated_at: str = ""
     locked: bool = False
-    closed: bool = False
     app: int = 0
 
     name = "issue_comment"
@@ -96,13 +92,12 @@ class InstallationEvent:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryEvent:
-    """`repository.*`: renamed, deleted, moved, hidden, shown or frozen. `previous` is the name it had."""
+    """`repository.*`: renamed, deleted, moved, hidden, shown or frozen."""
 
     action: str
     installation: int | None
     repository: RepositorySummary
     sender: Actor
-    previous: RepoRef | None = None
 
     name = "repository"
 

@@ -50,7 +50,6 @@ class Inside:
     found: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     runs: tuple[QueryRun, ...] = ()
     problems: tuple[str, ...] = ()
-    best: float | None = None
 
 
 def weigh_inside(
@@ -100,7 +99,6 @@ def weigh_inside(
         found=found,
         runs=tuple(runs),
         problems=tuple(one for one in look.problems if one.partition(":")[0] in use),
-        best=matches[0].confidence if matches else None,
     )
 
 
