@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from bot.calibration.bar import bar_in_force
 from bot.calibration.keeping import Calibrations
 from bot.calibration.rule import WINDOW
+from bot.chores.each import in_each, open_repositories
 from bot.decisions import KEPT_DAYS, Decisions
 from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, titles_of
 from bot.digest.ticking import take_boxes
-from bot.erasing import erased_if_ended
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.feedback import Signals
 from bot.github.repo import RepoClient
@@ -37,21 +38,18 @@ DIGEST_LATE = 900.0
 
 def keep_digests(services: Services) -> None:
     """Bring every digest up to date, and erase what is older than is kept. A paused host writes nothing on GitHub."""
-    if not services.settings.paused:
-        for known in services.store.repositories.list():
-            if known.installation is not None and not known.suspended and not known.archived:
-                _keep(services, known, known.installation)
     now = services.now()
     erased = Decisions(services.store.engine).prune(now)
     erased += Signals(services.store.engine).prune(now - KEPT_DAYS * 86_400.0)
     if erased:
         logger.info("%d decisions and signals were old enough to be erased", erased)
+    if not services.settings.paused:
+        in_each(open_repositories(services.store), services.store, partial(_keep, services))
 
 
 def _keep(services: Services, known: StoredRepository, installation: int) -> None:
     try:
-        with erased_if_ended(known.id, services.store):
-            keep_digest(services, known, installation)
+        keep_digest(services, known, installation)
     except (GitHubError, Retryable) as refusal:
         # The next day brings another.
         logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)

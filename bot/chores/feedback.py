@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 
 from bot.calibration.recalibrating import recalibrate
-from bot.erasing import erased_if_ended
+from bot.chores.each import in_each, open_repositories
 from bot.errors import GitHubError, Retryable
 from bot.feedback.polling import Allowance, Round
 from bot.services import Services
+from bot.store import StoredRepository
 
 logger = logging.getLogger(__name__)
 
@@ -24,21 +25,23 @@ def look_at_feedback(services: Services) -> None:
     if services.settings.paused:
         return
     now, allowances = services.now(), dict[int, Allowance]()
-    ours = [one for one in services.store.repositories.list() if not one.suspended and not one.archived]
+    ours = open_repositories(services.store)
     first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
-    for known in ours[first:] + ours[:first]:
+
+    def look(known: StoredRepository, installation: int) -> None:
         # The file as it was last read: asking for it would cost more than what it decides here.
-        if known.installation is None or services.repository_settings.last_read(known.id).mode == "off":
-            continue
-        allowance = allowances.setdefault(known.installation, Allowance())
-        github = services.github.installation(known.installation, repository_ids=(known.id,))
-        with erased_if_ended(known.id, services.store):
-            try:
-                Round(github, services.store, known.id, known.ref, now, allowance).look()
-            except Retryable as limit:
-                logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
-                allowance.requests = 0
-            except GitHubError as refusal:
-                logger.warning("%s: its reactions cannot be read: %s", known.ref, refusal)
-            if recalibrate(services.store, known.id, now):
-                logger.info("%s: what people said has moved the bar", known.ref)
+        if services.repository_settings.last_read(known.id).mode == "off":
+            return
+        allowance = allowances.setdefault(installation, Allowance())
+        github = services.github.installation(installation, repository_ids=(known.id,))
+        try:
+            Round(github, services.store, known.id, known.ref, now, allowance).look()
+        except Retryable as limit:
+            logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
+            allowance.requests = 0
+        except GitHubError as refusal:
+            logger.warning("%s: its reactions cannot be read: %s", known.ref, refusal)
+        if recalibrate(services.store, known.id, now):
+            logger.info("%s: what people said has moved the bar", known.ref)
+
+    in_each(ours[first:] + ours[:first], services.store, look)

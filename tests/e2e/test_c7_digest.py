@@ -10,6 +10,7 @@ from bot.calibration.keeping import Calibrations
 from bot.calibration.recalibrating import recalibrate
 from bot.calibration.rule import Calibration, Move
 from bot.chores.digests import keep_digest, keep_digests
+from bot.chores.feedback import look_at_feedback
 from bot.decisions import Decision, Decisions, Evidence, Outcome
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.simulator.state.issues import Issue
@@ -139,7 +140,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
         )
         signal = Signal(number, Kind.REACTION, "triage-person", 0, False, Who.TRIAGE, now)
         Signals(store.engine).put(repo_id, signal)
-    assert recalibrate(store, repo_id, now)
+    look_at_feedback(doppel.services)
     kept = Calibrations(store.engine).get(repo_id)
     assert kept is not None
     assert (kept.bar, kept.right, kept.wrong) == (0.6, 0, 6)
@@ -170,3 +171,10 @@ def test_c7_a_comment_says_that_feedback_has_moved_the_bar(doppel: Doppel) -> No
         "moved that from 20%.\n\n"
         "**To correct this**"
     ) == 1  # fmt: skip
+
+
+def test_c7_the_digest_tells_of_a_week(doppel: Doppel, digest: Issue) -> None:
+    doppel.sim.clock.advance(6.9 * 86_400)
+    assert "looked at 2 issues" in (keep(doppel).body or "")
+    doppel.sim.clock.advance(0.2 * 86_400)
+    assert "looked at 0 issues" in (keep(doppel).body or "")

@@ -1,0 +1,95 @@
+"""A chore's turn in many repositories: a fault in one keeps it from no other, and nothing hides it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+import sqlalchemy as sa
+
+from bot.chores import digests
+from bot.chores.digests import keep_digests
+from bot.chores.each import in_each, open_repositories
+from bot.chores.feedback import look_at_feedback
+from bot.events import RepositorySummary
+from bot.feedback.polling import Round
+from bot.model import RepoRef
+from bot.services import Services
+from bot.store import Store, StoredRepository
+from bot.store.engine import make_engine
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """Three repositories in which the App can work."""
+    with closing(Store(make_engine(store_url))) as store:
+        for number in (1, 2, 3):
+            put(store, number)
+        yield store
+
+
+def put(store: Store, number: int, *, archived: bool = False) -> None:
+    summary = RepositorySummary(number, RepoRef("acme", f"app-{number}"), private=True, archived=archived)
+    store.repositories.upsert(summary, 7, 0.0)
+
+
+def services_of(store: Store) -> Services:
+    return cast(
+        "Services",
+        SimpleNamespace(
+            settings=SimpleNamespace(paused=False),
+            store=store,
+            now=lambda: 1_700_000_000.0,
+            repository_settings=SimpleNamespace(last_read=lambda _: SimpleNamespace(mode="comment")),
+            github=SimpleNamespace(installation=lambda *_, **__: None),
+        ),
+    )
+
+
+@pytest.mark.parametrize("chore", [keep_digests, look_at_feedback])
+def test_a_fault_in_one_repository_keeps_the_chore_from_no_other(
+    store: Store, chore: Callable[[Services], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen: list[int] = []
+
+    def faulty(repo_id: int) -> None:
+        seen.append(repo_id)
+        if repo_id < 3:
+            raise ZeroDivisionError("words of an issue")
+
+    def digest(_: Services, known: StoredRepository, __: int) -> None:
+        faulty(known.id)
+
+    def reactions(one: Round) -> None:
+        faulty(one.repo_id)
+
+    monkeypatch.setattr(digests, "keep_digest", digest)
+    monkeypatch.setattr(Round, "look", reactions)
+    with pytest.raises(ZeroDivisionError):
+        chore(services_of(store))
+    assert sorted(seen) == [1, 2, 3]
+    told = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert sorted(line.split(":")[0] for line in told) == ["acme/app-1", "acme/app-2"]
+    assert "words of an issue" not in "".join(told)
+
+
+def test_a_chore_does_not_wait_for_a_database_that_is_away_once_a_repository(store: Store) -> None:
+    seen: list[int] = []
+
+    def away(known: StoredRepository, _: int) -> None:
+        seen.append(known.id)
+        raise sa.exc.TimeoutError
+
+    with pytest.raises(sa.exc.TimeoutError):
+        in_each(open_repositories(store), store, away)
+    assert len(seen) == 1
+
+
+def test_a_chore_goes_where_the_app_can_work(store: Store) -> None:
+    put(store, 4, archived=True)
+    store.repositories.upsert(RepositorySummary(5, RepoRef("other", "app"), private=True), 8, 0.0)
+    store.repositories.suspend(8, suspended=True)
+    assert [(one.id, installation) for one, installation in open_repositories(store)] == [(1, 7), (2, 7), (3, 7)]
