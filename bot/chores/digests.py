@@ -8,7 +8,7 @@ from functools import partial
 from bot.calibration.bar import bar_in_force
 from bot.calibration.keeping import Calibrations
 from bot.calibration.rule import WINDOW
-from bot.chores.each import in_each, open_repositories
+from bot.chores.each import in_each, workable
 from bot.decisions import KEPT_DAYS, Decisions
 from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, titles_of
@@ -44,7 +44,7 @@ def keep_digests(services: Services) -> None:
     if erased:
         logger.info("%d decisions and signals were old enough to be erased", erased)
     if not services.settings.paused:
-        in_each(open_repositories(services.store), services.store, partial(_keep, services))
+        in_each(workable(services.store), services.store, partial(_keep, services))
 
 
 def _keep(services: Services, known: StoredRepository, installation: int) -> None:

@@ -13,7 +13,7 @@ from bot.store import Store, StoredRepository
 logger = logging.getLogger(__name__)
 
 
-def open_repositories(store: Store) -> list[tuple[StoredRepository, int]]:
+def workable(store: Store) -> list[tuple[StoredRepository, int]]:
     """Each repository that the App can work in, with its installation: not suspended, not archived."""
     return [
         (one, one.installation)
@@ -27,8 +27,8 @@ def in_each(
 ) -> None:
     """Do it in every repository, given with its installation, and leave nothing in those whose access ends meanwhile.
 
-    Raises the first fault, after all others have had their turn, so that the chore counts as failed and is tried
-    again; at once where the database is away, since the others would but wait for it as well.
+    Raises the first fault, after all others have had their turn, so that the chore is told as failed; its next turn
+    comes in time. At once where the database is away, since the others would but wait for it as well.
     """
     first: Exception | None = None
     for known, installation in repositories:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from bot.calibration.recalibrating import recalibrate
-from bot.chores.each import in_each, open_repositories
+from bot.chores.each import in_each, workable
 from bot.errors import GitHubError, Retryable
 from bot.feedback.polling import Allowance, Round
 from bot.services import Services
@@ -25,7 +25,7 @@ def look_at_feedback(services: Services) -> None:
     if services.settings.paused:
         return
     now, allowances = services.now(), dict[int, Allowance]()
-    ours = open_repositories(services.store)
+    ours = workable(services.store)
     first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
 
     def look(known: StoredRepository, installation: int) -> None:

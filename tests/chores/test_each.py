@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from bot.chores import digests
 from bot.chores.digests import keep_digests
-from bot.chores.each import in_each, open_repositories
+from bot.chores.each import in_each, workable
 from bot.chores.feedback import look_at_feedback
 from bot.events import RepositorySummary
 from bot.feedback.polling import Round
@@ -84,7 +84,7 @@ def test_a_chore_does_not_wait_for_a_database_that_is_away_once_a_repository(sto
         raise sa.exc.TimeoutError
 
     with pytest.raises(sa.exc.TimeoutError):
-        in_each(open_repositories(store), store, away)
+        in_each(workable(store), store, away)
     assert len(seen) == 1
 
 
@@ -92,4 +92,4 @@ def test_a_chore_goes_where_the_app_can_work(store: Store) -> None:
     put(store, 4, archived=True)
     store.repositories.upsert(RepositorySummary(5, RepoRef("other", "app"), private=True), 8, 0.0)
     store.repositories.suspend(8, suspended=True)
-    assert [(one.id, installation) for one, installation in open_repositories(store)] == [(1, 7), (2, 7), (3, 7)]
+    assert [(one.id, installation) for one, installation in workable(store)] == [(1, 7), (2, 7), (3, 7)]
