@@ -68,7 +68,8 @@ class Webhooks:
 
     `post` does the sending, by default over HTTP; a test can deliver to an application in its own process with it.
     One thread sends in order. GitHub promises no order: with several `senders` deliveries are under way at once, and
-    `hold` answers for how many seconds the next one is kept back first, so that others overtake it.
+    `hold` answers for how many seconds the next one is kept back first, so that others overtake it. `retention` is
+    how long deliveries are listed; an Enterprise Server lists them for seven days.
     """
 
     def __init__(self, world: World, post: Post | None = None, *, validate: bool = True) -> None:
@@ -76,6 +77,7 @@ class Webhooks:
         self.post: Post = post or http_post
         self.validate = validate
         self.senders = 1
+        self.retention = RETENTION
         self.hold: Callable[[], float] = lambda: 0.0
         self.log: list[Delivery] = []
         self._queue: queue.Queue[Delivery | None] = queue.Queue()
@@ -124,7 +126,7 @@ class Webhooks:
 
     def recent(self, app: App) -> list[Delivery]:
         """The attempts of the last three days that are over, newest first."""
-        since = self._world.clock.now() - RETENTION
+        since = self._world.clock.now() - self.retention
         over = (entry for entry in reversed(self.log) if entry.status != "pending")
         return [entry for entry in over if entry.app is app and entry.delivered_at >= since]
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -20,6 +22,7 @@ from tests.e2e.harness import Doppel
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
 DAY = 86_400.0
+API = {True: "https://ghes.example/api/v3", False: "https://api.github.com"}
 
 
 @pytest.fixture
@@ -148,6 +151,21 @@ def test_while_the_receiver_stays_away_it_is_asked_for_ever_more_seldom(
     heal(doppel)
     assert missed.all() == [], "GitHub itself has forgotten it"
     assert len(attempts(doppel, 1)) == 1 + 3
+
+
+@pytest.mark.parametrize("enterprise", [True, False])
+def test_g_an_enterprise_server_is_asked_for_what_it_keeps_longer(
+    doppel: Doppel, missed: MissedDeliveries, monkeypatch: pytest.MonkeyPatch, enterprise: bool
+) -> None:
+    """Seven days; on github.com, where this one lists them as long, nobody is answered for what is older than three."""
+    monkeypatch.setattr(doppel.sim.webhooks, "retention", timedelta(days=7))
+    services = replace(doppel.services, settings=replace(doppel.services.settings, github_api_url=API[enterprise]))
+    with answering(doppel, 503):
+        doppel.open(*FIRST, author="ann")
+    doppel.sim.clock.advance(5 * DAY)
+    recover(services, missed)
+    doppel.settle()
+    assert attempts(doppel, 1)[1:] == (["OK"] if enterprise else [])
 
 
 def test_a_payload_that_is_refused_is_not_asked_for_without_end(doppel: Doppel, missed: MissedDeliveries) -> None:
