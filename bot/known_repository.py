@@ -34,6 +34,10 @@ class KnownRepository:
         """The issues of which people said by `/duplicates not` that they are another thing than this one."""
         return self.store.verdicts.rejected(self.id, number) if self.store else ()
 
+    def rejected_elsewhere(self, number: int) -> Collection[str]:
+        """Other repositories' issues of which they said the same, as `owner/repo#number` in lower case."""
+        return self.store.elsewhere.rejected(self.id, number) if self.store else ()
+
     def originals(self) -> Mapping[int, int]:
         """Which issues people closed by `/duplicates of` as duplicates of which."""
         return self.store.verdicts.originals(self.id) if self.store else {}

@@ -97,6 +97,7 @@ def find(
             state=options.state or ("all" if config.include_closed else "open"),
             words=" ".join(words),
             rejected=verdicts.rejected(visit.repository.id, visit.number),
+            rejected_elsewhere=visit.services.store.elsewhere.rejected(visit.repository.id, visit.number),
             earlier_only=True,
             named=named_issues(f"{issue.title}\n{issue.body}", visit.repo, urlsplit(issue.url).hostname or ""),
             show_named=show_named,

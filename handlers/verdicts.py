@@ -17,6 +17,7 @@ from bot.feedback import Who
 from bot.model import Actor, Issue
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
+from handlers import elsewhere
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask
 from handlers.closing import taken_back
@@ -34,6 +35,8 @@ def reject(ask: Ask, command: Command) -> Answer:
 
     #N may be whatever the comment can name of this repository: pull requests and discussions share the issues' numbers.
     """
+    if command.repo:
+        return elsewhere.reject(ask, command)
     other = _what_can_be_named(ask, command)
     if isinstance(other, Answer):
         return other
@@ -91,6 +94,9 @@ def undo(ask: Ask, command: Command) -> Answer:
     done = store.undone_by(visit.repository.id, ask.command_id)
     actor = None if ask.may(Requirement.TRIAGE) else ask.login
     verdict = done[0] if done else store.last(visit.repository.id, visit.number, actor, up_to=ask.command_id)
+    there = None if done else elsewhere.last(ask, actor)
+    if there and (verdict is None or there.undone_by == ask.command_id or there.at >= verdict.at):
+        return elsewhere.take_back(ask, there, everybodys=actor is None)
     if verdict is None:
         return Answer(False, ask.replies.nothing_to_undo())
     is_open = True

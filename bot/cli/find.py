@@ -103,6 +103,7 @@ def find(
                 relevance=relevance,
                 min_confidence=min_confidence,
                 rejected=known.rejected(ref.number),
+                rejected_elsewhere=known.rejected_elsewhere(ref.number),
                 duplicates=known.originals(),
                 gathered=gathered,
             )
@@ -142,6 +143,7 @@ def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered
         state="all" if config.include_closed else "open",
         min_confidence=bar,
         rejected=known.rejected(target.number),
+        rejected_elsewhere=known.rejected_elsewhere(target.number),
         earlier_only=True,
         named=named_issues(f"{target.title}\n{target.body}", target.repo, urlsplit(target.url).hostname or ""),
         duplicates=known.originals(),

@@ -45,13 +45,23 @@ def _host(netloc: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Where a comment stands: issues of other repositories are not taken. `hosts` as `issue_hosts` has them."""
+    """Where a comment stands: issues of another GitHub are not taken. `hosts` as `issue_hosts` has them."""
 
     repo: RepoRef
     hosts: frozenset[str] = GITHUB_HOSTS
 
     def number(self, word: str) -> int | Problem:
-        """Read `#12`, `12`, `owner/repo#12` or the address of an issue, pull request or discussion."""
+        """The number of an issue of this repository, written as `issue` takes it."""
+        named = self.issue(word)
+        if isinstance(named, Problem):
+            return named
+        return Problem.OTHER_REPOSITORY if named[0] else named[1]
+
+    def issue(self, word: str) -> tuple[str, int] | Problem:
+        """Read `#12`, `12`, `owner/repo#12` or the address of an issue, pull request or discussion.
+
+        The first part is `owner/repo` where that is another repository, else empty.
+        """
         word = word.rstrip(".,;:!")
         where, is_here = str(self.repo), True
         if match := _NUMBER.fullmatch(word):
@@ -62,9 +72,11 @@ class Here:
             is_here, where, digits = _host(match[1]) in self.hosts, match[2], match[3]
         else:
             return Problem.NUMBER_UNREADABLE
-        if where.lower() != str(self.repo).lower() or not is_here:
+        if not is_here:
             return Problem.OTHER_REPOSITORY
-        return int(digits) if 1 <= int(digits) <= NUMBER_MAX else Problem.NUMBER_UNREADABLE
+        if not 1 <= int(digits) <= NUMBER_MAX:
+            return Problem.NUMBER_UNREADABLE
+        return "" if where.lower() == str(self.repo).lower() else where, int(digits)
 
 
 def read_option(word: str, options: Options) -> Options | Problem | None:

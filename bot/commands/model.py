@@ -29,13 +29,17 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that can be carried out. `line` is how it was written, to tell whether an edit changed it."""
+    """A command that can be carried out. `line` is how it was written, to tell whether an edit changed it.
+
+    `repo` is `owner/repo` where `number` is another repository's, else empty.
+    """
 
     name: Name
     line: str
     number: int | None = None
     words: tuple[str, ...] = ()
     options: Options = Options()
+    repo: str = ""
 
     @property
     def row(self) -> Row:

@@ -99,12 +99,15 @@ def _suggest(row: Row, words: Sequence[str], here: Here) -> str:
 def _with_number(line: str, row: Row, words: Sequence[str], here: Here) -> Command | Invalid:
     if not words:
         return Invalid(line, row.name, Problem.NUMBER_MISSING)
-    number = here.number(words[0])
-    if not isinstance(number, int):
-        return Invalid(line, row.name, number, _short(words[0]))
+    named = here.issue(words[0])
+    if isinstance(named, Problem):
+        return Invalid(line, row.name, named, _short(words[0]))
+    repo, number = named
+    if repo and not row.elsewhere:
+        return Invalid(line, row.name, Problem.OTHER_REPOSITORY, _short(words[0]))
     if len(words) > 1:
         return Invalid(line, row.name, Problem.TOO_MUCH, _short(words[1]))
-    return Command(row.name, line, number)
+    return Command(row.name, line, number, repo=repo)
 
 
 _QUOTES = {ord("“"): '"', ord("”"): '"', ord("„"): '"'}

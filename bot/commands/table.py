@@ -48,7 +48,7 @@ class Row:
     """A command: what it takes, how it is written, and who may use it. What it does is said by `bot/render/help.py`.
 
     `recheck` tells the commands that look again and edit the advisory comment from those that get a short reply of
-    their own (C2).
+    their own (C2). `elsewhere` are those that take an issue of another repository as well.
     """
 
     name: Name
@@ -56,6 +56,7 @@ class Row:
     syntax: str
     who: Requirement
     recheck: bool = False
+    elsewhere: bool = False
 
 
 COMMANDS_LIMIT = 20
@@ -70,7 +71,7 @@ COMMANDS: tuple[Row, ...] = (
     Row(Name.RECHECK, Takes.OPTIONS, COMMAND, Requirement.ANYONE, True),
     Row(Name.SEARCH, Takes.WORDS, f"{COMMAND} search WORDS…", Requirement.ANYONE, True),
     Row(Name.EXPLAIN, Takes.NUMBER, f"{COMMAND} explain #N", Requirement.ANYONE),
-    Row(Name.NOT, Takes.NUMBER, f"{COMMAND} not #N", Requirement.AUTHOR_OR_TRIAGE),
+    Row(Name.NOT, Takes.NUMBER, f"{COMMAND} not #N", Requirement.AUTHOR_OR_TRIAGE, elsewhere=True),
     Row(Name.OF, Takes.NUMBER, f"{COMMAND} of #N", Requirement.TRIAGE),
     Row(Name.UNDO, Takes.NOTHING, f"{COMMAND} undo", Requirement.ANYONE),
     Row(Name.MUTE, Takes.NOTHING, f"{COMMAND} mute", Requirement.AUTHOR_OR_TRIAGE),

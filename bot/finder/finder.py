@@ -126,6 +126,7 @@ class Finder:
         state: StateFilter = "open",
         words: str = "",
         rejected: Collection[int] = (),
+        rejected_elsewhere: Collection[str] = (),
         earlier_only: bool = False,
         named: Collection[str] = (),
         show_named: bool = False,
@@ -137,9 +138,10 @@ class Finder:
 
         `threshold` is the least similarity of titles (F5), `min_confidence` the least learned probability, both in
         [0, 1]; `relevance` is what candidates are sorted by (H5). `words` replace the words that are searched for,
-        `rejected` are numbers that are never shown, `earlier_only` leaves out what came later. `named` are the issues
-        (`owner/repo#number` in lower case, see `bot/text/naming.py`) that the target's text names: they are left out,
-        or with `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates of which.
+        `rejected` are numbers that are never shown, `rejected_elsewhere` issues of other repositories (as
+        `owner/repo#number` in lower case); `earlier_only` leaves out what came later. `named` are the issues (written
+        so, see `bot/text/naming.py`) that the target's text names: they are left out, or with `show_named` shown and
+        marked. `duplicates` says which issues people here marked as duplicates of which.
         Without `explained` candidates come without reasons, which cost a look into the text of each: to measure by.
         `gathered` is what `gather` has brought already: it is judged, and nobody is asked again.
         """
@@ -151,6 +153,7 @@ class Finder:
             state=state,
             words=words,
             rejected=rejected,
+            rejected_elsewhere=rejected_elsewhere,
             earlier_only=earlier_only,
             named=named,
             show_named=show_named,

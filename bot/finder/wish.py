@@ -12,6 +12,7 @@ from bot.model import Issue
 from bot.ranking.presenting import same_place
 from bot.ranking.query import StateFilter
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
+from bot.sources import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class Wish:
     state: StateFilter = "open"
     words: str = ""
     rejected: Collection[int] = ()
+    rejected_elsewhere: Collection[str] = ()
     earlier_only: bool = False
     named: Collection[str] = ()
     show_named: bool = False
@@ -56,7 +58,8 @@ class Wish:
         Issues, pull requests and discussions of a repository share one row of numbers.
         """
         if not same_place(issue, target):
-            return not self.earlier_only or issue.created_at <= target.created_at
+            early = not self.earlier_only or issue.created_at <= target.created_at
+            return early and key_of(issue) not in self.rejected_elsewhere
         return (
             issue.number != target.number
             and issue.number not in self.rejected

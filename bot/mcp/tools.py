@@ -103,6 +103,7 @@ class Tools:
                     relevance=relevance,
                     state="all" if include_closed else "open",
                     rejected=known.rejected(number),
+                    rejected_elsewhere=known.rejected_elsewhere(number),
                     duplicates=known.originals(),
                 )
             return Findings.of(report, number)

@@ -95,7 +95,7 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
         problems_block(report.problems, say),
         settings_block(view.settings_problems, view.settings_private, say),
         *([say.bar_moved(*view.moved)] if view.moved else []),
-        correction_block(next((one for one in shown if one.own), None), say),
+        correction_block(next((one for one in shown if one.own), next(iter(shown), None)), say),
     ]
     checked = say.checked(time=view.checked_at)
     # The time does not count for the fingerprint: a comment that says the same need not be edited.

@@ -142,18 +142,20 @@ def settings_list(problems: Sequence[ConfigError], say: Words) -> str:
 
 
 def correction_block(first: Candidate | None, say: Words) -> str:
-    """The commands that people want next about the first issue of this repository, None where none is shown.
+    """The commands that people want next about the first candidate, None where none is shown.
 
     `of` is left out where it would be refused, since the discussion cannot continue in a closed issue.
     """
     if first is None:
         names: tuple[Name, ...] = (Name.SEARCH, Name.MUTE)
+    elif not first.own:
+        names = (Name.NOT, Name.SEARCH)
     elif first.state == "open" or first.state_reason == "duplicate":
         names = (Name.NOT, Name.OF, Name.EXPLAIN, Name.SEARCH)
     else:
         names = (Name.NOT, Name.EXPLAIN, Name.SEARCH)
     lines = []
     for row in (BY_NAME[name] for name in (*names, Name.HELP)):
-        command = row.syntax if first is None else row.syntax.replace("#N", f"#{first.number}")
+        command = row.syntax if first is None else row.syntax.replace("#N", f"{first.repo}#{first.number}")
         lines.append(say.command(command=code(command), says=command_words(row.name, say)))
     return f"{say.correct()}\n\n{bullets(lines)}"

@@ -18,14 +18,14 @@ class Place:
     repo: str
     enterprise: bool = False
 
-    def issue(self, number: int) -> str:
-        """An issue as a link that GitHub does not take for a reference.
+    def issue(self, number: int, repo: str = "") -> str:
+        """An issue as a link that GitHub does not take for a reference. `repo` is OWNER/REPO where it lies elsewhere.
 
         A link to github.com, or the bare number, would be noted in the other issue's timeline. The redirecting host is
         not recognised; Dependabot and Renovate link through it. Enterprise Server has none, so there the number stands
         in a code span, where references are not looked for.
         """
-        return self._link("", self.repo, "issues", number)
+        return self._link(repo, repo or self.repo, "issues", number)
 
     def candidate(self, one: Candidate) -> str:
         """The same for a candidate, which may lie in another repository, or be no issue."""

@@ -82,10 +82,16 @@ class Replies:
         """Somebody asks too often: more than `most` commands within so many seconds, after which they may again."""
         return self.say.rate_limited(most=most, wait=duration(seconds, self.say))
 
-    def noted_different(self, number: int, already: bool = False) -> str:
-        """The answer to `not`."""
-        issue = self.place.issue(number)
-        return self.say.not_already(issue=issue) if already else self.say.not_done(issue=issue)
+    def noted_different(self, number: int, already: bool = False, repo: str = "") -> str:
+        """The answer to `not`; `repo` is OWNER/REPO where the issue lies elsewhere."""
+        issue = self.place.issue(number, repo)
+        if already:
+            return self.say.not_already(issue=issue)
+        return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
+
+    def not_shown_here(self, number: int, repo: str) -> str:
+        """`not` with an issue of another repository that was never shown here."""
+        return self.say.not_shown_here(issue=self.place.issue(number, repo))
 
     def closed_for(self, asked: int, root: int) -> str:
         """The answer to `of`: `asked` is the number that was given, `root` the oldest open issue of its chain."""
@@ -117,9 +123,9 @@ class Replies:
         """`of` with an issue whose chain leads back here."""
         return self.say.of_circle(issue=self.place.issue(number))
 
-    def undone_not(self, number: int, holds: bool = False) -> str:
+    def undone_not(self, number: int, holds: bool = False, repo: str = "") -> str:
         """`undo` after `not`; `holds`: somebody else has said it too, and has not taken it back."""
-        issue = self.place.issue(number)
+        issue = self.place.issue(number, repo)
         return self.say.undo_not_holds(issue=issue) if holds else self.say.undo_not(issue=issue)
 
     def undone_of(self, number: int, reopened: bool = True) -> str:

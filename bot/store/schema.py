@@ -74,6 +74,21 @@ verdicts = sa.Table(
     sa.Index("ix_verdicts_other", "repo_id", "other"),
 )
 
+# A command that is delivered twice rejects once.
+rejected_elsewhere = sa.Table(
+    "rejected_elsewhere",
+    metadata,
+    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    # OWNER/REPO#NUMBER in lower case.
+    column("issue", sa.Text(), primary_key=True),
+    column("command_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    column("actor", sa.Text()),
+    column("at", TIME),
+    column("undone_at", TIME, nullable=True),
+    column("undone_by", sa.BigInteger(), nullable=True),
+)
+
 muted = sa.Table(
     "muted",
     metadata,

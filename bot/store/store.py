@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from bot.settings import Settings
 from bot.store.comments import Comments
 from bot.store.counters import Counters
+from bot.store.elsewhere import Elsewhere
 from bot.store.engine import PATIENCE, empty_log, make_engine, write
 from bot.store.etags import Etags
 from bot.store.index_tables import lock_index
@@ -33,6 +34,7 @@ class Store:
         self.repositories = Repositories(engine)
         self.comments = Comments(engine)
         self.verdicts = Verdicts(engine)
+        self.elsewhere = Elsewhere(engine)
         self.muted = Muted(engine)
         self.usage = Usage(engine)
         self.counters = Counters(engine)

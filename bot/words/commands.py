@@ -197,6 +197,14 @@ class AnswerTexts(Texts):
         """`not` was noted."""
 
     @text
+    def not_elsewhere(self, issue: str) -> None:
+        """`not` was noted for an issue of another repository."""
+
+    @text
+    def not_shown_here(self, issue: str) -> None:
+        """`not` with an issue of another repository that was not shown here."""
+
+    @text
     def not_already(self, issue: str) -> None:
         """`not` had been given before."""
 

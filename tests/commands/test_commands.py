@@ -193,6 +193,14 @@ def test_c4_a_misspelt_command_gets_the_nearest(body: str, word: str, suggestion
         ("not #" + "9" * 400, Name.NOT, Problem.NUMBER_UNREADABLE, "#" + "9" * 58 + "…"),
         ("not #١٢", Name.NOT, Problem.NUMBER_UNREADABLE, "#١٢"),
         ("of other/app#1", Name.OF, Problem.OTHER_REPOSITORY, "other/app#1"),
+        ("not other/app#0", Name.NOT, Problem.NUMBER_UNREADABLE, "other/app#0"),
+        ("not other/app#1 #2", Name.NOT, Problem.TOO_MUCH, "#2"),
+        (
+            "not https://git.acme.org/other/app/issues/1",
+            Name.NOT,
+            Problem.OTHER_REPOSITORY,
+            "https://git.acme.org/other/app/issues/1",
+        ),
         (
             "of https://github.com/acme/other/issues/1",
             Name.OF,
@@ -262,6 +270,13 @@ def test_c4_the_address_of_an_issue_elsewhere_is_refused(api_url: str, address: 
     found = one(f"/duplicates of {address}", api_url)
     assert isinstance(found, Invalid)
     assert found.problem is Problem.OTHER_REPOSITORY
+
+
+@pytest.mark.parametrize("written", ["Acme/Lib#12", "https://github.com/Acme/Lib/issues/12#issuecomment-1"])
+def test_c4_not_takes_an_issue_of_another_repository(written: str) -> None:
+    found = one(f"/duplicates not {written}")
+    assert isinstance(found, Command)
+    assert (found.name, found.repo, found.number) == (Name.NOT, "Acme/Lib", 12)
 
 
 def test_c4_a_comment_can_hold_several_commands_but_not_any_number() -> None:

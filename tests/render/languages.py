@@ -137,6 +137,8 @@ def answers(say: Words) -> list[str]:
         replies.rate_limited(3, 45),
         replies.noted_different(12),
         replies.noted_different(12, already=True),
+        replies.noted_different(12, repo="acme/lib"),
+        replies.not_shown_here(12, "acme/lib"),
         replies.closed_for(12, 12),
         replies.closed_for(12, 7),
         replies.closed_already(12),

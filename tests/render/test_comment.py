@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -324,8 +325,11 @@ def test_h6_what_is_no_issue_of_this_repository_says_where_and_what_it_is() -> N
     assert "1. [acme/lib_x#12](https://redirect.github.com/acme/lib_x/issues/12) Paste crashes\n   - Open ·" in text
     assert "2. [#13](https://redirect.github.com/acme/app/pull/13) Mend pasting\n   - Pull request, merged ·" in text
     assert "3. [#14](https://redirect.github.com/acme/app/discussions/14) Pasting?\n   - Discussion, answered ·" in text
-    # No command takes the number of any of these.
-    assert "#12`" not in text.partition("**To correct this**")[2]
+    # Of the commands that take a number only this one takes those.
+    correcting = text.partition("**To correct this**")[2]
+    assert re.findall("`/duplicates ([^`]*)`", correcting) == ["not acme/lib_x#12", "search WORDS…", "help"]
+    with_own = render_comment(report(sibling, candidate(15)), view()).partition("**To correct this**")[2]
+    assert "`/duplicates not #15`" in with_own
     assert "`acme/lib_x#12` Paste crashes" in render_comment(report(sibling), view(enterprise=True))
 
 

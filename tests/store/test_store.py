@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import sqlalchemy as sa
 
 from bot.events import RepositorySummary
 from bot.model import RepoRef
-from bot.store import Store, VerdictKind
+from bot.store import Rejection, Store, VerdictKind
 from bot.store import words as words_module
 from bot.store.gauges import FRESH, Gauges
 from bot.store.schema import etags, metadata
@@ -40,6 +41,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     _add(store, repo_id)
     store.comments.record(repo_id, number, text_hash="t", comment_id=11, now=NOW)
     store.verdicts.add(repo_id, number, 9, VerdictKind.NOT, actor="ann", command_id=31, now=NOW)
+    store.elsewhere.add(repo_id, Rejection(number, "acme/lib#7", "ann", NOW, 31))
     store.muted.set(repo_id, number, "ann", NOW)
     store.usage.allow(repo_id, "ann", ["1"], limit=5, window=60, now=NOW)
     store.words.add(repo_id, {number: {"crash", "login"}})
@@ -120,6 +122,21 @@ class TestForgetting:
         store.forget(1)
         assert not any(_rows(store, 1).values())
         assert _rows(store, 2) == before
+
+    def test_what_was_rejected_elsewhere_is_said_once_a_command_and_taken_back(self, store: Store) -> None:
+        said = Rejection(4, "acme/lib#7", "ann", NOW, 31)
+        for one in (said, said, replace(said, actor="bob", command_id=32, at=NOW + 1)):
+            store.elsewhere.add(1, one)
+        assert [(one.actor, one.command_id) for one in store.elsewhere.of_issue(1, 4)] == [("ann", 31), ("bob", 32)]
+        assert store.elsewhere.rejected(1, 4) == {"acme/lib#7"}
+        assert store.elsewhere.rejected(1, 7) == store.elsewhere.rejected(2, 4) == set()
+        for at, command_id in ((NOW + 2, 40), (NOW + 3, 41)):
+            store.elsewhere.undo(1, said, command_id, at)
+        assert [one.undone_by for one in store.elsewhere.of_issue(1, 4)] == [40, None]
+        store.elsewhere.add(1, said)
+        assert [one.undone_by for one in store.elsewhere.of_issue(1, 4)] == [None, None]
+        store.forget_issue(1, 4)
+        assert store.elsewhere.of_issue(1, 4) == []
 
     def test_forget_issue_takes_verdicts_of_both_directions(self, store: Store) -> None:
         _fill(store, 1, number=3)

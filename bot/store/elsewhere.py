@@ -1,0 +1,69 @@
+"""Issues of other repositories of which people said that they are another thing than one of this (C4 `not`).
+
+Decisions about two issues of one repository are `Verdicts`, which hold in both directions. These hold in this one
+alone: what is shown elsewhere is for the people there to decide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from bot.store.base import Part
+from bot.store.schema import rejected_elsewhere as table
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """That issue `number` is not `issue` (`owner/repo#number` in lower case), said by the command in a comment.
+
+    `undone_by` is the comment with the `undo` that took it back.
+    """
+
+    number: int
+    issue: str
+    actor: str
+    at: float
+    command_id: int
+    undone_by: int | None = None
+
+
+class Elsewhere(Part):
+    """The `rejected_elsewhere` table."""
+
+    def add(self, repo_id: int, said: Rejection) -> None:
+        """Keep what was said. Said by this very command before, it holds again if it was taken back meanwhile."""
+        values = {"actor": said.actor, "at": said.at, "undone_at": None, "undone_by": None}
+        key = {"repo_id": repo_id, "number": said.number, "issue": said.issue, "command_id": said.command_id}
+        insert = (
+            self._insert(table)
+            .values(**key, **values)
+            .on_conflict_do_update(index_elements=list(key), set_=values, where=table.c.undone_at.is_not(None))
+        )
+        with self._engine.begin() as connection:
+            connection.execute(insert)
+
+    def rejected(self, repo_id: int, number: int) -> set[str]:
+        """The issues elsewhere that are never shown for this one."""
+        return {said.issue for said in self.of_issue(repo_id, number) if said.undone_by is None}
+
+    def of_issue(self, repo_id: int, number: int) -> list[Rejection]:
+        """All that was said on an issue, oldest first, also what was taken back since."""
+        columns = (table.c.number, table.c.issue, table.c.actor, table.c.at, table.c.command_id, table.c.undone_by)
+        mine = sa.select(*columns).where(table.c.repo_id == repo_id, table.c.number == number)
+        with self._engine.connect() as connection:
+            rows = connection.execute(mine.order_by(table.c.at, table.c.command_id))
+            return [Rejection(*row) for row in rows]
+
+    def undo(self, repo_id: int, said: Rejection, command_id: int, now: float) -> None:
+        """Take it back for the command in this comment, unless that was done before."""
+        this = (
+            table.c.repo_id == repo_id,
+            table.c.number == said.number,
+            table.c.issue == said.issue,
+            table.c.command_id == said.command_id,
+            table.c.undone_by.is_(None),
+        )
+        with self._engine.begin() as connection:
+            connection.execute(sa.update(table).where(*this).values(undone_at=now, undone_by=command_id))

@@ -1,0 +1,125 @@
+"""C4 and H6: issues of other repositories are rejected where they were shown, and taken back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.harness import Doppel
+
+FIRST = ("Login fails with E1234 on Safari", "`AuthTimeoutError: token expired` after the update.")
+AGAIN = ("Cannot log in on Safari: E1234", "I see `AuthTimeoutError: token expired` since today.")
+
+
+@pytest.fixture
+def lib(doppel: Doppel) -> str:
+    """The name of a sibling, whose issues #1 and #2 the bot has shown on issue #1."""
+    lib = f"{doppel.owner}/lib"
+    doppel.sim.add_repository(lib)
+    with doppel.paused():
+        doppel.sim.open_issue(lib, "ann", *FIRST)
+        doppel.sim.open_issue(lib, "ann", FIRST[0] + " 17", FIRST[1])
+    doppel.configure(f"siblings: [{lib}]\nmin_confidence: 0\n")
+    doppel.open(*AGAIN)
+    assert named(doppel, lib) == [1, 2]
+    return lib
+
+
+def named(doppel: Doppel, lib: str) -> list[int]:
+    """Which of the sibling's issues the comment names."""
+    advice = doppel.said(1)[0].partition("\n\n<details>")[0]
+    return [number for number in (1, 2) if f"[{lib}#{number}](" in advice]
+
+
+def link(lib: str, number: int) -> str:
+    return f"[{lib}#{number}](https://redirect.github.com/{lib}/issues/{number})"
+
+
+def reply(doppel: Doppel) -> str:
+    """The latest answer to a command, without its marker."""
+    return doppel.said(1)[-1].partition("-->\n")[2].strip()
+
+
+def test_c4_a_siblings_issue_is_rejected_and_taken_back(doppel: Doppel, lib: str) -> None:
+    assert f"- `/duplicates not {lib}#" in doppel.said(1)[0], "the comment says how"
+    doppel.write(1, f"/duplicates not {lib.upper()}#1")
+    assert (
+        reply(doppel) == f"Noted: this issue and {link(lib.upper(), 1)} are different. It will not be shown here again."
+    )
+    assert named(doppel, lib) == [2]
+    doppel.write(1, f"/duplicates not https://github.com/{lib}/issues/2", "triage-person")
+    doppel.write(1, "/duplicates")
+    assert named(doppel, lib) == []
+    doppel.write(1, "/duplicates undo", "triage-person")
+    assert named(doppel, lib) == [2]
+    doppel.write(1, "/duplicates undo", "triage-person")
+    assert named(doppel, lib) == [1, 2]
+    assert reply(doppel) == f"Taken back: {link(lib, 1)} can be shown for this issue again."
+    doppel.write(1, "/duplicates undo", "triage-person")
+    assert reply(doppel) == "There is nothing of yours to take back here."
+
+
+def test_c4_each_persons_word_on_a_siblings_issue_stands_for_itself(doppel: Doppel, lib: str) -> None:
+    doppel.write(1, f"/duplicates not {lib}#1")
+    doppel.write(1, f"/duplicates not {lib}#1")
+    assert reply(doppel) == f"This issue and {link(lib, 1)} were already noted as different."
+    doppel.write(1, f"/duplicates not {lib}#1", "triage-person")
+    doppel.write(1, "/duplicates undo")
+    assert "Somebody else has noted the same" in reply(doppel)
+    assert named(doppel, lib) == [2]
+    doppel.write(1, "/duplicates undo")
+    assert reply(doppel) == "There is nothing of yours to take back here."
+    doppel.write(1, f"/duplicates not {lib}#1")
+    doppel.write(1, "/duplicates undo", "triage-person")
+    assert named(doppel, lib) == [1, 2]
+
+
+def test_c4_undo_takes_back_the_last_whichever_repository_it_was_about(doppel: Doppel, lib: str) -> None:
+    doppel.open("Something else", "Entirely.")
+    doppel.write(1, f"/duplicates not {lib}#1")
+    doppel.sim.clock.advance(5)
+    doppel.write(1, "/duplicates not #2")
+    doppel.sim.clock.advance(5)
+    doppel.write(1, f"/duplicates not {lib}#2")
+    for expected in ([2], [2], [1, 2]):
+        doppel.sim.clock.advance(5)
+        doppel.write(1, "/duplicates undo")
+        assert named(doppel, lib) == expected
+        assert reply(doppel).startswith("Taken back: ")
+    assert doppel.said(2)
+
+
+def test_c4_an_undo_that_is_edited_takes_back_one_decision(doppel: Doppel, lib: str) -> None:
+    """And of these too none that was taken below it."""
+    doppel.write(1, f"/duplicates not {lib}#1")
+    undo = doppel.write(1, "/duplicates undo")
+    doppel.write(1, f"/duplicates not {lib}#2")
+    assert named(doppel, lib) == [1]
+    doppel.edit(undo, "/duplicates Undo")
+    assert named(doppel, lib) == [1]
+
+
+@pytest.mark.parametrize("other", ["{lib}#3", "{owner}/secret#1", "https://github.com/{lib}/issues/77"])
+def test_h6_what_was_not_shown_cannot_be_rejected_whether_it_is_there_or_not(
+    doppel: Doppel, lib: str, other: str
+) -> None:
+    doppel.sim.add_repository(f"{doppel.owner}/secret", private=True)
+    with doppel.paused():
+        doppel.sim.open_issue(f"{doppel.owner}/secret", "ann", *FIRST)
+    doppel.write(1, f"/duplicates not {other.format(lib=lib, owner=doppel.owner)}")
+    assert " was not shown here. Of other repositories' issues only those that were can be given." in reply(doppel)
+    assert named(doppel, lib) == [1, 2]
+
+
+def test_c5_who_may_not_reject_here_may_not_reject_elsewhere(doppel: Doppel, lib: str) -> None:
+    doppel.write(1, f"/duplicates not {lib}#1", "passer-by")
+    assert "is for" in reply(doppel)
+    assert named(doppel, lib) == [1, 2]
+
+
+def test_c6a_it_goes_with_the_issue_and_with_the_repository(doppel: Doppel, lib: str) -> None:
+    doppel.write(1, f"/duplicates not {lib}#1")
+    store, repo_id = doppel.services.store, doppel.repository.id
+    assert reply(doppel)
+    assert store.elsewhere.rejected(repo_id, 1) == {f"{lib}#1".lower()}
+    store.forget_issue(repo_id, 1)
+    assert store.elsewhere.of_issue(repo_id, 1) == []
