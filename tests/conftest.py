@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import itertools
 import os
+import pkgutil
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -15,6 +17,9 @@ import hypothesis
 import pytest
 import sqlalchemy as sa
 
+import bot
+import handlers
+
 # On a busy machine a single example can take long; what must be fast is measured by tests of its own. The suite draws
 # the same examples every time, so that no change is refused for what was there before it; `make test-explore` draws
 # others.
@@ -22,10 +27,24 @@ hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=500)
 hypothesis.settings.load_profile("suite")
 
+
+def _load_everything() -> None:
+    """Hypothesis also draws constants of our modules, of those that are loaded: have the same ones in every run.
+
+    Some are loaded by what happens to run before in this process. For a few tests alone it is not worth the second.
+    """
+    for package in (bot, handlers):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith("__main__") and ".migrations." not in module.name:
+                importlib.import_module(module.name)
+
+
 KINDS = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
 
 # What pytest-xdist calls this process: several share one PostgreSQL server.
 _PROCESS = os.environ.get("PYTEST_XDIST_WORKER", "main")
+if _PROCESS != "main":
+    _load_everything()
 _serial = itertools.count(1)
 _made: list[str] = []
 _at_work: list[pytest.Item] = []

@@ -45,9 +45,9 @@ def sentence(text: str) -> str:
 
 
 def source_name(source: str, say: Words) -> str:
-    """What a source is called in a sentence."""
+    """What a source is called in a sentence; by its own name where it is another version's, which has more of them."""
     named = SOURCE_NAMES.get(source)
-    return named(say) if named else escape(source, 60)
+    return named(say) if named else code(source, 60)
 
 
 def queries_block(report: Report, say: Words) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.calibration.bar import Bar, Origin
@@ -98,7 +98,8 @@ def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > COMMENT_MAX and lines:
         lines = lines[:-1]
-    return body
+    # Only a repository's own texts can be too long even so.
+    return body if len(body) <= COMMENT_MAX else render_digest(replace(view, say=view.say.plain), ticked)
 
 
 def markdown(view: DigestView) -> str:
@@ -119,9 +120,10 @@ def _body(view: DigestView, lines: tuple[Line, ...], ticked: Mapping[Pair, bool]
     blocks += [_item(view, line, ticked) for line in lines]
     if left := len(view.found.lines) - len(lines):
         blocks.append(say.digest_more(count=left))
-    inside = break_phrase("\n\n".join(blocks))
+    inside = "\n\n".join(blocks)
     # The time does not count for the fingerprint: an issue that says the same need not be edited.
-    return f"{digest_marker(inside)}\n{inside}\n\n{say.checked(time=view.checked)}\n"
+    text = break_phrase(f"{inside}\n\n{say.checked(time=view.checked)}")
+    return f"{digest_marker(inside)}\n{text}\n"
 
 
 def _item(view: DigestView, line: Line, ticked: Mapping[Pair, bool]) -> str:

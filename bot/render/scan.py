@@ -61,7 +61,8 @@ def render_scan(result: Result, place: Place, checked: datetime, say: Words) -> 
     """
     inside = scan_markdown(result, place, say).text
     # The time does not count for the fingerprint: an issue that says the same need not be edited.
-    return f"{scan_marker(inside)}\n{inside}\n\n{say.checked(time=checked)}\n"
+    text = break_phrase(f"{inside}\n\n{say.checked(time=checked)}")
+    return f"{scan_marker(inside)}\n{text}\n"
 
 
 def scan_markdown(result: Result, place: Named, say: Words, limit: int = COMMENT_MAX - 200) -> Shown:

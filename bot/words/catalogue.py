@@ -19,6 +19,9 @@ LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
 PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
 """Texts that GitHub shows as they are, without looking for Markdown or names in them."""
 
+_BETWEEN = frozenset(("comma", "settings_hint"))
+"""Texts that are put between or behind others, strangers' ones among them, without a gap of their own there."""
+
 _UNSAID = frozenset(("found",))
 """Texts that have a form for each number and need not show it."""
 
@@ -50,7 +53,7 @@ def speak(language: str, own: Mapping[str, str]) -> Words:
 
 def _own(name: str, text: str) -> Template:
     template = Template.parse(" ".join(text.split()))
-    return template if name in PLAIN else template.harmless()
+    return template if name in PLAIN else template.harmless(between=name in _BETWEEN)
 
 
 def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:

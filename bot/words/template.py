@@ -59,9 +59,15 @@ class Template:
         """The text with its gaps filled."""
         return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
 
-    def harmless(self) -> Template:
-        """The same for strangers' templates: nothing between the gaps does anything, whatever fills them."""
+    def harmless(self, *, between: bool = False) -> Template:
+        """The same for strangers' templates: nothing between the gaps does anything, whatever fills them.
+
+        Nor, with `between`, whatever stands right before or behind the whole.
+        """
         pieces = [_harmless(literal) for literal, _ in self.parts]
+        if between:
+            pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]
+            pieces[-1] += _ZERO_WIDTH_SPACE
         for at in range(len(pieces) - 1):
             if _JOINS_BEFORE.search(pieces[at]) or (at and not pieces[at]):
                 pieces[at] += _ZERO_WIDTH_SPACE

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from bot.calibration.bar import Bar, Origin
+from bot.digest.week import Digest, Line, Standing
+from bot.feedback import Kind
 from bot.marker import fingerprint, has_marker
 from bot.render import COMMENT_MAX, Place, Replies, explain, render_comment, render_reply
+from bot.render.digest import DigestView, render_digest
 from bot.render.scan import render_scan
 from bot.report import Outcome, QueryRun
 from bot.scanning.model import Entry, Group, Member, Result
@@ -21,6 +25,9 @@ from tests.render.test_escape import HOSTILE
 
 PLACE = Place("acme/app")
 OURS = re.compile(r"<!-- doppel:\w+ v1 \w+ -->\n?|</?span>|<details>\n<summary>[^\n]*</summary>\n|</details>\n?")
+
+BOX = re.compile("<!-- 7 8 (same|other) -->")
+"""How the digest knows its boxes again."""
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -55,10 +62,14 @@ def hostile(say: Words, title: str, reason: str, query: str, problem: str) -> li
     replies = Replies(say, PLACE)
     entry = Entry(7, title, "open", CHECKED_AT)
     groups = (Group(entry, (Member(entry, 0.7, (f"Same words: {reason}",)),), 1, 1, 1),)
+    at = CHECKED_AT.timestamp()
+    week = Digest(at, at, 1, 1, 0, 0, 0, 0, (Line(7, at, True, 8, 0.5, Standing.WRONG, (Kind.REACTION,)),))
+    digest = DigestView(week, {7: title, 8: reason}, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, say)
     return [
         render_comment(result, view(words=(query, title), say=say)),
         render_reply(5, [(title, replies.github_refused(reason)), (query, explain(result, found[0], PLACE, say))]),
         render_scan(Result(groups, 3, False, 0.5), PLACE, CHECKED_AT, say),
+        BOX.sub("", render_digest(digest, {})),
     ]
 
 
@@ -106,6 +117,10 @@ def own_texts(draw: st.DrawFn) -> dict[str, str]:
 @example({"state_regression": ":mailto:"}, [""] * 4)
 @example({"among_open": "{count} :smile"}, [""] * 4)
 @example({"among_open": "_www.example.org_ and 1234567`x`abcdef0"}, [""] * 4)
+@example({"comma": "5"}, ["", "", "", "deadbeef"])
+@example({"comma": "abcdef0"}, ["", "", "x", "C"])
+@example({"comma": "; ", "settings_hint": "{hint}"}, ["deadbeef"] * 4)
+@example({"checked": "of {time}", "box_other": "Duplicate"}, ["Duplicate"] * 4)
 @given(own_texts(), st.lists(HOSTILE, min_size=4, max_size=4))
 @settings(max_examples=60)
 def test_c3_no_text_of_the_settings_does_anything_whatever_fills_it(own: dict[str, str], texts: list[str]) -> None:
