@@ -10,7 +10,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,10 @@ class PastIssue:
 
 Archive = list[PastIssue]
 
+# The first moment of the calendar, which programs that know no time write as well.
+_UNKNOWN = datetime.min.replace(tzinfo=UTC)
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
 _GZIPPED = b"\x1f\x8b"
 
 
@@ -46,7 +50,8 @@ def read_archive(path: Path) -> Archive:
 def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
     """The same from rows with the place where each stands. Raises UserError naming the place of a wrong one.
 
-    An id belongs to one issue: of two that share it no answer could say which is meant.
+    An id belongs to one issue: of two that share it no answer could say which is meant. Issues whose `created_at` is
+    null, as after an import, come before all others, at the time of the first of these.
     """
     issues, places = [], dict[int | str, str]()
     for row, place in rows:
@@ -56,7 +61,9 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
         places[issue.id] = place
         issues.append(issue)
     # Issues of one second keep the order of their ids; numbers are compared as numbers, which padding does.
-    return sorted(issues, key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
+    issues.sort(key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
+    first = next((issue.created_at for issue in issues if issue.created_at != _UNKNOWN), _EPOCH)
+    return [replace(issue, created_at=first) if issue.created_at == _UNKNOWN else issue for issue in issues]
 
 
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
@@ -92,7 +99,7 @@ def _issue(row: Any, place: str) -> PastIssue:
             id=row["id"],
             title=str(row.get("title") or ""),
             body=str(row.get("body") or ""),
-            created_at=_time("created_at", row["created_at"]),
+            created_at=_UNKNOWN if row["created_at"] is None else _time("created_at", row["created_at"]),
             closed_at=_time("closed_at", closed) if closed else None,
             author=str(row.get("author") or NOBODY),
             labels=tuple(_label(label) for label in row.get("labels") or ()),

@@ -64,7 +64,7 @@ def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
         ('{"created_at": "2024-01-01"}', "id is missing"),
         ('{"id": 1}', "created_at is missing"),
         ('{"id": 1, "created_at": "x"}', "created_at is 'x'"),
-        ('{"id": 1, "created_at": null}', "created_at is None, which is no time like 2024-"),
+        ('{"id": 1, "created_at": ""}', "created_at is '', which is no time like 2024-"),
         ('{"id": 1, "created_at": 1700000000}', "created_at is 1700000000, which is no time"),
         ('{"id": 1, "created_at": "2024-01-01", "closed_at": "soon"}', "closed_at is 'soon'"),
         ('{"id": 1, "created_at": "0001-01-01T00:00:00+14:00"}', "created_at is '0001-"),
@@ -80,6 +80,15 @@ def test_a_line_that_cannot_be_used_is_named(line: str, says: str, tmp_path: Pat
     path.write_text(f"{json.dumps(row(0))}\n\n{line}\n", encoding="utf-8")
     with pytest.raises(UserError, match=f"line 3: .*{says}"):
         read_archive(path)
+
+
+def test_issues_of_an_unknown_time_come_before_all_others(tmp_path: Path) -> None:
+    rows = [row(3), row(1), row(7, created_at=None), row(5, created_at=None)]
+    found = read_archive(write_lines(tmp_path / "issues.jsonl", rows))
+    assert [one.id for one in found] == [5, 7, 1, 3]
+    assert [one.created_at for one in found[:2]] == [found[2].created_at] * 2
+    alone = read_archive(write_lines(tmp_path / "alone.jsonl", rows[2:]))
+    assert [(one.id, one.created_at.year) for one in alone] == [(5, 1970), (7, 1970)]
 
 
 def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
