@@ -50,8 +50,12 @@ def github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Findi
     if abs(skew) > MOST_SKEW_SECONDS:
         yield Finding(Health.WARNING, "clock", f"{skew:+.0f} s from GitHub's", "Let the machine keep its time (NTP).")
     yield from _granted(wanted, info.permissions, info.events)
-    yield _hook(settings, app)
-    yield from _installations(app, wanted)
+    try:
+        yield _hook(settings, app)
+        yield from _installations(app, wanted)
+    except (GitHubError, Retryable) as problem:
+        # What was found until now is told all the same.
+        yield Finding(Health.BROKEN, "GitHub", f"could not say everything: {problem}", "Look again later.")
 
 
 def _granted(wanted: Wanted, permissions: Mapping[str, str], events: object) -> Iterator[Finding]:

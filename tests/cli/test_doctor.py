@@ -272,3 +272,13 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         assert found["given up"][:2] == ("warning", "1 deliveries")
         assert "doppel jobs retry" in found["given up"][2]
     queue.dispose()
+
+
+@pytest.mark.parametrize("path", ["GET /app/hook/config", "GET /app/installations"])
+def test_a_github_that_fails_on_the_way_is_a_finding_among_the_others(
+    github: Server, examine: Callable[..., Found], path: str
+) -> None:
+    github.sim.faults.add(path, status=502, times=None)
+    found = examine()
+    assert found["permissions"][0] == "ok"
+    assert found["GitHub"] == ("broken", f"could not say everything: {path}: GitHub answered 502", "Look again later.")
