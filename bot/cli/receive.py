@@ -66,6 +66,8 @@ def post(url: str, secret: str, event: str, body: bytes, delivery: str) -> reque
         requests.exceptions.InvalidSchema,
     ) as bad:
         raise UserError(f"--url: {url!r} is no http(s) address") from bad
+    except (requests.exceptions.InvalidHeader, UnicodeEncodeError):
+        raise UserError(f"EVENT, --delivery: {event!r} and {delivery!r} cannot both be sent as headers") from None
     except requests.exceptions.RequestException as problem:
         raise Unavailable(
             f"nobody answers at {url} ({type(problem).__name__}); is `doppel serve` running?"

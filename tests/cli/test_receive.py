@@ -12,6 +12,7 @@ import responses
 from click.testing import CliRunner
 
 from bot.cli.receive import receive
+from bot.errors import UserError
 
 URL = "http://127.0.0.1:4567/webhook"
 
@@ -67,3 +68,11 @@ def test_an_address_that_cannot_be_reached_is_said(payload: Path, url: str, kind
     result = CliRunner().invoke(receive, ["ping", str(payload), "--url", url])
     assert type(result.exception).__name__ == kind
     assert url in str(result.exception)
+
+
+@pytest.mark.parametrize("given", [["\N{SNOWMAN}"], ["issues", "--delivery", "one\ntwo"]])
+def test_what_no_header_can_hold_is_the_callers_to_mend(payload: Path, given: list[str]) -> None:
+    event, *more = given
+    result = CliRunner().invoke(receive, [event, str(payload), "--url", URL, *more])
+    assert isinstance(result.exception, UserError)
+    assert str(result.exception).startswith("EVENT, --delivery: ")
