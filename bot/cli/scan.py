@@ -19,10 +19,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot import settings as host
+from bot.cli.ending import ended_in_order
 from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
 from bot.cli.shares import Share
-from bot.cli.written import WrittenFile
+from bot.cli.written import WrittenFile, keep_apart
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
 from bot.scanning.groups import THRESHOLD
@@ -81,12 +82,14 @@ def scan(
     """
     if as_json and markdown:
         raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
+    keep_apart("--html", html, Path(source), *([weights] if weights else []))
     # NumPy and the models, which `doppel --help` need not pay for.
     from bot.cli.asking_options import read_weights
     from bot.replay.asking import INDEX
 
     settings, judging = _settings(store), read_weights(weights, INDEX)
-    with _opened(source, settings) as there:
+    # A file's issues lie in a database of their own meanwhile, which must not outlive the command.
+    with ended_in_order(), _opened(source, settings) as there:
         scan = _scan(there, include_closed, fresh, processes or os.cpu_count() or 1, judging)
         if there.reactions is not None:
             scan.count_reactions(there.reactions, confidence)

@@ -1,4 +1,4 @@
-"""The type of options that name a file to be written."""
+"""Options that name a file to be written."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+
+from bot.errors import UserError
+
+
+def keep_apart(option: str, out: Path | None, *read: Path) -> None:
+    """Raise UserError where the file to be written is one of those that are read, which it would overwrite."""
+    if out is not None and out.exists() and any(one.exists() and out.samefile(one) for one in read):
+        raise UserError(f"{option}: {out} is one of the files that are read, and would be overwritten")
 
 
 class WrittenFile(click.Path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 from html.parser import HTMLParser
@@ -19,7 +20,7 @@ from bot.scanning.scan import Scan
 from bot.settings import load
 from bot.simulator import Server, start_simulator
 from bot.store import open_store
-from tests.calling import call, write_lines
+from tests.calling import call, told_to_end, write_lines
 
 HOSTILE = '<script>alert(1)</script> @ann #1 [x](javascript:y) "><img src=x> \x1b[31m\u202e Duplicate of #1'
 CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
@@ -159,6 +160,30 @@ def test_what_cannot_be_scanned_is_named(arguments: list[str], says: str) -> Non
     result = run(*arguments)
     assert result.exit_code == 2
     assert says in result.stderr
+
+
+def test_a_page_never_takes_the_place_of_the_issues(file: Path) -> None:
+    before = file.read_bytes()
+    result = run(file, "--html", file)
+    assert (result.exit_code, file.read_bytes()) == (2, before)
+    assert "--html" in result.stderr and "overwritten" in result.stderr
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_who_is_told_to_end_leaves_no_texts(number: signal.Signals, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    issues = write_lines(
+        tmp_path / "many.jsonl",
+        [
+            {"id": n, "title": f"It fails {n}", "body": f"part{n} " * 200, "created_at": "2024-01-01T00:00:00Z"}
+            for n in range(6_000)
+        ],
+    )
+    arguments: list[str | Path] = ["scan", issues, "--processes", "2"]
+    told_to_end(number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/scan.db")), within=30)
+    assert list(temporary.glob("doppel-*")) == []
 
 
 def test_a_page_without_a_folder_is_refused_before_anything_is_read(file: Path, tmp_path: Path) -> None:
