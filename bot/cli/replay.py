@@ -13,6 +13,7 @@ from bot.cli.asking_options import asking_options, read_weights
 from bot.cli.ending import ended_in_order
 from bot.cli.progress import progress_bar
 from bot.cli.shares import Share
+from bot.cli.written import keep_apart
 from bot.errors import UserError
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.replay import Asking, choose, read_archive, replay_index, replay_search
@@ -75,8 +76,7 @@ def replay(
 
     The sources are those of an index (full-text, vectors; `index` stands for both), or GitHub's searches, simulated.
     """
-    if out.exists() and out.samefile(issues):
-        raise UserError(f"--out: {out} is the file of issues itself, which the answers would overwrite")
+    keep_apart("--out", out, issues, *([weights] if weights else []))
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
     asking = Asking(sources, top, threshold, relevance, read_weights(weights, sources), store, budget)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from bot.cli.written import keep_apart
 from bot.errors import UserError
 from bot.model import RepoRef
 from bot.simulator import Simulator, serve
@@ -57,6 +58,7 @@ def simulator(
     /_sim/clock let a script act as anybody, break requests and move time; they want the webhook secret in the header
     X-Simulator-Key.
     """
+    keep_apart("--write-env", write_env, *([issues_file] if issues_file else []))
     ref = RepoRef.parse(repo)
     sim = Simulator(webhook_url=webhook_url)
     sim.limits.exempt_users = user_limits == "off"

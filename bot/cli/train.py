@@ -9,6 +9,7 @@ import click
 
 from bot.cli.ending import ended_in_order
 from bot.cli.progress import progress_bar
+from bot.cli.written import WrittenFile, keep_apart
 from bot.errors import UserError
 from bot.sockets import use_short_paths
 
@@ -17,7 +18,7 @@ OTHERS = 2_500
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where the weights go.")
+@click.option("--out", required=True, type=WrittenFile(), help="Where the weights go.")
 @click.option(
     "--for",
     "purpose",
@@ -36,6 +37,7 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
     The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out; those that
     Doppel comes with are bot/matching/weights.json and, for searches, bot/ranking/weights.json.
     """
+    keep_apart("--out", out, *files)
     from bot.training import over_index, over_search
 
     use_short_paths()

@@ -97,7 +97,7 @@ def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
     before = issues.read_bytes()
     for out in (issues, other):
         result = CliRunner().invoke(command, [str(issues), "--out", str(out)])
-        assert isinstance(result.exception, UserError) and "is the file of issues itself" in str(result.exception)
+        assert isinstance(result.exception, UserError) and "is one of the files that are read" in str(result.exception)
     assert issues.read_bytes() == before
 
 

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import jwt
 import pytest
+from click.testing import CliRunner
 
 from bot.cli import main
+from bot.cli.simulator import simulator
+from bot.errors import UserError
 from tests.simulator.conftest import Api
 
 
@@ -108,3 +111,12 @@ def _sourced(path: Path) -> dict[str, str]:
     )
     values: dict[str, str] = json.loads(done.stdout)
     return values
+
+
+def test_the_file_of_issues_is_never_written_over(tmp_path: Path) -> None:
+    issues = tmp_path / "issues.jsonl"
+    issues.write_text('{"id": 1, "title": "It fails", "created_at": "2024-01-01T00:00:00Z"}\n')
+    before = issues.read_bytes()
+    result = CliRunner().invoke(simulator, ["--issues", str(issues), "--write-env", str(issues), "--repo", "none"])
+    assert isinstance(result.exception, UserError) and str(result.exception).startswith("--write-env: ")
+    assert issues.read_bytes() == before
