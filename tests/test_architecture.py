@@ -10,6 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
 from ruamel.yaml import YAML
 
 from bot import manifest
@@ -167,6 +168,7 @@ print(seen)
 """
 
 
+@pytest.mark.slow
 def test_importing_any_module_does_nothing(tmp_path: Path) -> None:
     """No connection, no file written, no process, no thread; and it works in an empty environment and directory."""
     ours = sorted(set(MODULES) - SCRIPTS)

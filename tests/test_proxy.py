@@ -25,6 +25,8 @@ from bot.settings import Settings
 from bot.web import create_app
 from bot.webhook import sign
 
+pytestmark = pytest.mark.slow
+
 SECRET = "a secret of the channel"
 PAYLOAD = {
     "zen": "Größe zählt nicht – 🦆",

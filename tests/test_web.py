@@ -187,6 +187,7 @@ class TestRefusals:
         assert client.get("/webhook").status_code == 405
 
 
+@pytest.mark.slow
 class TestUnavailable:
     @pytest.mark.usefixtures("locked")
     def test_503_within_a_few_seconds_and_only_for_what_needs_the_queue(self, client: FlaskClient) -> None:

@@ -29,6 +29,8 @@ from bot.store.gauges import Gauges
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import wanted
 
+pytestmark = pytest.mark.slow
+
 Found = dict[str, tuple[str, str, str]]
 
 

@@ -23,6 +23,8 @@ from bot.store import VerdictKind, open_store
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index
 
+pytestmark = pytest.mark.slow
+
 WORDS = (
     "export",
     "photo",

@@ -17,6 +17,8 @@ from bot.jobs import DeadLetters, Inbox, Job, Worker, retry
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:

@@ -13,6 +13,8 @@ from bot.commands.lines import BODY_MAX, LINES_MAX
 from bot.model import RepoRef
 from tests.fuzz.parsers import check_commands
 
+pytestmark = pytest.mark.slow
+
 REPO = RepoRef("acme", "app")
 
 COMMANDS = [

@@ -23,6 +23,8 @@ from bot.jobs.inbox import Inbox
 from bot.store.evaluation_tables import evaluations
 from tests.dashboard.conftest import Host, figures, words
 
+pytestmark = pytest.mark.slow
+
 SignedIn = Callable[[str], FlaskClient]
 PAGE = "/dashboard/acme/app/evaluation"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

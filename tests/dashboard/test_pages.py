@@ -25,6 +25,8 @@ from bot.store.schema import texts
 from bot.wiring.indexes import build_index
 from tests.dashboard.conftest import HOSTILE, Host, words
 
+pytestmark = pytest.mark.slow
+
 SignedIn = Callable[[str], FlaskClient]
 
 

@@ -17,6 +17,8 @@ from bot.store import StoredRepository
 from bot.web import create_app
 from tests.dashboard.conftest import Host
 
+pytestmark = pytest.mark.slow
+
 PAGES = ("", "/issues/3", "/backlog", "/evaluation", "/feedback", "/settings", "/health")
 
 

@@ -14,6 +14,8 @@ from bot.demo.scenario import Command, Expect, Scene
 from bot.demo.show import Backstage, Show, ShowFailed
 from bot.simulator import Simulator
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = "acme/app"
 ADVICE = "[#1](https://redirect.github.com/acme/app/issues/1) An earlier one"
 

@@ -29,6 +29,8 @@ from handlers import evaluating
 from tests.evaluation.test_evaluate_command import rows
 from tests.indexing.conftest import REPO, Host, host
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["host"]
 
 FOUND = evaluate([], issues=0, arrived=[], min_confidence=0.2)

@@ -25,6 +25,8 @@ from bot.simulator import Server, Simulator
 from bot.store import open_store
 from tests.calling import call, write_lines
 
+pytestmark = pytest.mark.slow
+
 START = datetime(2024, 1, 1, tzinfo=UTC)
 PARTS = ("login page", "export", "font list", "main menu", "sound mixer", "map view", "printer dialog", "backup")
 FAULTS = ("crashes behind a proxy", "writes an empty file", "looks blurred", "does not open at night", "stutters twice")

@@ -14,6 +14,8 @@ from bot.github.repo import RepoClient
 from bot.simulator import Server, Simulator
 from tests.github.conftest import REPO
 
+pytestmark = pytest.mark.slow
+
 
 def secrets_of(server: Server) -> list[str]:
     """What must not be seen: the key's lines, every token made, and the start of every JWT."""

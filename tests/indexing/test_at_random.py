@@ -10,6 +10,8 @@ from bot.errors import Retryable
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host
 
+pytestmark = pytest.mark.slow
+
 OTHER = "acme/other"
 
 

@@ -14,6 +14,8 @@ from bot.embedding.remote import RemoteModel
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 
+pytestmark = pytest.mark.slow
+
 ALLOWED = "remote_text: on"
 
 

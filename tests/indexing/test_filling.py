@@ -15,6 +15,8 @@ from bot.index.backfill import Progress
 from bot.indexing import pace
 from tests.indexing.conftest import REPO, Host, on_one_database
 
+pytestmark = pytest.mark.slow
+
 
 @on_one_database
 def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.LogCaptureFixture) -> None:

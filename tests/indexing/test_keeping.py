@@ -8,6 +8,8 @@ from bot.errors import Unavailable
 from bot.github import changes
 from tests.indexing.conftest import REPO, Host, on_one_database
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def filled(host: Host) -> Host:

@@ -16,6 +16,8 @@ from bot.jobs.chores import call_for
 from bot.jobs.database import queue_client, queue_engine
 from bot.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def settings(store_url: str, tmp_path: Path) -> Settings:

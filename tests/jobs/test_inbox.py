@@ -22,6 +22,8 @@ from bot.model import Actor, RepoRef
 from bot.settings import Settings
 from bot.store import files
 
+pytestmark = pytest.mark.slow
+
 PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
 
 

@@ -30,6 +30,8 @@ from bot.model import Actor, RepoRef
 from bot.settings import Settings
 from tests.jobs.bench import Bench
 
+pytestmark = pytest.mark.slow
+
 _number = itertools.count(1)
 
 

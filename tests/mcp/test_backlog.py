@@ -17,6 +17,8 @@ from bot.simulator import Simulator
 from bot.store import open_store
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 
+pytestmark = pytest.mark.slow
+
 TITLES = {1: "Table rendering panics with index out of range", 3: "Panic: index out of range when rendering a table"}
 
 

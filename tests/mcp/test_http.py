@@ -18,6 +18,8 @@ from mcp.client.streamable_http import streamable_http_client
 from bot.mcp.http import PATH, BearerToken, application
 from tests.mcp.conftest import answer, run
 
+pytestmark = pytest.mark.slow
+
 TOKEN = "a-long-random-token"
 ASKED = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 ACCEPTED = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}

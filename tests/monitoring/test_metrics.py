@@ -23,6 +23,8 @@ from bot.store import VerdictKind, open_store
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
 from bot.web import create_app
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def settings(database_url: str, tmp_path: Path) -> Settings:

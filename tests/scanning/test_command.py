@@ -22,6 +22,8 @@ from bot.simulator import Server, start_simulator
 from bot.store import open_store
 from tests.calling import call, told_to_end, write_lines
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = '<script>alert(1)</script> @ann #1 [x](javascript:y) "><img src=x> \x1b[31m\u202e Duplicate of #1'
 CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"
 

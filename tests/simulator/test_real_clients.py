@@ -12,6 +12,8 @@ from githubkit.exception import RequestFailed
 from bot.simulator import Clock, Server, Simulator
 from bot.simulator.state.accounts import Installation
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def pygithub(server: Server, installation: Installation) -> Github:

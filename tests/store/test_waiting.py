@@ -22,6 +22,8 @@ from bot.store.engine import make_engine
 from bot.store.migrate import is_current, migrate
 from bot.store.waiting import alone
 
+pytestmark = pytest.mark.slow
+
 #: Seconds that a statement waits for a lock here, instead of thirty, and that the migration takes: several times that.
 PATIENCE, LONG = 0.3, 2.0
 

@@ -14,6 +14,8 @@ from bot.simulator.search.lexer import lex
 from bot.simulator.search.qualifiers import NAMES
 from tests.simulator.search.search_reference import found, has_phrase, has_word, index_of, issue
 
+pytestmark = pytest.mark.slow
+
 WORDS = st.sampled_from(["crash", "crashes", "login", "proxy", "proxy_host", "timeouts", "at", "on", "404", "x-ray"])
 SENTENCES = st.lists(WORDS, max_size=6).map(" ".join)
 FIELDS = st.sets(st.sampled_from(["title", "body", "comments"]))
