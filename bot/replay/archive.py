@@ -35,7 +35,7 @@ class PastIssue:
 
 Archive = list[PastIssue]
 
-# The first moment of the calendar, which programs that know no time write as well.
+# The first moment of the calendar stands for a time that the file does not know.
 _UNKNOWN = datetime.min.replace(tzinfo=UTC)
 _EPOCH = datetime.fromtimestamp(0, UTC)
 
@@ -51,7 +51,7 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
     """The same from rows with the place where each stands. Raises UserError naming the place of a wrong one.
 
     An id belongs to one issue: of two that share it no answer could say which is meant. Issues whose `created_at` is
-    null, as after an import, come before all others, at the time of the first of these.
+    null come before all others, at the time of the first of these.
     """
     issues, places = [], dict[int | str, str]()
     for row, place in rows:
