@@ -83,7 +83,7 @@ def post(
         checked_at=services.clock(),
         enterprise=services.settings.enterprise,
         max_candidates=most,
-        had_candidates=bool(kept and kept.shown),
+        had_candidates=bool(kept and (kept.shown or (not named and _named_others(visit)))),
         words=words,
         options=options,
         asked=cause == COMMAND,
@@ -113,6 +113,13 @@ def post(
     # The last thing to be done, by which `_is_done` tells that all of it is.
     note(visit, report, named, outcome, cause=cause, bar=least, reason=reason)
     return stands
+
+
+def _named_others(visit: Visit) -> bool:
+    """Whether the comment names something now; its row knows this repository's issues alone."""
+    looks = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    last = next((look for look in reversed(looks) if look.outcome.seen), None)
+    return last is not None and any(one.shown for one in last.evidence)
 
 
 def _is_done(visit: Visit, kept: KeptComment) -> bool:

@@ -30,8 +30,10 @@ def reject(ask: Ask, command: Command) -> Answer:
 
 
 def _was_shown(ask: Ask, issue: str) -> bool:
+    """Whether a comment here has named it. What would have been named, in `mode: shadow`, nobody has seen."""
     looks = Decisions(ask.visit.services.store.engine).of_issue(ask.visit.repository.id, ask.visit.number)
-    return any(one.shown and f"{one.repo}#{one.number}".lower() == issue for look in looks for one in look.evidence)
+    named = (one for look in looks if look.outcome.seen for one in look.evidence if one.shown)
+    return any(f"{one.repo}#{one.number}".lower() == issue for one in named)
 
 
 def last(ask: Ask, actor: str | None) -> Rejection | None:

@@ -32,7 +32,12 @@ class Outcome(StrEnum):
     @property
     def speaks(self) -> bool:
         """Whether people saw something by it, or would have."""
-        return self in (Outcome.POSTED, Outcome.EDITED, Outcome.UNCHANGED, Outcome.SHADOW)
+        return self.seen or self is Outcome.SHADOW
+
+    @property
+    def seen(self) -> bool:
+        """Whether a comment that people can read says it."""
+        return self in (Outcome.POSTED, Outcome.EDITED, Outcome.UNCHANGED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ def test_c4_a_siblings_issue_is_rejected_and_taken_back(doppel: Doppel, lib: str
     )
     assert named(doppel, lib) == [2]
     doppel.write(1, f"/duplicates not https://github.com/{lib}/issues/2", "triage-person")
+    assert "**Nothing left to show:**" in doppel.said(1)[0], "it was shown, so it cannot be that none was found"
     doppel.write(1, "/duplicates")
     assert named(doppel, lib) == []
     doppel.write(1, "/duplicates undo", "triage-person")
@@ -108,6 +109,17 @@ def test_h6_what_was_not_shown_cannot_be_rejected_whether_it_is_there_or_not(
     doppel.write(1, f"/duplicates not {other.format(lib=lib, owner=doppel.owner)}")
     assert " was not shown here. Of other repositories' issues only those that were can be given." in reply(doppel)
     assert named(doppel, lib) == [1, 2]
+
+
+def test_h6_what_would_have_been_shown_cannot_be_rejected(doppel: Doppel) -> None:
+    lib = f"{doppel.owner}/lib"
+    doppel.sim.add_repository(lib)
+    with doppel.paused():
+        doppel.sim.open_issue(lib, "ann", *FIRST)
+    doppel.configure(f"mode: shadow\nsiblings: [{lib}]\nmin_confidence: 0\n")
+    doppel.open(*AGAIN)
+    doppel.write(1, f"/duplicates not {lib}#1")
+    assert " was not shown here. " in reply(doppel)
 
 
 def test_c5_who_may_not_reject_here_may_not_reject_elsewhere(doppel: Doppel, lib: str) -> None:
