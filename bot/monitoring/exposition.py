@@ -27,7 +27,7 @@ from bot.store.counters import Counters
 from bot.store.decision_tables import signals
 from bot.store.gauges import Gauges
 from bot.store.index_tables import index_states
-from bot.store.schema import verdicts
+from bot.store.schema import rejected_elsewhere, verdicts
 
 _LEFT = "github_left "
 # The commands are verdicts, and are counted as such.
@@ -134,6 +134,8 @@ def of_queue(now: Standing) -> Iterator[Metric]:
 def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     """What people decided, and how far the index is."""
     decided = sa.select(verdicts.c.kind, sa.func.count().label("times")).group_by(verdicts.c.kind)
+    # `not` about an issue of another repository has a table of its own.
+    elsewhere = sa.select(sa.func.count()).where(rejected_elsewhere.c.undone_at.is_(None))
     told = sa.select(signals.c.kind, signals.c.same, sa.func.count().label("times"))
     told = told.group_by(signals.c.kind, signals.c.same)
     indexed = sa.select(
@@ -144,6 +146,7 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     with engine.connect() as connection:
         rows = connection.execute(decided.where(verdicts.c.undone_at.is_(None)))
         kinds = dict.fromkeys(("not", "of"), 0) | {row.kind: row.times for row in rows}
+        kinds["not"] += connection.execute(elsewhere).scalar_one()
         voices = connection.execute(told).all()
         repositories, issues, without = connection.execute(indexed).one()
     given = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])

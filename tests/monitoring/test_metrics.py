@@ -19,7 +19,7 @@ from bot.monitoring import tally as tally_module
 from bot.monitoring.exposition import counted
 from bot.monitoring.tally import Tally, key, read_key
 from bot.settings import Settings
-from bot.store import VerdictKind, open_store
+from bot.store import Rejection, VerdictKind, open_store
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
 from bot.web import create_app
 
@@ -106,6 +106,10 @@ def test_a_process_writes_by_itself_and_at_its_end(settings: Settings, monkeypat
 def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: FlaskClient) -> None:
     store = open_store(settings)
     store.verdicts.add(1, 2, 1, VerdictKind.NOT, actor="ann", command_id=3, now=0.0)
+    # One in this repository and two in others, of which one was taken back.
+    for other in ("acme/lib#1", "acme/lib#2"):
+        store.elsewhere.add(1, Rejection(2, other, "ann", 0.0, 3))
+    store.elsewhere.undo(1, Rejection(2, "acme/lib#2", "ann", 0.0, 3), 4, 1.0)
     voices = [Signal(2, Kind.REACTION, login, 0, False, Who.OTHER, 1.0) for login in ("ann", "bob")]
     Signals(store.engine).replace(1, 2, Kind.REACTION, voices)
     store.close()
@@ -114,7 +118,7 @@ def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: Flask
     # A resource of its own: tests of the client before this one, in the same process, have used up others.
     LEFT.say("audit_log", 1, 7, 60.0)
     page = read(client)
-    assert page["doppel_verdicts not"] == 1
+    assert page["doppel_verdicts not"] == 2
     assert page["doppel_verdicts of"] == 0
     assert page["doppel_feedback reaction no"] == 2
     assert page["doppel_feedback reaction yes"] == page["doppel_feedback vote no"] == 0
