@@ -59,9 +59,11 @@ def render_scan(result: Result, place: Place, checked: datetime, say: Words) -> 
 
     At most 65,536 characters; what is left out is said.
     """
-    inside = scan_markdown(result, place, say).text
+    # A repository's own text can say it at length.
+    time = break_phrase(say.checked(time=checked))
+    inside = scan_markdown(result, place, say, COMMENT_MAX - 200 - len(time)).text
     # The time does not count for the fingerprint: an issue that says the same need not be edited.
-    text = break_phrase(f"{inside}\n\n{say.checked(time=checked)}")
+    text = break_phrase(f"{inside}\n\n{time}")
     return f"{scan_marker(inside)}\n{text}\n"
 
 

@@ -9,7 +9,7 @@ from bot.marker import fingerprint, is_scan
 from bot.render import COMMENT_MAX, Place
 from bot.render.scan import render_scan
 from bot.scanning.model import Entry, Group, Member, Result
-from bot.words import english
+from bot.words import english, speak
 
 PLACE = Place("acme/app")
 AT = datetime(2024, 5, 6, tzinfo=UTC)
@@ -49,6 +49,14 @@ def test_d8_it_fits_into_an_issue_whatever_is_in_it() -> None:
         body = render_scan(result(*groups), PLACE, DAY, english())
         assert len(body) <= COMMENT_MAX
         assert "1. [#" in body, "the group that gains most is always there"
+
+
+def test_d8_it_fits_whatever_a_repositorys_own_text_for_the_time_is() -> None:
+    groups = result(*(group(10 * place, 2, f"A crash {place}") for place in range(1, 1_001)))
+    for text in ("<" * 580 + "{time}", "as it was seen " * 35 + "{time}", "Duplicate " * 55 + "{time}"):
+        body = render_scan(groups, PLACE, DAY, speak("en", {"checked": text}))
+        assert len(body) <= COMMENT_MAX
+        assert "1. [#" in body
 
 
 def test_d8_what_is_left_out_is_counted() -> None:
