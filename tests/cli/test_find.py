@@ -19,7 +19,7 @@ from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef
 from bot.simulator import Server, start_simulator
-from bot.store import VerdictKind, open_store
+from bot.store import Rejection, VerdictKind, open_store
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index
 
@@ -282,4 +282,8 @@ def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
     store.verdicts.add(repo_id, 4, 1, VerdictKind.NOT, actor="eve", command_id=1, now=0.0)
     shown = parts(run("acme/app#4", "--threshold", "0").stdout)
     assert "#1 " not in shown[0] and "#1 " not in shown[1]
+    named, _ = parts(run("acme/app#3", "--threshold", "0").stdout)
+    assert "acme/lib#1 " in named
+    store.elsewhere.add(repo_id, Rejection(3, "acme/lib#1", "eve", 0.0, 2))
+    assert "acme/lib#1 " not in run("acme/app#3", "--threshold", "0").stdout
     store.close()

@@ -193,6 +193,7 @@ def test_c4_a_misspelt_command_gets_the_nearest(body: str, word: str, suggestion
         ("not #" + "9" * 400, Name.NOT, Problem.NUMBER_UNREADABLE, "#" + "9" * 58 + "…"),
         ("not #١٢", Name.NOT, Problem.NUMBER_UNREADABLE, "#١٢"),
         ("of other/app#1", Name.OF, Problem.OTHER_REPOSITORY, "other/app#1"),
+        ("explain other/app#1", Name.EXPLAIN, Problem.OTHER_REPOSITORY, "other/app#1"),
         ("not other/app#0", Name.NOT, Problem.NUMBER_UNREADABLE, "other/app#0"),
         ("not other/app#1 #2", Name.NOT, Problem.TOO_MUCH, "#2"),
         (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.decisions import Decisions
 from tests.e2e.harness import Doppel
 
 FIRST = ("Login fails with E1234 on Safari", "`AuthTimeoutError: token expired` after the update.")
@@ -13,7 +14,7 @@ AGAIN = ("Cannot log in on Safari: E1234", "I see `AuthTimeoutError: token expir
 @pytest.fixture
 def lib(doppel: Doppel) -> str:
     """The name of a sibling, whose issues #1 and #2 the bot has shown on issue #1."""
-    lib = f"{doppel.owner}/lib"
+    lib = f"{doppel.owner}/Lib"
     doppel.sim.add_repository(lib)
     with doppel.paused():
         doppel.sim.open_issue(lib, "ann", *FIRST)
@@ -54,7 +55,7 @@ def test_c4_a_siblings_issue_is_rejected_and_taken_back(doppel: Doppel, lib: str
     assert named(doppel, lib) == [2]
     doppel.write(1, "/duplicates undo", "triage-person")
     assert named(doppel, lib) == [1, 2]
-    assert reply(doppel) == f"Taken back: {link(lib, 1)} can be shown for this issue again."
+    assert reply(doppel) == f"Taken back: {link(lib.lower(), 1)} can be shown for this issue again."
     doppel.write(1, "/duplicates undo", "triage-person")
     assert reply(doppel) == "There is nothing of yours to take back here."
 
@@ -97,6 +98,41 @@ def test_c4_an_undo_that_is_edited_takes_back_one_decision(doppel: Doppel, lib: 
     assert named(doppel, lib) == [1]
     doppel.edit(undo, "/duplicates Undo")
     assert named(doppel, lib) == [1]
+
+
+def test_c4_an_old_comment_that_becomes_an_undo_takes_back_what_stands_above_it(doppel: Doppel, lib: str) -> None:
+    comments = [doppel.write(1, "Hm.", login) for login in ("reporter", "triage-person")]
+    doppel.write(1, f"/duplicates not {lib}#1")
+    doppel.edit(comments[0], "/duplicates undo")
+    assert reply(doppel) == "There is nothing of yours to take back here."
+    later = doppel.write(1, "Hm.", "triage-person")
+    doppel.write(1, f"/duplicates not {lib}#1", "triage-person")
+    doppel.edit(later, "/duplicates undo")
+    assert "Somebody else has noted the same" in reply(doppel), "their own word stands below it"
+    assert named(doppel, lib) == [2]
+
+
+def test_c4_a_command_on_a_siblings_issue_that_is_tried_again_goes_on_where_it_was(doppel: Doppel, lib: str) -> None:
+    doppel.sim.faults.add("PATCH /repos/*/issues/comments/*", 502, times=4)
+    doppel.write(1, f"/duplicates not {lib}#1")
+    assert reply(doppel).startswith("Noted: ")
+    assert named(doppel, lib) == [2]
+    doppel.write(1, f"/duplicates not {lib}#2")
+    doppel.sim.faults.add("PATCH /repos/*/issues/comments/*", 502, times=4)
+    doppel.write(1, "/duplicates undo")
+    assert named(doppel, lib) == [2], "one decision is taken back, however often it is tried"
+    assert reply(doppel).startswith("Taken back: ")
+
+
+def test_h6_what_was_considered_and_not_shown_cannot_be_rejected(doppel: Doppel, lib: str) -> None:
+    doppel.configure(f"siblings: [{lib}]\nmax_candidates: 1\n")
+    doppel.open(AGAIN[0] + " today", AGAIN[1])
+    looks = Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 2)
+    hidden = [one.number for one in looks[-1].evidence if one.repo and not one.shown]
+    assert hidden, "it would not be seen otherwise"
+    doppel.write(2, f"/duplicates not {lib}#{hidden[0]}")
+    assert " was not shown here. " in doppel.said(2)[-1]
+    assert doppel.said(1)
 
 
 @pytest.mark.parametrize("other", ["{lib}#3", "{owner}/secret#1", "https://github.com/{lib}/issues/77"])

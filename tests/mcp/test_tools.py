@@ -17,7 +17,7 @@ from bot.mcp.server import build_server
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Simulator
-from bot.store import VerdictKind, open_store
+from bot.store import Rejection, VerdictKind, open_store
 from bot.wiring.agents import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
@@ -106,7 +106,9 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Si
     assert answer(ask(server, "explain_pair", number=3, other=1))["other"]["reasons"]
 
 
-def test_h6_the_settings_of_the_repository_say_where_else_to_look(server: Any, sim: Simulator) -> None:
+def test_h6_the_settings_of_the_repository_say_where_else_to_look(
+    server: Any, sim: Simulator, settings: Settings
+) -> None:
     sim.add_repository("acme/lib")
     sim.open_issue("acme/lib", "cy", "Index out of range panics the table", TRACE)
     sim.open_issue("acme/app", "ann", "Do not panic when a table is rendered", TRACE, is_pull_request=True)
@@ -118,6 +120,10 @@ def test_h6_the_settings_of_the_repository_say_where_else_to_look(server: Any, s
         ("", "pull request", 5),
         ("acme/lib", "issue", 1),
     }
+    with closing(open_store(settings)) as store:
+        store.elsewhere.add(sim.repo("acme/app").id, Rejection(3, "acme/lib#1", "ann", 0.0, 1))
+    found = answer(ask(server, "find_duplicates", number=3, threshold=0))["candidates"]
+    assert {one["repo"] for one in found} == {""}, "what people rejected is not told again"
 
 
 def test_c4_a_rejected_pair_is_not_told_again(server: Any, sim: Simulator, settings: Settings) -> None:

@@ -133,10 +133,24 @@ class TestForgetting:
         for at, command_id in ((NOW + 2, 40), (NOW + 3, 41)):
             store.elsewhere.undo(1, said, command_id, at)
         assert [one.undone_by for one in store.elsewhere.of_issue(1, 4)] == [40, None]
+        store.elsewhere.add(1, replace(said, actor="eve", command_id=32, at=NOW + 9))
+        assert [one.actor for one in store.elsewhere.of_issue(1, 4)] == ["ann", "bob"], "what holds is as it was said"
         store.elsewhere.add(1, said)
         assert [one.undone_by for one in store.elsewhere.of_issue(1, 4)] == [None, None]
         store.forget_issue(1, 4)
         assert store.elsewhere.of_issue(1, 4) == []
+
+    def test_of_what_was_rejected_elsewhere_one_is_taken_back(self, store: Store) -> None:
+        said = Rejection(4, "acme/lib#7", "ann", NOW + 1, 31)
+        others = [(1, replace(said, issue="acme/lib#6")), (1, replace(said, number=5)), (2, said)]
+        for repo_id, one in ((1, said), *others):
+            store.elsewhere.add(repo_id, one)
+        store.elsewhere.undo(1, said, 40, NOW + 2)
+        assert store.elsewhere.rejected(1, 4) == {"acme/lib#6"}
+        assert store.elsewhere.rejected(1, 5) == store.elsewhere.rejected(2, 4) == {"acme/lib#7"}
+        store.elsewhere.add(1, replace(said, issue="acme/lib#8", at=NOW))
+        said_on = [one.issue for one in store.elsewhere.of_issue(1, 4)]
+        assert said_on == ["acme/lib#8", "acme/lib#6", "acme/lib#7"], "oldest first"
 
     def test_forget_issue_takes_verdicts_of_both_directions(self, store: Store) -> None:
         _fill(store, 1, number=3)
