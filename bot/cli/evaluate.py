@@ -22,7 +22,7 @@ from bot.cli.ending import ended_in_order
 from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
 from bot.cli.shares import Share
-from bot.cli.written import WrittenFile
+from bot.cli.written import WrittenFile, keep_apart
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
@@ -103,6 +103,8 @@ def evaluate(
     from bot.wiring.evaluating import keep_evaluation
 
     _check(picture, answers, answered_only, sample)
+    for option, out in (("--picture", picture), ("--export", export)):
+        keep_apart(option, out, *(one for one in (Path(source), answers, weights) if one is not None))
     rows = _rows(source, export, fresh=fresh)
     try:
         trial = Trial.of(rows, warm=warm, sample=sample, seed=seed)

@@ -234,6 +234,18 @@ def test_c6a_a_history_that_is_erased_while_it_is_read_does_not_come_back(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's disk that is always full")
+@pytest.mark.parametrize("option", ["--picture", "--export"])
+def test_what_is_read_is_never_written_over(option: str, file: Path, tmp_path: Path) -> None:
+    (read := tmp_path / "answers.svg").write_text('{"id": 1, "candidates": []}\n')
+    for source in (file, "acme/app"):
+        result = call("evaluate", source, "--answers", read, option, read)
+        assert result.exit_code == 2
+        assert f"{option}: {read} is one of the files that are read" in result.stderr
+    (drawn := tmp_path / "issues.svg").write_bytes(before := file.read_bytes())
+    assert call("evaluate", drawn, "--picture", drawn).exit_code == 2
+    assert drawn.read_bytes() == before
+
+
 def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
     kept = KeptHistory(tmp_path, 7, RepoRef("acme", "history"))
     (tmp_path / "history" / "7.jsonl").unlink()
