@@ -60,14 +60,11 @@ def post(url: str, secret: str, event: str, body: bytes, delivery: str) -> reque
         with requests.Session() as session:
             session.trust_env = not is_here(url)
             return session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
-    except (
-        requests.exceptions.MissingSchema,
-        requests.exceptions.InvalidURL,
-        requests.exceptions.InvalidSchema,
-    ) as bad:
+    except ValueError as bad:
+        if isinstance(bad, requests.exceptions.InvalidHeader) or getattr(bad, "object", None) in (event, delivery):
+            raise UserError(f"EVENT, --delivery: {event!r} and {delivery!r} cannot both be sent as headers") from None
+        # Also a host's name that is too long, and a name or password that no header can hold.
         raise UserError(f"--url: {url!r} is no http(s) address") from bad
-    except (requests.exceptions.InvalidHeader, UnicodeEncodeError):
-        raise UserError(f"EVENT, --delivery: {event!r} and {delivery!r} cannot both be sent as headers") from None
     except requests.exceptions.RequestException as problem:
         raise Unavailable(
             f"nobody answers at {url} ({type(problem).__name__}); is `doppel serve` running?"

@@ -70,6 +70,13 @@ def test_an_address_that_cannot_be_reached_is_said(payload: Path, url: str, kind
     assert url in str(result.exception)
 
 
+@pytest.mark.parametrize("url", [f"http://{'a' * 64}.example/", "http://ann:\N{SNOWMAN}@127.0.0.1:1/"])
+def test_an_address_that_can_be_none_is_the_callers_to_mend(payload: Path, url: str) -> None:
+    result = CliRunner().invoke(receive, ["ping", str(payload), "--url", url])
+    assert isinstance(result.exception, UserError)
+    assert str(result.exception).startswith("--url: ")
+
+
 @pytest.mark.parametrize("given", [["\N{SNOWMAN}"], ["issues", "--delivery", "one\ntwo"]])
 def test_what_no_header_can_hold_is_the_callers_to_mend(payload: Path, given: list[str]) -> None:
     event, *more = given
