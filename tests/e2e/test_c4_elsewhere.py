@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.decisions import Decisions
+from bot.decisions import KEPT_DAYS, Decisions
 from tests.e2e.harness import Doppel
 
 FIRST = ("Login fails with E1234 on Safari", "`AuthTimeoutError: token expired` after the update.")
@@ -51,6 +51,9 @@ def test_c4_a_siblings_issue_is_rejected_and_taken_back(doppel: Doppel, lib: str
     assert "**Nothing left to show:**" in doppel.said(1)[0], "it was shown, so it cannot be that none was found"
     doppel.write(1, "/duplicates")
     assert named(doppel, lib) == []
+    assert "**No earlier issue that looks like this one was found.**" in doppel.said(1)[0], (
+        "as of this repository's own"
+    )
     doppel.write(1, "/duplicates undo", "triage-person")
     assert named(doppel, lib) == [2]
     doppel.write(1, "/duplicates undo", "triage-person")
@@ -110,6 +113,30 @@ def test_c4_an_old_comment_that_becomes_an_undo_takes_back_what_stands_above_it(
     doppel.edit(later, "/duplicates undo")
     assert "Somebody else has noted the same" in reply(doppel), "their own word stands below it"
     assert named(doppel, lib) == [2]
+
+
+def test_c4_what_the_comment_names_can_be_rejected_though_the_look_is_kept_no_more(doppel: Doppel, lib: str) -> None:
+    kept = Decisions(doppel.services.store.engine)
+    kept.prune(doppel.services.now() + (KEPT_DAYS + 1) * 86_400)
+    assert kept.of_issue(doppel.repository.id, 1) == []
+    doppel.write(1, f"/duplicates not {lib}#11")
+    assert " was not shown here. " in reply(doppel)
+    doppel.write(1, f"/duplicates not {lib.upper()}#1")
+    assert reply(doppel).startswith("Noted: ")
+    assert named(doppel, lib) == [2]
+
+
+def test_h6_a_comment_that_is_gone_names_nothing(doppel: Doppel, lib: str) -> None:
+    """Neither to the bot that has not heard of it yet, nor to one that has."""
+    Decisions(doppel.services.store.engine).prune(doppel.services.now() + (KEPT_DAYS + 1) * 86_400)
+    (ours,) = doppel.sim.comments(doppel.repo, 1)
+    with doppel.worker_away():
+        doppel.sim.comment(doppel.repo, 1, "reporter", f"/duplicates not {lib}#1")
+        doppel.sim.delete_comment(ours, "triage-person")
+    doppel.settle()
+    assert " was not shown here. " in reply(doppel)
+    doppel.write(1, f"/duplicates not {lib}#2")
+    assert " was not shown here. " in reply(doppel)
 
 
 def test_c4_a_command_on_a_siblings_issue_that_is_tried_again_goes_on_where_it_was(doppel: Doppel, lib: str) -> None:
