@@ -157,5 +157,8 @@ def correction_block(first: Candidate | None, say: Words) -> str:
     lines = []
     for row in (BY_NAME[name] for name in (*names, Name.HELP)):
         command = row.syntax if first is None else row.syntax.replace("#N", f"{first.repo}#{first.number}")
-        lines.append(say.command(command=code(command), says=command_words(row.name, say)))
+        # What is shown over there is for the people there to decide.
+        elsewhere = row.name is Name.NOT and first is not None and first.repo
+        says = say.command_not_elsewhere() if elsewhere else command_words(row.name, say)
+        lines.append(say.command(command=code(command), says=says))
     return f"{say.correct()}\n\n{bullets(lines)}"

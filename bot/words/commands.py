@@ -73,6 +73,10 @@ class HelpTexts(Texts):
         """What `not` does."""
 
     @text
+    def command_not_elsewhere(self) -> None:
+        """What `not` does with an issue of another repository."""
+
+    @text
     def command_of(self) -> None:
         """What `of` does."""
 

@@ -113,6 +113,7 @@ def comments(say: Words) -> list[str]:
             view(say=say, words=("big", "image"), options=Options(state="open"), settings_problems=wrong),
         ),
         render_comment(report(*OTHERS), view(say=say)),
+        render_comment(report(candidate(6, repo="acme/docs")), view(say=say)),
         render_comment(report(CANDIDATES[0]), view(say=say, options=Options(state="closed"))),
         render_comment(report(candidate(confidence=0.06)), view(say=say, options=Options(confidence=0.05))),
         render_comment(report(considered=NEAREST), view(say=say, asked=True, options=Options(threshold=0.4))),

@@ -328,6 +328,7 @@ def test_h6_what_is_no_issue_of_this_repository_says_where_and_what_it_is() -> N
     # Of the commands that take a number only this one takes those.
     correcting = text.partition("**To correct this**")[2]
     assert re.findall("`/duplicates ([^`]*)`", correcting) == ["not acme/lib_x#12", "search WORDS…", "help"]
+    assert "neither is shown for the other" not in correcting, "what is shown over there is decided there"
     with_own = render_comment(report(sibling, candidate(15)), view()).partition("**To correct this**")[2]
     assert "`/duplicates not #15`" in with_own
     assert "`acme/lib_x#12` Paste crashes" in render_comment(report(sibling), view(enterprise=True))
