@@ -9,11 +9,12 @@ import pytest
 from bot.chores import digests
 from bot.chores.digests import keep_digests
 from bot.chores.feedback import look_at_feedback
-from bot.erasing import erased_if_ended
+from bot.erasing import erase_repository, erased_if_ended
 from bot.events import EvaluationEvent, IndexEvent, IssueEvent, RepositorySummary, ScanEvent
 from bot.feedback.polling import Round
 from bot.index import IndexedIssue
 from bot.index.backfill import Progress
+from bot.indexing import Indexing
 from bot.model import Actor, RepoRef
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
@@ -87,3 +88,33 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
     with suppress(ZeroDivisionError):
         (keep_digests if chore == "digests" else look_at_feedback)(host.services)
     assert stored(host.services.store, host.repo_id) == 0
+
+
+@on_one_database
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [0, 1])
+@pytest.mark.parametrize("before", ["_read", "_put", "_surplus", "_note"])
+def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
+    host: Host, steps: int, before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step that is overtaken knows a place to go on at, before which nothing is in the index any more."""
+    host.load(620)
+    host.sim.install(REPO)
+    host.work(1 + steps)
+    real, store = getattr(Indexing, before), host.services.store
+    again = iter([True])
+
+    def overtaken(self: Indexing, *arguments: object) -> object:
+        if next(again, False):
+            known = store.repositories.get(host.repo_id)
+            assert known is not None
+            erase_repository(host.repo_id, host.services)
+            store.repositories.upsert(known.summary, known.installation, host.services.now())
+            self.begin(known.summary, known.installation, host.services.now() + 1.0)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Indexing, before, overtaken)
+    host.work()
+    assert not next(again, False)
+    assert set(host.indexed()) == set(range(1, 621))
+    assert host.services.indexing.ready(host.repo_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import sqlalchemy as sa
 
@@ -10,6 +10,7 @@ from bot.index.database import upsert
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.index_tables import backfills as table
+from bot.store.index_tables import lock_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +36,32 @@ class Backfills(Part):
     def get(self, repo_id: int) -> Progress | None:
         """None for a repository whose backfill has not begun."""
         with self._engine.connect() as connection:
-            row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first()
-        return None if row is None else Progress(*row[1:])
+            return _get(connection, repo_id)
 
     def set(self, repo_id: int, progress: Progress) -> None:
         """Keep the progress, after the issues themselves: those of a crash in between are then read again."""
-        values = (
-            progress.cursor,
-            progress.etag,
-            progress.seen,
-            progress.expected,
-            progress.done,
-            progress.problem,
-            progress.updated_at,
-        )
         with write(self._engine) as connection:
-            upsert(connection, table, [(repo_id, *values)])
+            _put(connection, repo_id, progress)
+
+    def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:
+        """The same for who has gone on from `before`; nothing is kept, and False returned, where that is not there.
+
+        Then the repository was erased meanwhile, and what was read of it with it: a place to go on at would have that
+        passed over for good where the repository is ours again. Or somebody else has come further.
+        """
+        with write(self._engine) as connection:
+            # Whoever erases holds this too.
+            lock_index(connection, repo_id)
+            if _get(connection, repo_id) != before:
+                return False
+            _put(connection, repo_id, after)
+            return True
+
+
+def _get(connection: sa.Connection, repo_id: int) -> Progress | None:
+    row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first()
+    return None if row is None else Progress(*row[1:])
+
+
+def _put(connection: sa.Connection, repo_id: int, progress: Progress) -> None:
+    upsert(connection, table, [(repo_id, *astuple(progress))])

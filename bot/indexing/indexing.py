@@ -91,6 +91,9 @@ class Indexing:
         if known and event.step == 0 and not known.done and abs(self._now() - known.updated_at) < LOST:
             # Another chain is at it.
             return
+        began = known or self._begun(repository.id)
+        if began is None:
+            return
         try:
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
@@ -104,13 +107,13 @@ class Indexing:
         elif surplus > self._unexplained.get(repository.id, 0):
             logger.info("%s: %d issues too many are in the index", repository.ref, surplus)
             self._queue(replace(event, repository=repository, step=event.step + 1, checked=0), 0.0)
-        self._note(repository.id, progress)
+        self._note(repository.id, began, progress)
 
     def stop(self, repo_id: int, problem: str) -> None:
         """Note why a repository cannot be read at present; the next round tries again."""
-        progress = self._backfills.get(repo_id) or Progress()
+        known = self._backfills.get(repo_id)
         # Nobody is at it any more.
-        self._backfills.set(repo_id, replace(progress, problem=problem, updated_at=0.0))
+        self._backfills.replace(repo_id, known, replace(known or Progress(), problem=problem, updated_at=0.0))
 
     def keep(self, github: RepoClient, repository: RepositorySummary, issue: Issue) -> None:
         """Put one issue into the index as it is now. A model that fails leaves its vectors for the next round."""
@@ -229,8 +232,17 @@ class Indexing:
                 found[number] = self._store.verdicts.original(repository.id, number)
         return found
 
-    def _note(self, repo_id: int, progress: Progress) -> None:
-        self._backfills.set(repo_id, replace(progress, updated_at=self._now()))
+    def _begun(self, repo_id: int) -> Progress | None:
+        """A note that a reading begins, without which nobody could tell that the repository was erased meanwhile; None
+        where somebody else is faster.
+        """
+        # Like no other note, and so long ago that whoever does this step again need not wait.
+        begun = Progress(updated_at=-self._now())
+        return begun if self._backfills.replace(repo_id, None, begun) else None
+
+    def _note(self, repo_id: int, began: Progress, progress: Progress) -> None:
+        if not self._backfills.replace(repo_id, began, replace(progress, updated_at=self._now())):
+            logger.info("repository %d: a step of reading it was overtaken", repo_id)
 
     def _queue(self, event: IndexEvent, delay: float) -> None:
         self._inbox.put(event.delivery_id, event, delay)

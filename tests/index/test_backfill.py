@@ -15,3 +15,10 @@ def test_progress_is_there_after_a_restart(engine: sa.Engine) -> None:
     assert Backfills(again).get(1) == progress
     assert Backfills(again).get(2) is None
     again.dispose()
+
+
+def test_progress_is_replaced_only_where_it_is_what_it_was(engine: sa.Engine) -> None:
+    kept, first, second = Backfills(engine), Progress(updated_at=1.5), Progress("page=2", seen=100, expected=300)
+    assert (kept.replace(1, first, second), kept.get(1)) == (False, None)
+    assert (kept.replace(1, None, first), kept.replace(1, None, second), kept.get(1)) == (True, False, first)
+    assert (kept.replace(1, first, second), kept.replace(1, first, first), kept.get(1)) == (True, False, second)
