@@ -19,7 +19,7 @@ from bot.index.backfill import Backfills, Progress
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue
-from bot.own_issues import is_own_issue
+from bot.own_issues import Kind, OwnIssues, is_own_issue
 from bot.store import Store
 
 logger = logging.getLogger(__name__)
@@ -60,6 +60,7 @@ class Indexing:
         self._inbox = inbox
         self._clock = clock
         self._backfills = Backfills(store.engine)
+        self._own = [OwnIssues(store.engine, kind) for kind in Kind]
         self._unexplained: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -166,7 +167,12 @@ class Indexing:
         except Retryable:
             # The next round asks again.
             return 0
-        return 0 if there is None else max(0, self._index.count(repository.id) - there)
+        if there is None:
+            return 0
+        # GitHub counts the bot's own issues, which are never in the index: each would hide one that was deleted.
+        kept = [issues.get(repository.id) for issues in self._own]
+        own = sum(one is not None and one.number is not None for one in kept)
+        return max(0, self._index.count(repository.id) - (there - own))
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
         """Take out some of the issues that are no longer there, and queue the next step.

@@ -6,6 +6,8 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.github import changes
+from bot.marker import digest_marker, scan_marker
+from bot.own_issues import Kind, OwnIssues
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow
@@ -164,6 +166,22 @@ def test_what_was_deleted_while_nobody_listened_is_taken_out(filled: Host) -> No
     filled.round()
     assert (filled.found("part5x"), filled.found("part6x")) == ([], [])
     assert len(filled.indexed()) == 28
+
+
+@on_one_database
+def test_what_was_deleted_unheard_is_taken_out_beside_issues_of_the_bots_own(filled: Host) -> None:
+    """GitHub counts these, and they are not in the index."""
+    filled.sim.who("doppel[bot]", "Bot")
+    for kind, marker in ((Kind.SCAN, scan_marker("")), (Kind.DIGEST, digest_marker(""))):
+        issue = filled.sim.open_issue(REPO, "doppel[bot]", "What the bot has to say", marker)
+        OwnIssues(filled.services.store.engine, kind).set(filled.repo_id, issue.number, 1.0)
+    filled.work()
+    assert len(filled.indexed()) == 30
+    filled.sim.delete_issue(REPO, 5)
+    filled.sim.webhooks.join()
+    filled.queue.lose()
+    filled.round()
+    assert (filled.found("part5x"), len(filled.indexed())) == ([], 29)
 
 
 def test_a_difference_in_counting_is_looked_into_once(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
