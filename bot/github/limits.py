@@ -7,6 +7,7 @@ The rules are those of https://docs.github.com/rest/using-the-rest-api/rate-limi
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
@@ -21,11 +22,16 @@ _LIMIT_PAUSE = 60.0
 _LONGEST_LIMIT_PAUSE = 960.0
 # `x-ratelimit-reset` and `Date` are whole seconds: a second more is never too early.
 _ROUNDING = 1.0
+# What an answer of GraphQL must hold that tells of a limit; texts of people can hold it too.
+_TELLS_OF_LIMIT = re.compile(rb"rate.limit", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back. `status` is 0 where nothing did; header names are lower case; `body` matters for 403 and 429."""
+    """What came back. `status` is 0 where nothing did; header names are lower case.
+
+    `body` matters for 403 and 429, and for what GraphQL answers: limits are told there with status 200 as well.
+    """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -101,16 +107,22 @@ def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, j
     A 403 is both GitHub's word for a limit and for a missing permission; headers and message tell them apart. The
     primary limit covers one resource, a secondary one everything.
     """
-    if answer.status not in (403, 429):
+    headers = answer.headers
+    if answer.status in (403, 429):
+        message, used_up = message_of(answer.body).lower(), headers.get("x-ratelimit-remaining") == "0"
+    elif answer.status == 200:
+        # Of GraphQL's primary limit the header need not say that nothing is left (octokit/plugin-throttling.js, 636).
+        message, used_up = _limit_in(answer.body)
+    else:
         return None
-    headers, message = answer.headers, message_of(answer.body).lower()
-    used_up = headers.get("x-ratelimit-remaining") == "0"
+    if answer.status == 200 and not message:
+        return None
     covers = resource if used_up and "secondary" not in message else None
     if (after := retry_after(headers, now)) is not None:
         return Limit(after, covers, told=True)
     if used_up and (reset := _number(headers.get("x-ratelimit-reset"))) is not None:
         return Limit(max(reset - now, 0.0) + _ROUNDING, covers, told=True)
-    if answer.status == 429 or "rate limit" in message or "abuse detection" in message:
+    if answer.status != 403 or "rate limit" in message or "abuse detection" in message:
         pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
         return Limit(pause * (1 + jitter / 4), None, told=False)
     return None
@@ -141,6 +153,29 @@ def message_of(body: bytes) -> str:
     for error in errors if isinstance(errors, list) else ():
         parts.append(error if isinstance(error, str) else error.get("message") if isinstance(error, dict) else None)
     return " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
+
+
+def _limit_in(body: bytes) -> tuple[str, bool]:
+    """What GraphQL says of a limit in an answer of status 200, and whether it is the primary one; empty if nothing.
+
+    It is told with 200 as well as with 403
+    (https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api). The primary limit has a
+    type of its own, a secondary one only its message.
+    """
+    if not _TELLS_OF_LIMIT.search(body):
+        return "", False
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return "", False
+    errors = data.get("errors") if isinstance(data, dict) else None
+    for error in errors if isinstance(errors, list) else ():
+        message = str(error.get("message")).lower() if isinstance(error, dict) else ""
+        if "secondary rate limit" in message and not data.get("data"):
+            return message, False
+        if message and error.get("type") in ("RATE_LIMIT", "RATE_LIMITED"):
+            return message, "secondary" not in message
+    return "", False
 
 
 def _number(text: str | None) -> float | None:

@@ -14,7 +14,7 @@ import httpx
 
 from bot.errors import NotFound, RateLimited, Unavailable
 from bot.github.clock import ServerClock
-from bot.github.costs import HYBRID, SEARCH, Cost, cost_of, is_repeatable, kind_of
+from bot.github.costs import GRAPHQL, HYBRID, SEARCH, Cost, cost_of, is_repeatable, kind_of
 from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
 from bot.held import make_sure
@@ -91,7 +91,7 @@ class PacedTransport(httpx.BaseTransport):
                 traced.set_attribute("status", response.status_code if response else 0)
             repeatable = is_repeatable(request.method, path) or isinstance(failure, _UNSENT)
             verdict = decide(
-                _answer(response),
+                _answer(response, cost),
                 attempt=attempt,
                 repeatable=repeatable,
                 patience=deadline - self._monotonic(),
@@ -152,10 +152,11 @@ class PacedTransport(httpx.BaseTransport):
             LEFT.say(resource, id(self), int(remaining), seconds)
 
 
-def _answer(response: httpx.Response | None) -> Answer:
+def _answer(response: httpx.Response | None, cost: Cost) -> Answer:
     if response is None:
         return Answer(0)
-    return Answer(response.status_code, response.headers, response.content if response.status_code >= 400 else b"")
+    matters = response.status_code >= 400 or cost.resource == GRAPHQL
+    return Answer(response.status_code, response.headers, response.content if matters else b"")
 
 
 def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:

@@ -143,14 +143,16 @@ class Limits:
 
 
 def secondary_limit(retry_after: int | None, *, status: int = 403, creation: bool = False) -> ApiError:
-    """The refusal of a secondary limit; without `retry_after` the header is left out, as GitHub sometimes does."""
+    """The refusal of a secondary limit; without `retry_after` the header is left out, as GitHub sometimes does.
+
+    With a `status` of 200 it is what GraphQL answers at times.
+    """
     message = "You have exceeded a secondary rate limit"
     if creation:
         message += " and have been temporarily blocked from content creation"
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
-    return ApiError(
-        status,
-        f"{message}. Please retry your request again later.",
-        headers=headers,
-        documentation=f"{DOCS}#about-secondary-rate-limits",
-    )
+    message += ". Please retry your request again later."
+    refusal = ApiError(status, message, headers=headers, documentation=f"{DOCS}#about-secondary-rate-limits")
+    if status == 200:
+        refusal.body = {"errors": [{"message": message}]}
+    return refusal

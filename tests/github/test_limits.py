@@ -40,6 +40,34 @@ def test_g_then_the_reset_of_the_resource_that_is_used_up() -> None:
     assert (limit.after, limit.resource, limit.told) == (10.0, "search", True)
 
 
+RESET = str(int(NOW) + 1000)
+GRAPHQL = b'{"data": null, "errors": [{"type": "RATE_LIMIT", "message": "API rate limit already exceeded"}]}'
+SLOWER = b'{"errors": [{"message": "You have exceeded a secondary rate limit"}]}'
+QUOTED = b'{"data": {"search": {"nodes": [{"title": "We hit a secondary rate limit"}]}}, "errors": [{"message": "No"}]}'
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "after", "resource"),
+    [
+        (GRAPHQL, {"x-ratelimit-remaining": "17", "x-ratelimit-reset": RESET}, 1001, "graphql"),
+        (GRAPHQL, {"retry-after": "5", "x-ratelimit-reset": RESET}, 5, "graphql"),
+        (SLOWER, {"x-ratelimit-remaining": "17", "x-ratelimit-reset": RESET}, 60, None),
+        (SLOWER, {"retry-after": "Fri, 15 Jan 2027 08:00:30 GMT"}, 30, None),
+    ],
+)
+def test_g_graphql_tells_of_limits_in_its_body(
+    body: bytes, headers: dict[str, str], after: float, resource: str | None
+) -> None:
+    limit = find_limit(Answer(200, headers, body), now=NOW, resource="graphql")
+    assert limit is not None
+    assert (limit.after, limit.resource) == (after, resource)
+
+
+@pytest.mark.parametrize("body", [QUOTED, b"rate limit", b'["rate limit"]', b'{"errors": "rate limit"}', b""])
+def test_what_people_write_about_limits_is_none(body: bytes) -> None:
+    assert find_limit(Answer(200, {"retry-after": "5"}, body), now=NOW, resource="graphql") is None
+
+
 def test_g_else_a_minute_at_least_and_longer_each_time() -> None:
     waits = []
     for strikes in range(8):
