@@ -60,7 +60,7 @@ class RemoteModel:
 def _vectors(answer: Any, expected: int) -> NDArray[np.float32]:
     items = sorted(answer["data"], key=lambda item: item["index"])
     vectors = np.array([item["embedding"] for item in items], dtype=np.float32)
-    if vectors.ndim != 2 or [item["index"] for item in items] != list(range(expected)):
+    if vectors.ndim != 2 or not vectors.size or [item["index"] for item in items] != list(range(expected)):
         raise ValueError
     return vectors
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -16,6 +17,8 @@ from bot.index.models import Prevailing
 from bot.index.state import NO_VECTORS, State
 from bot.index.vectors import Vectors
 from bot.store.index_tables import indexed_terms, indexed_vectors
+
+_log = logging.getLogger(__name__)
 
 #: Vectors are centred from so many on, and anew whenever there are twice as many.
 FIRST_CENTRE = 512
@@ -58,7 +61,15 @@ class Embedded:
             return
         if self._prevailing.outdone(repo_id):
             raise EmbeddingError("the vectors are of a model that was chosen later, which only other workers have")
-        raise EmbeddingError("the model was changed, and the issues are being embedded anew")
+        raise _changed()
+
+    def check(self, state: State, pair: Vectors) -> None:
+        """Raises EmbeddingError where a text's vectors cannot be compared with those of the repository.
+
+        Another model's can have come while they were made; and an endpoint can give a name to another model.
+        """
+        if state.vectors and (state.model != self._embedder.name or _width(state) != pair.shape[-1]):
+            raise _changed()
 
     def missing(self, connection: sa.Connection, repo_id: int, state: State, limit: int) -> list[int]:
         """Numbers of issues that the model has not embedded and may, highest first."""
@@ -70,8 +81,17 @@ class Embedded:
         return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
     def put(self, connection: sa.Connection, repo_id: int, state: State, numbers: Sequence[int], made: Vectors) -> None:
-        """Write vectors, and count them in the state; all of another model go first."""
-        if state.model != self._embedder.name:
+        """Write vectors, and count them in the state; all of another model go first, also if it has the same name."""
+        another = state.model == self._embedder.name and _width(state) not in (0, made.shape[-1])
+        if another:
+            _log.warning(
+                "%s answers with %d dimensions, not with %d as before: repository %d is embedded anew",
+                self._embedder.name,
+                made.shape[-1],
+                _width(state),
+                repo_id,
+            )
+        if another or state.model != self._embedder.name:
             connection.execute(sa.delete(indexed_vectors).where(indexed_vectors.c.repo_id == repo_id))
             state.model, state.vectors, state.vector_sum, state.centre = self._embedder.name, 0, NO_VECTORS, NO_VECTORS
         drop(connection, repo_id, state, numbers)
@@ -85,6 +105,15 @@ class Embedded:
         state.vector_sum = state.vector_sum + total if state.vector_sum.size else total
         if state.vectors >= FIRST_CENTRE and state.vectors.bit_length() > before.bit_length():
             state.centre = state.vector_sum / state.vectors
+
+
+def _width(state: State) -> int:
+    """How many dimensions the repository's vectors have, 0 where there were none yet."""
+    return int(state.vector_sum.shape[1])
+
+
+def _changed() -> EmbeddingError:
+    return EmbeddingError("the model was changed, and the issues are being embedded anew")
 
 
 def drop(connection: sa.Connection, repo_id: int, state: State, numbers: Collection[int]) -> None:

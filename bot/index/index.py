@@ -124,6 +124,11 @@ class Index:
         pair: Vectors = embedded.make([analysis])[0]
         return pair
 
+    def check(self, view: View, pair: Vectors) -> None:
+        """Whether a text's vectors, which `embed` gave, can be compared in a view; raises EmbeddingError if not."""
+        if self._embedded is not None:
+            self._embedded.check(view.state, pair)
+
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
         """Add issues, or replace those with the same numbers; what is older than what is stored changes nothing.
 

@@ -72,7 +72,7 @@ class Neighbours:
     def follows(self, state: State) -> bool:
         """Whether these are of the same model, around the same centre."""
         same = self._centre is state.centre or np.array_equal(self._centre, state.centre)
-        return same and self._model == state.model
+        return same and self._model == state.model and self._dimensions == state.vector_sum.shape[1]
 
     def refresh(self, connection: sa.Connection, repo_id: int, state: State) -> None:
         """Take in what has changed since."""

@@ -120,6 +120,11 @@ class View:
         return self._state.sequence
 
     @property
+    def state(self) -> State:
+        """What there is of the repository as a whole, for reading only."""
+        return self._state
+
+    @property
     def model(self) -> str:
         """The name of the model that made the vectors; empty where there are none."""
         return self._state.model

@@ -79,6 +79,8 @@ class Matcher:
         with self._index.view(repo_id) as view:
             if stored:
                 pair = view.pair(target.number)
+            elif pair is not None:
+                pair, problems = self._checked(view, pair)
             yield Look(view, self._model, target, (title, body), analysis, pair, problems, below)
 
     def _embed(self, repo_id: int, analysis: Analysis) -> tuple[Vectors | None, tuple[str, ...]]:
@@ -86,6 +88,13 @@ class Matcher:
             return self._index.embed(repo_id, analysis), ()
         except EmbeddingError as failure:
             return None, (f"{VECTORS}: {failure}",)
+
+    def _checked(self, view: View, pair: Vectors) -> tuple[Vectors | None, tuple[str, ...]]:
+        try:
+            self._index.check(view, pair)
+        except EmbeddingError as failure:
+            return None, (f"{VECTORS}: {failure}",)
+        return pair, ()
 
 
 class Look:

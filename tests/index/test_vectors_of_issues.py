@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bot.embedding import Embedder
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, neighbours, vectors
 from bot.index import embedded as embedded_module
+from tests.index.conftest import HashingModel
 
 TITLES = [
     "window flickers on resize",
@@ -99,6 +100,29 @@ def test_another_model_embeds_anew_in_steps(engine: sa.Engine, index: Index, oth
     assert nearest(changed, "cannot log in")[0] == 4
     with changed.view(1) as view:
         assert view.vector_count == view.count == 6
+
+
+@pytest.mark.usefixtures("place")
+def test_an_endpoint_that_gives_a_name_to_another_model_embeds_anew(
+    engine: sa.Engine, index: Index, model: HashingModel, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its vectors have another length, which is all that tells."""
+    put(index)
+    other = Index(engine, TextAnalyser(), model)
+    assert nearest(index, "cannot log in")[0] == nearest(other, "cannot log in")[0] == 4
+    model.dimensions = 96
+    index.put(1, [IndexedIssue(7, "window flickers on resize")])
+    assert [record.message for record in caplog.records] == [
+        "hashing answers with 96 dimensions, not with 64 as before: repository 1 is embedded anew"
+    ]
+    for reader in (index, other):
+        assert nearest(reader, "window") == [7]
+    while index.embed_missing(1, limit=2):
+        pass
+    for reader in (index, other):
+        assert nearest(reader, "cannot log in")[0] == 4
+        assert sorted(nearest(reader, "window flickers on resize", k=2)) == [1, 7]
+    assert len(caplog.records) == 1
 
 
 def test_vectors_can_be_left_for_later_and_go_with_an_edit(index: Index) -> None:

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index.analysis import Analysis
 from bot.matching import Matcher, Model
 from bot.matching.evidence import as_written
 from bot.text.terms import terms
+from tests.index.conftest import HashingModel
 from tests.matching.made import an_issue, fill
 
 
@@ -169,3 +171,25 @@ def test_h1_without_its_model_full_text_goes_on_and_the_failure_is_told(index: I
         assert look.judge()[0].number == 2
         assert set(look.found) == {"full-text"}
         assert look.problems == ()
+
+
+@pytest.mark.parametrize("dimensions", [64, 96])
+def test_h1_vectors_of_another_model_that_came_meanwhile_are_not_compared(
+    index: Index, engine: sa.Engine, dimensions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While an endpoint is asked for the target's vectors another worker can change those of the repository."""
+    fill(index)
+    embed, other = index.embed, Index(engine, TextAnalyser(), HashingModel("other", dimensions))
+
+    def overtaken(repo_id: int, analysis: Analysis) -> NDArray[np.float32] | None:
+        pair = embed(repo_id, analysis)
+        while other.embed_missing(repo_id):
+            continue
+        return pair
+
+    monkeypatch.setattr(index, "embed", overtaken)
+    target = an_issue(9, "Grey map", "requests of tiles get 403")
+    with Matcher(index).looking(1, target) as look:
+        assert look.judge()[0].number == 2
+        assert set(look.found) == {"full-text"}
+        assert look.problems == ("vectors: the model was changed, and the issues are being embedded anew",)
