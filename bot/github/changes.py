@@ -22,7 +22,7 @@ from bot.github.api import PAGE, Api
 from bot.model import Issue, RepoRef
 
 _COUNT = """query Count($owner: String!, $name: String!) {
-  repository(owner: $owner, name: $name) { issues(first: 1) { totalCount } }
+  repository(owner: $owner, name: $name) { databaseId issues(first: 1) { totalCount } }
 }"""
 
 # What a number is called in a query, and in the paths of its errors.
@@ -103,34 +103,49 @@ def changed_issues(
     )
 
 
-def count_issues(api: Api, repo: RepoRef) -> int | None:
-    """How many issues a repository has, without pull requests; None where GraphQL does not say."""
-    data, _ = api.graphql(f"count the issues of {repo}", _COUNT, {"owner": repo.owner, "name": repo.name})
-    total = ((data.get("repository") or {}).get("issues") or {}).get("totalCount")
+def count_issues(api: Api, repo: RepoRef, repo_id: int = 0) -> int | None:
+    """How many issues a repository has, without pull requests; None where GraphQL does not say.
+
+    With `repo_id` it raises NotFound where the name is another repository's by now. Public ones can be read by
+    everybody, and lists of issues do not tell whose they are.
+    """
+    operation = f"count the issues of {repo}"
+    data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
+    found = data.get("repository") or {}
+    _make_sure(operation, found, repo_id)
+    total = (found.get("issues") or {}).get("totalCount")
     return total if isinstance(total, int) else None
 
 
-def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int]) -> set[int]:
+def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int = 0) -> set[int]:
     """Those of the numbers under which there is no issue any more, in one request for a hundred of them.
 
-    What GitHub does not say for certain is not missing.
+    What GitHub does not say for certain is not missing. `repo_id` as for `count_issues`.
     """
+    operation = f"ask which issues of {repo} are there"
     missing: set[int] = set()
     for start in range(0, len(numbers), PAGE):
         asked = {_ALIAS.format(number): number for number in numbers[start : start + PAGE]}
         issues = "\n".join(f"{alias}: issue(number: {number}) {{ number }}" for alias, number in asked.items())
         query = (
             f"query Missing($owner: String!, $name: String!) {{\n"
-            f"repository(owner: $owner, name: $name) {{\n{issues}\n}}\n}}"
+            f"repository(owner: $owner, name: $name) {{\ndatabaseId\n{issues}\n}}\n}}"
         )
         variables = {"owner": repo.owner, "name": repo.name}
-        _, errors = api.graphql(f"ask which issues of {repo} are there", query, variables)
+        data, errors = api.graphql(operation, query, variables)
+        _make_sure(operation, data.get("repository") or {}, repo_id)
         missing |= {
             asked[str(error.path[-1])]
             for error in errors
             if error.type == "NOT_FOUND" and error.path and len(error.path) == 2 and error.path[-1] in asked
         }
     return missing
+
+
+def _make_sure(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
+    """Whether this is the repository that was meant; GraphQL has no ids of more than 31 bits."""
+    if repo_id and found.get("databaseId") not in (None, repo_id):
+        raise NotFound(operation, 404, "the name belongs to another repository now")
 
 
 def _budget(headers: Mapping[str, str]) -> Budget | None:

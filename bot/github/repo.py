@@ -65,17 +65,23 @@ class RepoClient(Writes):
         """A page of the issues that were changed since then, those changed longest ago first; `changes` says more."""
         return changes.changed_issues(self._api, repo, since=since, after=after, page=page, etag=etag)
 
-    def count_issues(self, repo: RepoRef) -> int | None:
-        """How many issues the repository has, without pull requests; None where that cannot be known."""
-        return changes.count_issues(self._api, repo)
+    def count_issues(self, repo: RepoRef, repo_id: int = 0) -> int | None:
+        """How many issues the repository has, without pull requests; None where that cannot be known.
+
+        With `repo_id` it raises NotFound where the name is another repository's by now.
+        """
+        return changes.count_issues(self._api, repo, repo_id)
 
     def history(self, repo: RepoRef, since: str = "", after: str = "", *, texts: bool = True) -> Iterator[HistoryPage]:
         """The issues that were changed since then with what was said of duplicates; `history` says more (GraphQL)."""
         return past.history(self._api, repo, since, after, texts=texts)
 
-    def missing_issues(self, repo: RepoRef, numbers: Sequence[int]) -> set[int]:
-        """Those of the numbers under which there is no issue any more: it was deleted, or moved elsewhere."""
-        return changes.missing_issues(self._api, repo, numbers)
+    def missing_issues(self, repo: RepoRef, numbers: Sequence[int], repo_id: int = 0) -> set[int]:
+        """Those of the numbers under which there is no issue any more: it was deleted, or moved elsewhere.
+
+        `repo_id` as for `count_issues`.
+        """
+        return changes.missing_issues(self._api, repo, numbers, repo_id)
 
     def reactions(self, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, tuple[int, int]]:
         """How many 👍 and 👎 each of these issues has now (GraphQL); those that are not there are left out."""

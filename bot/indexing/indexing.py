@@ -132,11 +132,13 @@ class Indexing:
 
         Raises Retryable where nothing came of it.
         """
-        progress = known or Progress(expected=github.count_issues(repository.ref))
+        progress = known or Progress(expected=github.count_issues(repository.ref, repository.id))
         about = "" if progress.expected is None else f" of about {progress.expected}"
         if known is None:
             logger.info("%s: reading its issues into the index: 0%s", repository.ref, about)
         read = self._read(progress, repository, github)
+        if read.issues:
+            self._make_sure(repository, github)
         problem = self._put(github, repository, read.issues)
         progress = replace(
             progress,
@@ -160,10 +162,21 @@ class Indexing:
             return replace(progress, problem=f"vectors: {failure}"), None
         return progress, 0.0 if embedded else None
 
+    def _make_sure(self, repository: RepositorySummary, github: RepoClient) -> None:
+        """Raises NotFound where the issues that were read are another repository's, which has this one's name by now.
+
+        To take them for its own would write them over these, and have all others taken out.
+        """
+        try:
+            github.count_issues(repository.ref, repository.id)
+        except Retryable:
+            # What cannot be asked now is no reason to wait: somebody has the name of another once in years.
+            return
+
     def _surplus(self, repository: RepositorySummary, github: RepoClient) -> int:
         """How many more issues there are in the index than on GitHub: of their deletion nobody has told."""
         try:
-            there = github.count_issues(repository.ref)
+            there = github.count_issues(repository.ref, repository.id)
         except Retryable:
             # The next round asks again.
             return 0
@@ -184,7 +197,7 @@ class Indexing:
         if not numbers:
             self._unexplained[repository.id] = self._surplus(repository, github)
             return
-        for number in github.missing_issues(repository.ref, numbers):
+        for number in github.missing_issues(repository.ref, numbers, repository.id):
             logger.info("%s#%d is no longer there", repository.ref, number)
             self.remove(repository.id, number)
             self._store.forget_issue(repository.id, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
 from bot.github import changes
 from bot.marker import digest_marker, scan_marker
@@ -182,6 +183,30 @@ def test_what_was_deleted_unheard_is_taken_out_beside_issues_of_the_bots_own(fil
     filled.queue.lose()
     filled.round()
     assert (filled.found("part5x"), len(filled.indexed())) == ([], 29)
+
+
+@pytest.mark.parametrize("deleted", [False, True])
+def test_another_repository_that_took_the_name_is_not_taken_for_this_one(filled: Host, deleted: bool) -> None:
+    """Nobody has heard of the renaming yet, and everybody can read the other one, which is public."""
+    filled.sim.rename_repository(REPO, "old")
+    filled.sim.add_repository(REPO)
+    if not deleted:
+        filled.sim.clock.advance(600)
+        filled.sim.open_issue(REPO, "ann", "The quokka is upside down")
+    filled.sim.webhooks.join()
+    filled.queue.lose()
+    filled.round()
+    assert (filled.found("quokka"), filled.found("part1x"), len(filled.indexed())) == ([], [1], 30)
+    progress = filled.progress()
+    assert progress is not None and "404" in progress.problem
+    filled.sim.edit_issue("acme/old", 5, title="Another marsupial")
+    filled.sim.webhooks.join()
+    filled.queue.lose()
+    reconcile(filled.services)
+    filled.round()
+    assert (filled.found("marsupial"), len(filled.indexed())) == ([5], 30)
+    progress = filled.progress()
+    assert progress is not None and not progress.problem
 
 
 def test_a_difference_in_counting_is_looked_into_once(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
