@@ -1,8 +1,13 @@
-"""A model behind an HTTP endpoint that speaks OpenAI's `POST /embeddings`, as Voyage, Ollama and vLLM do too."""
+"""A model behind an HTTP endpoint that speaks OpenAI's `POST /embeddings`, as Voyage, Ollama and vLLM do too.
+
+Many refuse a whole request for one text that is longer than their model reads (vLLM: 400), or for more texts than they
+take at once (Text Embeddings Inference: 413 or 422). Which of it was wrong they say each in their own words, so a
+request that is refused is asked again in halves, and a text that is refused alone by its first half.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +18,13 @@ from bot.embedding.protocol import EmbeddingError, unit
 
 _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
+_REFUSED = (400, 413, 422)
+# A text of so few characters is too long for no model: something else is wrong, such as the model's name.
+_SHORT = 250
+
+
+class _Refused(EmbeddingError):
+    """The endpoint objects to this question, and would again."""
 
 
 class RemoteModel:
@@ -30,10 +42,26 @@ class RemoteModel:
         return f"{self._url}#{self._model}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        parts = [self._ask(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
+        starts = range(0, len(texts), _BATCH)
+        parts = [part for start in starts for part in self._parts(texts[start : start + _BATCH])]
         if len({part.shape[1] for part in parts}) > 1:
             raise EmbeddingError(f"{self._url}: answered with vectors of different lengths")
         return unit(np.concatenate(parts)) if parts else np.zeros((0, 0), dtype=np.float32)
+
+    def _parts(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
+        """The vectors of some texts, in as many pieces as the endpoint wants them."""
+        try:
+            yield self._ask(texts)
+            return
+        except _Refused:
+            middle = len(texts) // 2
+            if not middle and len(texts[0]) <= _SHORT:
+                raise
+        if middle:
+            yield from self._parts(texts[:middle])
+            yield from self._parts(texts[middle:])
+        else:
+            yield from self._parts([texts[0][: len(texts[0]) // 2]])
 
     def _ask(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Endpoints refuse empty texts; their vectors are zero here.
@@ -48,7 +76,8 @@ class RemoteModel:
             vectors = _vectors(answer.json(), len(texts))
         except requests.HTTPError as failure:
             status = failure.response.status_code
-            raise EmbeddingError(f"{self._url}: HTTP {status}", after=_retry_after(failure.response)) from None
+            kind = _Refused if status in _REFUSED else EmbeddingError
+            raise kind(f"{self._url}: HTTP {status}", after=_retry_after(failure.response)) from None
         except requests.RequestException as failure:
             raise EmbeddingError(f"{self._url}: {type(failure).__name__}") from None
         except (KeyError, TypeError, ValueError):

@@ -37,6 +37,11 @@ class Embedded:
         """The name of this process's model."""
         return self._embedder.name
 
+    @property
+    def remote(self) -> bool:
+        """Whether an endpoint is asked."""
+        return self._embedder.remote
+
     def allowed(self, repo_id: int) -> bool:
         """Whether the repository's texts may be given to the model."""
         return self._about.may_embed(repo_id)

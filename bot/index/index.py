@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import sqlalchemy as sa
 
-from bot.embedding import Embedder
+from bot.embedding import Embedder, EmbeddingError
 from bot.index import issues as issue_rows
 from bot.index import lists, vocabulary
 from bot.index import state as states
@@ -32,6 +32,8 @@ from bot.store.schema import metadata
 
 #: Issues that are written in one transaction at most. The more there are, the fewer pages are written for each.
 BATCH = 5_000
+#: Issues that are embedded by one request to an endpoint, or a few.
+_ASKED = 32
 _EMPTY = np.zeros(0, dtype=np.int64)
 
 
@@ -192,11 +194,25 @@ class Index:
     def embed_missing(self, repo_id: int, limit: int = 500) -> list[int]:
         """Embed some of the issues that lack vectors; returns which. To be called until it returns none.
 
-        Where the stored vectors are of another model, they are dropped first. Raises EmbeddingError.
+        Where the stored vectors are of another model, they are dropped first. What an endpoint has answered is kept
+        where it refuses the rest. Raises EmbeddingError, also where it refuses all.
         """
         embedded, numbers = self._embedded, self.missing_vectors(repo_id, limit)
-        if embedded is None or not numbers:
-            return []
+        done: list[int] = []
+        for start in range(0, len(numbers), piece := _ASKED if embedded and embedded.remote else max(1, limit)):
+            # It can have been forbidden meanwhile.
+            if (allowed := self._embeds(repo_id)) is None:
+                break
+            try:
+                self._embed_these(allowed, repo_id, numbers[start : start + piece])
+            except EmbeddingError:
+                if done:
+                    break
+                raise
+            done += numbers[start : start + piece]
+        return done
+
+    def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:
         with self._engine.connect() as connection:
             # As in `_put`.
             seen = _changes(connection, repo_id, numbers)
@@ -214,7 +230,6 @@ class Index:
                 self._save(connection, repo_id, state)
         if kept:
             self._follow(repo_id, state, ())
-        return numbers
 
     def _follow(self, repo_id: int, state: State, numbers: Collection[int]) -> None:
         """Tell what this process remembers that these issues have changed, once the change is committed."""

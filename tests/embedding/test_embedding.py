@@ -67,6 +67,32 @@ class TestRemote:
         assert not vectors[0].any()
         assert np.linalg.norm(vectors[1:], axis=1) == pytest.approx(1)
 
+    @pytest.mark.parametrize("status", [400, 413, 422])
+    @responses.activate
+    def test_an_endpoint_that_takes_less_at_once_gets_less(self, status: int) -> None:
+        """Few texts, and none that is longer than its model reads."""
+
+        def answer(request: requests.PreparedRequest) -> tuple[int, dict[str, str], str]:
+            texts = json.loads(request.body or "")["input"]
+            if len(texts) > 20 or max(map(len, texts)) > 1_000:
+                return status, {}, "no"
+            data = [{"index": i, "embedding": [float(len(text)), 1.0]} for i, text in enumerate(texts)]
+            return 200, {}, json.dumps({"data": data})
+
+        responses.add_callback(responses.POST, f"{URL}/embeddings", answer)
+        lengths = [700, 2_500, *range(1, 70), 0, 1_001]
+        vectors = RemoteModel(URL, "m").embed(["x" * n for n in lengths])
+        first, second = vectors[:, 0], vectors[:, 1]
+        assert first[:-2] / second[:-2] == pytest.approx([700, 625, *range(1, 70)])
+        assert (vectors[-2].tolist(), first[-1] / second[-1]) == ([0.0, 0.0], pytest.approx(500))
+
+    @responses.activate
+    def test_one_that_refuses_everything_is_not_asked_for_long(self) -> None:
+        responses.post(f"{URL}/embeddings", status=400)
+        with pytest.raises(EmbeddingError, match="HTTP 400"):
+            RemoteModel(URL, "m").embed(["x" * 2_500] * 64)
+        assert len(responses.calls) < 12
+
     @pytest.mark.parametrize(
         ("answer", "said", "after"),
         [

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.embedding.remote import RemoteModel
+from bot.events import RepositorySummary
+from bot.model import RepoRef
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 
@@ -156,3 +158,50 @@ def test_another_model_embeds_everything_anew_in_small_steps(host: Host, model: 
     steps = [one for one in host.queue.known if ":round-" in one]
     # Two hundred at a time, and a last one that finds nothing to do.
     assert len(steps) == 4
+
+
+class Limited(HashingModel):
+    """An endpoint that answers three requests of 64 texts, then none for a while."""
+
+    remote = True
+    left = 3
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        for _ in range(0, len(texts), 64):
+            self.left -= 1
+            if self.left < 0:
+                raise EmbeddingError("http://models.example/embeddings: HTTP 429")
+        return super().embed(texts)
+
+
+@on_one_database
+def test_what_a_limited_endpoint_has_answered_is_kept(host: Host) -> None:
+    """It answers less in its time than a step asks for, and would never have answered enough."""
+    host.load(230)
+    host.use(model := Limited())
+    host.install()
+    for vectors in (96, 192, 230):
+        model.left = 3
+        host.round()
+        assert host.services.index.vector_count(host.repo_id) == vectors
+    progress = host.progress()
+    assert progress is not None and progress.problem == ""
+
+
+@on_one_database
+def test_c6a_permission_that_is_taken_back_holds_in_the_middle_of_a_step(host: Host) -> None:
+    class Overtaken(HashingModel):
+        remote = True
+
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            host.sim.set_private(REPO, True)
+            summary = RepositorySummary(host.repo_id, RepoRef.parse(REPO), private=True)
+            host.services.store.repositories.upsert(summary, None, host.services.now())
+            return super().embed(texts)
+
+    host.load(100)
+    host.use(None)
+    host.install()
+    host.use(model := Overtaken())
+    assert len(host.services.index.embed_missing(host.repo_id)) == 32
+    assert model.texts == 64
