@@ -14,6 +14,8 @@ from bot.errors import Forbidden, GitHubError, KeyRefused, Unavailable
 from bot.github.failures import translate
 
 T = TypeVar("T")
+# What GraphQL says of a failure of GitHub's own, before an id of the request.
+_FAILED = "Something went wrong while executing your query"
 PAGE = 100
 """The most that GitHub puts on a page."""
 
@@ -76,13 +78,20 @@ class Api:
     def graphql(
         self, operation: str, query: str, variables: dict[str, Any]
     ) -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
-        """Ask GraphQL, which can answer in part: the data there are, and what is wrong with the rest."""
+        """Ask GraphQL, which can answer in part: the data there are, and what is wrong with the rest.
+
+        Where nothing came because GitHub itself failed, which it tells with status 200, that is Unavailable: to whoever
+        reads the data alone it would say that there is nothing.
+        """
 
         def request() -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
             try:
                 return self.github.graphql.request(query, variables), ()
             except GraphQLFailed as failed:
-                return failed.response.data or {}, failed.response.errors or ()
+                data, errors = failed.response.data or {}, failed.response.errors or ()
+                if not any(data.values()) and any(error.message.startswith(_FAILED) for error in errors):
+                    raise Unavailable(f"{operation}: GitHub failed over the query") from None
+                return data, errors
 
         try:
             return self.send(operation, request)

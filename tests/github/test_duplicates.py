@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.errors import Unavailable
 from bot.github.repo import RepoClient
 from bot.model import IssueRef, RepoRef
 from bot.simulator import Simulator
@@ -23,6 +24,22 @@ def test_c4_the_original_of_a_duplicate(sim: Simulator, client: RepoClient) -> N
     assert client.duplicate_of(REPO, 2) == IssueRef(REPO, 1)
     assert client.reopen(REPO, 2).state == "open"
     assert client.duplicate_of(REPO, 2) is None
+
+
+def test_a_failure_of_githubs_is_no_answer(sim: Simulator, client: RepoClient) -> None:
+    """It comes with status 200, and read as if the issue was no duplicate."""
+    client.close_as_duplicate(REPO, 2, client.issue(REPO, 1).id)
+    for ask in (
+        lambda: client.duplicate_of(REPO, 2),
+        lambda: client.originals(REPO, [2]),
+        lambda: client.count_issues(REPO),
+        lambda: client.missing_issues(REPO, [2]),
+    ):
+        sim.faults.add("POST /graphql", "graphql_error", code=200)
+        with pytest.raises(Unavailable, match="GitHub failed"):
+            ask()
+    sim.faults.add("POST /graphql", "graphql_error")
+    assert client.duplicate_of(REPO, 2) == IssueRef(REPO, 1)
 
 
 def test_an_original_out_of_sight_is_none(sim: Simulator, client: RepoClient) -> None:

@@ -55,9 +55,10 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         whole = json.dumps(reply.body).encode()
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
-        # One thing of several failed: GitHub sends the rest, with status 200.
+        # One thing of several failed: GitHub sends the rest, with status 200. Or all did, with the same.
         problem = {"message": "Something went wrong while executing your query."}
-        return replace(reply, body=reply.body | {"errors": [*reply.body.get("errors", ()), problem]})
+        data = None if fault.status == 200 else reply.body["data"]
+        return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
     if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
         return replace(reply, body=reply.body | {"incomplete_results": True})
     return reply
