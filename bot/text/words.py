@@ -4,12 +4,16 @@ The word class of Python's `re` leaves out combining marks, which would cut Hind
 ranges below give them back. One compiled expression without nesting serves every caller, so the time spent is
 linear in the length of the text, whatever a stranger wrote.
 
+A letter can be written as one sign or as several, `が` and `か` with its mark; macOS does the latter in the names of
+files, which people paste. Words are made of the former, whichever was written.
+
 Most texts are ASCII, and those are cut faster by a table of what separates than by an expression of what does not.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _COMMON = """
 the a an is are to for in on of and or with from by as at this that it be not do have will can should would add new use
@@ -35,6 +39,11 @@ UNSPACED = (
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff"
 )
+# Marks that become one sign with the letter before them, and the parts of a Korean syllable. To normalise a whole text
+# would take a time that is quadratic in the marks on one letter, of which a stranger can write any number.
+_JOINED = "\u0300-\u036f\u0653-\u0655\u3099\u309a"
+_ANY_PART = re.compile(f"[{_JOINED}\u1161-\u1175]")
+_PARTS = re.compile(rf"[^\W_][{_JOINED}]{{1,8}}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
 _BORDER = re.compile(rf"(?<=[{UNSPACED}])(?![{UNSPACED}])(?=\w)|(?<=\w)(?<![{UNSPACED}])(?=[{UNSPACED}])")
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
 
@@ -49,9 +58,16 @@ _SEPARATED = separating()
 
 def split_words(text: str) -> list[str]:
     """The words of `text` in order, their case kept: runs of letters, digits and marks; all else separates."""
-    return text.translate(_SEPARATED).split() if text.isascii() else _WORD.findall(text)
+    return text.translate(_SEPARATED).split() if text.isascii() else _WORD.findall(_composed(text))
 
 
 def apart(text: str) -> str:
     """`text` with a space wherever a script without spaces meets another one, as in `点击getUserName按钮`."""
-    return text if text.isascii() else _BORDER.sub(" ", text)
+    return text if text.isascii() else _BORDER.sub(" ", _composed(text))
+
+
+def _composed(text: str) -> str:
+    """`text` with one sign for each letter where there is one (NFC)."""
+    if not _ANY_PART.search(text):
+        return text
+    return _PARTS.sub(lambda parts: unicodedata.normalize("NFC", parts[0]), text)

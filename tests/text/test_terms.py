@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import unicodedata
 
 import pytest
 from hypothesis import given
@@ -39,6 +40,26 @@ def test_terms_of_a_written_word(raw: str, expected: tuple[str, ...]) -> None:
 
 def test_where_no_space_parts_words_a_long_run_says_as_much_as_a_short_one() -> None:
     assert terms("設定画面" * 30) == ["設定", "定画", "画面", "面設"] * 29 + ["設定", "定画", "画面"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "앱이 시작할 때 충돌합니다",
+        "ファイルが開けないバグ、ポップアップ",
+        "Ứng dụng bị treo khi khởi động",
+        "Größe über Menü öffnen schlägt fehl",
+        "تعطل آخر مؤشر",
+        "แอปค้างเมื่อเปิด",
+        "फ़ाइल नहीं खुलती",
+    ],
+)
+def test_a_word_is_the_same_however_its_letters_are_written(text: str) -> None:
+    """macOS writes the names of files, which people paste, letter by letter with the marks behind."""
+    apart = unicodedata.normalize("NFD", text)
+    whole = unicodedata.normalize("NFC", text)
+    assert (terms(apart), split_words(apart)) == (terms(whole), split_words(whole))
+    assert terms(text)
 
 
 def test_a_latin_word_in_a_text_without_spaces_is_a_word() -> None:
