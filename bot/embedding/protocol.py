@@ -12,7 +12,15 @@ from bot.errors import Retryable
 
 
 class EmbeddingError(Retryable):
-    """The model cannot be had, or does not answer; the message says which, and what to do about it."""
+    """The model cannot be had, or does not answer; the message says which, and what to do about it.
+
+    The message is for whoever runs the host: it can name addresses and folders. `told` is what anybody may read of it,
+    by default the message.
+    """
+
+    def __init__(self, message: str, after: float | None = None, *, told: str = "") -> None:
+        super().__init__(message, after)
+        self.told = told or message
 
 
 class Embedder(Protocol):

@@ -18,6 +18,7 @@ from bot.embedding.protocol import EmbeddingError, unit
 
 _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
+_ENDPOINT = "the model's endpoint"
 _REFUSED = (400, 413, 422)
 # A text of so few characters is too long for no model: something else is wrong, such as the model's name.
 _SHORT = 250
@@ -45,7 +46,8 @@ class RemoteModel:
         starts = range(0, len(texts), _BATCH)
         parts = [part for start in starts for part in self._parts(texts[start : start + _BATCH])]
         if len({part.shape[1] for part in parts}) > 1:
-            raise EmbeddingError(f"{self._url}: answered with vectors of different lengths")
+            says = "answered with vectors of different lengths"
+            raise EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
         return unit(np.concatenate(parts)) if parts else np.zeros((0, 0), dtype=np.float32)
 
     def _parts(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
@@ -77,11 +79,14 @@ class RemoteModel:
         except requests.HTTPError as failure:
             status = failure.response.status_code
             kind = _Refused if status in _REFUSED else EmbeddingError
-            raise kind(f"{self._url}: HTTP {status}", after=_retry_after(failure.response)) from None
+            told = f"{_ENDPOINT} answered {status}"
+            raise kind(f"{self._url}: HTTP {status}", after=_retry_after(failure.response), told=told) from None
         except requests.RequestException as failure:
-            raise EmbeddingError(f"{self._url}: {type(failure).__name__}") from None
+            told = f"{_ENDPOINT} did not answer"
+            raise EmbeddingError(f"{self._url}: {type(failure).__name__}", told=told) from None
         except (KeyError, TypeError, ValueError):
-            raise EmbeddingError(f"{self._url}: the answer is not of the form of OpenAI's embeddings") from None
+            says = "the answer is not of the form of OpenAI's embeddings"
+            raise EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} answered something else") from None
         vectors[[not text for text in texts]] = 0
         return vectors
 

@@ -40,7 +40,7 @@ class SentenceModel:
                     self._loaded.encode(list(texts), convert_to_numpy=True, show_progress_bar=False), dtype=np.float32
                 )
             except Exception as failure:
-                raise EmbeddingError(f"{self.name}: {failure}") from failure
+                raise EmbeddingError(f"{self.name}: {failure}", told="the model failed") from failure
 
     def _load(self) -> Any:
         try:
@@ -52,4 +52,5 @@ class SentenceModel:
                 "sentence-transformers is not installed: pip install 'doppel[models]', or choose another model"
             ) from failure
         except Exception as failure:
-            raise EmbeddingError(f"{self.name} could not be loaded: {failure}") from failure
+            told = "the model could not be loaded"
+            raise EmbeddingError(f"{self.name} could not be loaded: {failure}", told=told) from failure

@@ -77,7 +77,8 @@ def _read_files() -> tuple[Any, NDArray[np.float16]]:
         tokenizer = Tokenizer.from_file(str(directory / _TOKENIZER))
         rows = load_file(directory / _WEIGHTS)[_ROWS]
     except Exception as failure:
-        raise EmbeddingError(f"wordllama's model could not be read: {failure}") from failure
+        told = "the model could not be read"
+        raise EmbeddingError(f"wordllama's model could not be read: {failure}", told=told) from failure
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer, rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property, partial
@@ -28,6 +29,8 @@ from bot.model import Issue
 from bot.report import QueryRun
 from bot.text.another import is_another, says_another
 from bot.text.swapping import siblings
+
+_log = logging.getLogger(__name__)
 
 # Words of the question that its report names, the rarest.
 _MOST_NAMED = 12
@@ -87,13 +90,15 @@ class Matcher:
         try:
             return self._index.embed(repo_id, analysis), ()
         except EmbeddingError as failure:
-            return None, (f"{VECTORS}: {failure}",)
+            if failure.told != str(failure):
+                _log.warning("repository %d is searched by words alone: %s", repo_id, failure)
+            return None, (f"{VECTORS}: {failure.told}",)
 
     def _checked(self, view: View, pair: Vectors) -> tuple[Vectors | None, tuple[str, ...]]:
         try:
             self._index.check(view, pair)
         except EmbeddingError as failure:
-            return None, (f"{VECTORS}: {failure}",)
+            return None, (f"{VECTORS}: {failure.told}",)
         return pair, ()
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,15 @@ class TestRemote:
         assert first[:-2] / second[:-2] == pytest.approx([700, 625, *range(1, 70)])
         assert (vectors[-2].tolist(), first[-1] / second[-1]) == ([0.0, 0.0], pytest.approx(500))
 
+    def test_a_file_that_cannot_be_read_is_told_without_its_folder(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        package = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+        monkeypatch.setattr("bot.embedding.wordllama.importlib.util.find_spec", lambda _: package)
+        with pytest.raises(EmbeddingError, match=r"could not be read: .+") as raised:
+            WordLlama().embed(["x"])
+        assert raised.value.told == "the model could not be read"
+
     @responses.activate
     def test_one_that_refuses_everything_is_not_asked_for_long(self) -> None:
         responses.post(f"{URL}/embeddings", status=400)
@@ -114,6 +124,7 @@ class TestRemote:
             RemoteModel(URL, "m", "sesame").embed(["x"])
         assert raised.value.after == after
         assert "sesame" not in str(raised.value)
+        assert raised.value.told.startswith("the model's endpoint ")
         assert "secret" not in str(raised.value)
 
 

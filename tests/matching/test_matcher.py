@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+import requests
 import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
+from bot.embedding.remote import RemoteModel
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.index.analysis import Analysis
 from bot.matching import Matcher, Model
@@ -193,3 +195,20 @@ def test_h1_vectors_of_another_model_that_came_meanwhile_are_not_compared(
         assert look.judge()[0].number == 2
         assert set(look.found) == {"full-text"}
         assert look.problems == ("vectors: the model was changed, and the issues are being embedded anew",)
+
+
+def test_what_fails_is_told_to_readers_without_the_hosts_addresses(
+    index: Index, engine: sa.Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Problems stand in comments that everybody can read; the log has the rest."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise requests.ConnectionError("refused")
+
+    fill(index)
+    index.forget(1)
+    monkeypatch.setattr(requests, "post", refuse)
+    remote = Matcher(Index(engine, TextAnalyser(), RemoteModel("http://gpu7.intranet.example:8080/v1", "small")))
+    with remote.looking(1, an_issue(9, "Grey map", "requests of tiles get 403")) as look:
+        assert look.problems == ("vectors: the model's endpoint did not answer",)
+    assert "http://gpu7.intranet.example:8080/v1/embeddings: ConnectionError" in caplog.text
