@@ -159,7 +159,7 @@ class Indexing:
             # After a change of the model these are all there are.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
         except EmbeddingError as failure:
-            return replace(progress, problem=f"vectors: {failure}"), None
+            return replace(progress, problem=_told(repository, failure)), None
         return progress, 0.0 if embedded else None
 
     def _make_sure(self, repository: RepositorySummary, github: RepoClient) -> None:
@@ -237,7 +237,7 @@ class Indexing:
             self._index.put(repository.id, indexed)
         except EmbeddingError as failure:
             self._index.put(repository.id, indexed, embed=False)
-            return f"vectors: {failure}"
+            return _told(repository, failure)
         return ""
 
     def _originals(
@@ -268,3 +268,10 @@ class Indexing:
 
     def _now(self) -> float:
         return self._clock().timestamp()
+
+
+def _told(repository: RepositorySummary, failure: EmbeddingError) -> str:
+    """Why there are no vectors, for the progress. The dashboard shows that to people who do not run the host."""
+    if failure.told != str(failure):
+        logger.warning("%s: %s", repository.ref, failure)
+    return f"vectors: {failure.told}"

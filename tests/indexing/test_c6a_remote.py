@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import requests
 from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
@@ -205,3 +206,21 @@ def test_c6a_permission_that_is_taken_back_holds_in_the_middle_of_a_step(host: H
     host.use(model := Overtaken())
     assert len(host.services.index.embed_missing(host.repo_id)) == 32
     assert model.texts == 64
+
+
+@on_one_database
+def test_the_progress_does_not_tell_the_endpoints_address(
+    host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The dashboard shows it to a repository's maintainers, who need not run the host."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise requests.ConnectionError("refused")
+
+    monkeypatch.setattr("bot.embedding.remote.requests.post", refuse)
+    host.use(RemoteModel("http://gpu7.intranet.example:8080/v1", "small"))
+    host.load(3)
+    host.install()
+    progress = host.progress()
+    assert progress is not None and progress.problem == "vectors: the model's endpoint did not answer"
+    assert "http://gpu7.intranet.example:8080/v1/embeddings: ConnectionError" in caplog.text
