@@ -85,7 +85,7 @@ def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequ
         if found.merged:
             apply(playbook, found.entries, found.groups)
     except Exception as problem:
-        complain(f"the playbook is left as it is: {type(problem).__name__}: {problem}")
+        complain(f"the playbook is left as it is: {type(problem).__name__}", problem)
     return playbook
 
 
@@ -118,8 +118,13 @@ def choose_threshold(explicit: float | None, environ: Mapping[str, str], default
     return _clamped(value)
 
 
-def complain(text: str) -> None:
-    """One line on stderr, also where logging is not set up; a stderr that is closed is no reason to fail."""
+def complain(text: str, problem: Exception | None = None) -> None:
+    """One line on stderr, also where logging is not set up; a stderr that is closed is no reason to fail.
+
+    Nor is a `problem` that cannot be put into words.
+    """
+    with contextlib.suppress(Exception):
+        text = text if problem is None else f"{text}: {problem}"
     with contextlib.suppress(Exception):
         line = " ".join(text.split())[:500]
         sys.stderr.write(f"deduplication: {line}\n")

@@ -194,8 +194,20 @@ def _fails(texts: Sequence[str]) -> Any:
     raise RuntimeError("encode failed")
 
 
+class Wordless(Exception):
+    """What a library raises whose message cannot be made."""
+
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+def _fails_without_words(texts: Sequence[str]) -> Any:
+    raise Wordless
+
+
 BROKEN = {
     "raises": _fails,
+    "raises what has no words": _fails_without_words,
     "NaN": lambda texts: np.full((len(texts), 3), np.nan),
     "one NaN": lambda texts: np.array([[1.0, 0.0], [1.0, 0.0], [math.nan, 0.0]][: len(texts)]),
     "infinite": lambda texts: np.full((len(texts), 3), np.inf),
