@@ -43,8 +43,8 @@ class ChangesPage:
     """One page: the issues on it, without pull requests, those changed longest ago first.
 
     `last` is when the last entry was changed, pull requests included; None for an empty page. `more` says whether pages
-    follow, `after` is the cursor that leads to the next one, empty where the server counts pages only. `unchanged` is
-    GitHub's answer to an `etag` that still holds; the rest is empty then.
+    follow, `after` is the cursor that leads to the next one, empty where the server counts pages only. `etag` is empty
+    for a full page. `unchanged` is GitHub's answer to an `etag` that still holds; the rest is empty then.
     """
 
     issues: tuple[Issue, ...] = ()
@@ -98,7 +98,8 @@ def changed_issues(
         last=convert.moment(entries[-1]["updated_at"]) if entries else None,
         more=bool(following),
         after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
-        etag=raw.headers.get("etag", ""),
+        # Of a full page only the `Link` tells that another follows by now, and an ETag knows nothing of headers.
+        etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
         budget=budget,
     )
 

@@ -116,6 +116,22 @@ def test_t6_looking_where_nothing_has_changed_is_free(filled: Host) -> None:
     assert filled.found("marsupial") == [5]
 
 
+@on_one_database
+def test_what_follows_a_full_page_is_seen(host: Host) -> None:
+    """The page itself stays as it is, and so does its ETag."""
+    host.load(1)
+    rows = [{"id": n, "title": f"Imported {n}", "created_at": "2026-02-01T00:00:00Z"} for n in range(2, 102)]
+    host.sim.load_issues(rows, REPO)
+    host.install()
+    for _ in range(3):
+        host.look()
+    host.sim.edit_issue(REPO, 1, title="Another marsupial")
+    host.sim.webhooks.join()
+    host.queue.lose()
+    host.look()
+    assert host.found("marsupial") == [1]
+
+
 def test_a_round_begins_once_for_all_workers(filled: Host) -> None:
     for _ in range(3):
         filled.services.indexing.look_again()
