@@ -132,9 +132,12 @@ class Indexing:
 
         Raises Retryable where nothing came of it.
         """
-        progress = known or Progress(expected=github.count_issues(repository.ref, repository.id))
+        progress = known or Progress()
+        if not progress.cursor:
+            # Also where the first step ended before it came to anything.
+            progress = replace(progress, expected=github.count_issues(repository.ref, repository.id))
         about = "" if progress.expected is None else f" of about {progress.expected}"
-        if known is None:
+        if not progress.cursor:
             logger.info("%s: reading its issues into the index: 0%s", repository.ref, about)
         read = self._read(progress, repository, github)
         if read.issues:

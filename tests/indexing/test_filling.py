@@ -12,7 +12,7 @@ from bot.errors import Unavailable
 from bot.github import changes
 from bot.github.changes import ChangesPage
 from bot.index.backfill import Progress
-from bot.indexing import pace
+from bot.indexing import Indexing, pace
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow
@@ -37,6 +37,31 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
         "acme/app: reading its issues into the index: 0 of about 230",
         "acme/app: issues in the index: 230 of about 230",
     ]
+
+
+@on_one_database
+@pytest.mark.parametrize("failing", ["_read", "_put"])
+def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
+    host: Host, failing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.load(230)
+    host.sim.install(REPO)
+    real, failures = getattr(Indexing, failing), iter([Unavailable("once"), KeyboardInterrupt()])
+
+    def fails(self: Indexing, *arguments: object) -> object:
+        if failure := next(failures, None):
+            raise failure
+        return real(self, *arguments)
+
+    monkeypatch.setattr(Indexing, failing, fails)
+    with pytest.raises(KeyboardInterrupt):
+        host.work()
+    # The step is lost, which is noticed after a while.
+    while not host.services.indexing.ready(host.repo_id):
+        host.round()
+    progress = host.progress()
+    assert progress is not None
+    assert (progress.seen, progress.expected, progress.done) == (230, 230, True)
 
 
 @on_one_database
