@@ -87,7 +87,8 @@ def _check(source: Place, target: Place) -> bool:
     """Whether a move from this source was begun here. Raises UserError where something else is in the target."""
     if source.fingerprint == target.fingerprint:
         raise UserError("both are the same database")
-    notes = [note for engine in (target.store, target.queue) for note in _sources(engine)]
+    source.refuse_nothing()
+    notes = [note for engine in target.engines() for note in _sources(engine)]
     if notes:
         if set(notes) != {source.fingerprint}:
             raise UserError(
@@ -96,7 +97,7 @@ def _check(source: Place, target: Place) -> bool:
         return True
     for table in target.tables():
         engine = target.engine(table)
-        if sa.inspect(engine).has_table(table.name, schema=table.schema):
+        if engine in target.engines() and sa.inspect(engine).has_table(table.name, schema=table.schema):
             with engine.connect() as connection:
                 if count := _count(connection, table):
                     raise UserError(

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -19,7 +20,7 @@ from bot.jobs.executors import DEAD_AFTER, ages
 from bot.settings import Settings
 from bot.store import schema
 from bot.store.engine import make_engine, shown
-from bot.store.migrate import is_current, migrate
+from bot.store.migrate import has_schema, is_current, migrate
 
 _LEFT_OUT = {"gauges"}
 _OF_QUEUE = ("workflow_status", "workflow_input", "workflow_output")
@@ -57,19 +58,31 @@ class Place:
     def kept_as_it_is(self) -> Iterator[dict[sa.Engine, sa.Connection]]:
         """Connections on which nothing changes, and nobody else can write, as long as the block lasts.
 
-        Raises UserError where its schema is of another version, or somebody works with it.
+        Raises UserError where nothing is stored, its schema is of another version, or somebody works with it.
         """
+        self.refuse_nothing()
         if not is_current(self.store):
             raise UserError(f"{self.name} has the schema of another version; run `doppel migrate` on it first")
         with ExitStack() as stack:
-            connections = {one: stack.enter_context(one.connect()) for one in (self.store, self.queue)}
+            connections = {one: stack.enter_context(one.connect()) for one in self.engines()}
             # Rolled back at the end by closing: nothing is written here.
             for engine, connection in connections.items():
                 tables = [table for table in self.tables() if self.engine(table) is engine]
                 self._lock(connection, tables)
-            if sa.inspect(self.queue).has_table(executors.name):
+            if self.queue in connections and sa.inspect(self.queue).has_table(executors.name):
                 self._refuse_workers(connections[self.queue])
             yield connections
+
+    def refuse_nothing(self) -> None:
+        """Raise UserError where there is no store: a slip in its address would else end in nothing moved."""
+        if self.store not in self.engines():
+            raise UserError(f"{self.name}: there is no such file")
+        if not has_schema(self.store):
+            raise UserError(f"{self.name} holds nothing of Doppel's; is that the right database?")
+
+    def engines(self) -> list[sa.Engine]:
+        """Those of its databases that can be asked: to ask for a file of SQLite's that is not there would make it."""
+        return [one for one in dict.fromkeys((self.store, self.queue)) if _is_there(one)]
 
     def close(self) -> None:
         """Close the connections."""
@@ -95,7 +108,7 @@ class Place:
             )
 
     def _has(self, name: str) -> bool:
-        return sa.inspect(self.queue).has_table(name, schema=self._schema)
+        return _is_there(self.queue) and sa.inspect(self.queue).has_table(name, schema=self._schema)
 
     def _of_queue(self, name: str) -> sa.Table:
         table = sa.Table(name, sa.MetaData(), autoload_with=self.queue, schema=self._schema)
@@ -113,6 +126,10 @@ def place(settings: Settings) -> Place:
     """The place that settings name; connects on first use."""
     engine = make_engine(settings.database_url, synchronous=settings.sqlite_synchronous)
     return Place(shown(settings.database_url), engine, queue_engine(settings))
+
+
+def _is_there(engine: sa.Engine) -> bool:
+    return engine.dialect.name != "sqlite" or Path(engine.url.database or "").is_file()
 
 
 def _of_store() -> list[sa.Table]:

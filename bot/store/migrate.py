@@ -107,6 +107,11 @@ def is_current(engine: sa.Engine) -> bool:
     return _reached(engine) == newest()
 
 
+def has_schema(engine: sa.Engine) -> bool:
+    """Whether a store is there at all, of whatever version."""
+    return bool(_reached(engine))
+
+
 def newest() -> str:
     """The latest revision there is: a migration's file name begins with its own."""
     return max(file.name.partition("_")[0] for file in (_MIGRATIONS / "versions").glob("[0-9]*.py"))

@@ -239,6 +239,25 @@ def test_while_it_moves_nobody_writes_to_the_source(here: Place, there: Place, f
         move(here, there, try_to_write)
 
 
+def test_a_source_that_is_not_there_is_called_so_and_nothing_is_made(
+    filled: Settings, target: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path / "home"))
+    slip, new = "sqlite:///slip.db", "sqlite:///new.db"
+    for options in (["--from", slip, "--to", new], ["--from", slip, "--to", target.database_url, "--dry-run"]):
+        with pytest.raises(UserError, match=r"^sqlite:///slip.db: there is no such file$"):
+            CliRunner().invoke(migrate_store, options, catch_exceptions=False)
+    with pytest.raises(UserError, match=r"holds nothing of Doppel's; is that the right database\?$"):
+        CliRunner().invoke(migrate_store, ["--from", target.database_url, "--to", new], catch_exceptions=False)
+    # A dry run looks for a target without making it.
+    tried = CliRunner().invoke(migrate_store, ["--from", filled.database_url, "--to", new, "--dry-run"])
+    assert "Nothing was changed." in tried.stdout
+    assert list(tmp_path.iterdir()) == []
+    moved = CliRunner().invoke(migrate_store, ["--from", filled.database_url, "--to", new])
+    assert "Every row is there and was compared" in moved.stdout
+
+
 def test_a_dry_run_says_what_would_be_moved_and_changes_nothing(
     filled: Settings, target: Settings, there: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
