@@ -138,9 +138,12 @@ class Report:
 
     def of_sources(self, names: Collection[str]) -> Report:
         """The report with only what one of these sources found (H4)."""
+        candidates = tuple(one for one in self.candidates if not set(names).isdisjoint(one.sources))
         return replace(
             self,
-            candidates=tuple(one for one in self.candidates if not set(names).isdisjoint(one.sources)),
+            # An outage of any source stays one.
+            outcome=Outcome.NONE if self.outcome is Outcome.FOUND and not candidates else self.outcome,
+            candidates=candidates,
             queries=tuple(run for run in self.queries if run.source in names),
         )
 

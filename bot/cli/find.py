@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
@@ -114,11 +113,11 @@ def find(
             f"{ref}: there is no such issue, or it cannot be read with what Doppel is set up with"
         ) from problem
     if only:
-        report, bots = report.of_sources(only), replace(bots, report=bots.report.of_sources(only))
+        report = report.of_sources(only)
     if as_json:
         click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
     else:
-        show(report, bots, indexed=known.indexed, include_closed=include_closed)
+        show(report, bots, indexed=known.indexed, include_closed=include_closed, only=only)
     if known.settings.problems:
         file = known.settings.source
         click.echo(f"{file}: what is wrong there does not count; doppel check-config says what it is", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import click
@@ -32,11 +33,14 @@ class OfItsOwnAccord:
         return self.report.considered[0].confidence if self.report.considered else None
 
 
-def show(report: Report, bots: OfItsOwnAccord, *, indexed: bool, include_closed: bool) -> None:
+def show(
+    report: Report, bots: OfItsOwnAccord, *, indexed: bool, include_closed: bool, only: Collection[str] = ()
+) -> None:
     """Print a report for a person: what the bot would name, what else was asked for, and the queries.
 
     The bot's come first, however few of their titles' words agree: they are the answer. Where there are none, the
-    probability of what comes nearest is told.
+    probability of what comes nearest is told. With `only` just what these sources found is shown; what the bot would
+    do is told as it is, since it asks the others too.
     """
     click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
     some = bool(report.candidates or bots.report.candidates)
@@ -48,15 +52,20 @@ def show(report: Report, bots: OfItsOwnAccord, *, indexed: bool, include_closed:
     alone = f"of its own accord (min_confidence {bots.bar:g})"
     if bots.silence:
         click.echo(f"The bot leaves this issue alone ({_clean(bots.silence)}). Otherwise:")
-    if bots.report.candidates:
-        click.secho(f"The bot would name {alone}:", bold=True)
-        for candidate in bots.report.candidates:
+    named = bots.report.of_sources(only).candidates if only else bots.report.candidates
+    if named:
+        among = ", among others" if named != bots.report.candidates else ""
+        click.secho(f"The bot would name {alone}{among}:", bold=True)
+        for candidate in named:
             _show_candidate(candidate)
+    elif bots.report.candidates:
+        click.secho(f"What the bot would name {alone} was found by other sources.", bold=True)
     elif report.outcome is not Outcome.INCONCLUSIVE and not (report.outcome is Outcome.DEGRADED and nothing):
         # What an outage left unanswered is no verdict (F9).
         click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
         if bots.nearest is not None:
-            click.echo(f"The nearest has {bots.nearest:.0%}; --threshold 0 --include-closed shows it.")
+            without = " without --source" if only else ""
+            click.echo(f"The nearest has {bots.nearest:.0%}; --threshold 0 --include-closed{without} shows it.")
     own = {(one.repo, one.kind, one.number) for one in bots.report.candidates}
     others = [one for one in report.candidates if (one.repo, one.kind, one.number) not in own]
     if others:
@@ -70,6 +79,9 @@ def show(report: Report, bots: OfItsOwnAccord, *, indexed: bool, include_closed:
     for run in report.queries:
         hits = run.problem or _counted(run.hits or 0, "hit")
         click.echo(f"  {run.source:16} {hits:>12}  {_clean(run.query)}")
+    for name in only:
+        if not any(run.source == name for run in report.queries):
+            click.echo(f"  {name:16} {'not asked':>12}")
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
     different = _counted(unique, "different one")
     click.echo(f"  {_counted(total, 'result')}, {different} and {_counted(repeats, 'repeat')}")

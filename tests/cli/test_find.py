@@ -287,3 +287,28 @@ def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
     store.elsewhere.add(repo_id, Rejection(3, "acme/lib#1", "eve", 0.0, 2))
     assert "acme/lib#1 " not in run("acme/app#3", "--threshold", "0").stdout
     store.close()
+
+
+def test_h4_a_filter_by_source_changes_nothing_of_what_the_bot_is_said_to_do(configured: Server) -> None:
+    pulls = run("acme/app#3", "--source", "pull-requests").stdout
+    assert "The bot would name of its own accord (min_confidence 0.4), among others:" in pulls
+    assert "acme/lib#1 " not in pulls
+    # What the sources that are asked for did not find, the bot names all the same.
+    known = run("acme/app#3", "--source", "known-issues", "--source", "discussions").stdout
+    assert "What the bot would name of its own accord (min_confidence 0.4) was found by other sources." in known
+    assert "would name none" not in known and "#2 " not in known
+    assert re.search(r"^  discussions +not asked$", known, re.MULTILINE)
+    assert not re.search(r"^  known-issues +not asked$", known, re.MULTILINE)
+    data = json.loads(run("acme/app#3", "--source", "discussions", "--json").stdout)
+    assert (data["outcome"], data["candidates"]) == ("none", [])
+
+
+def test_h4_the_hint_beside_a_filter_by_source_leads_to_what_it_names() -> None:
+    hint = re.compile(
+        r"^The nearest has (\d+%); --threshold 0 --include-closed without --source shows it\.$", re.MULTILINE
+    )
+    filtered = run("acme/app#5", "--include-closed", "--source", "discussions").stdout
+    assert f"The bot would name none {NAMED}." in filtered
+    found = hint.search(filtered)
+    assert found
+    assert f" {found[1]}  #" in run("acme/app#5", "--threshold", "0", "--include-closed").stdout
