@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
+from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from bot.calibration.bar import Origin
@@ -36,6 +37,11 @@ COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
 # Issues of a group that its list names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
+# What people are told with a refusal. Of a page that one may not see no more than of one that is not there.
+_REFUSALS = {
+    400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
+    404: "There is no such page, or none for you: a repository's pages are for who may triage there.",
+}
 Page = str | Response | tuple[str, int]
 
 
@@ -55,6 +61,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     pages = Blueprint("dashboard", __name__, template_folder="templates")
     protect(pages)
     pages.register_error_handler(DoppelError, _unavailable)
+    pages.register_error_handler(HTTPException, _refused)
     routes = _Pages(dashboard)
     pages.before_request(routes.recognise)
     pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session")})
@@ -74,9 +81,12 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
         (f"{here}/feedback", "feedback", ["GET"]),
         (f"{here}/settings", "settings", ["GET"]),
         (f"{here}/health", "health", ["GET"]),
+        ("/dashboard/<path:rest>", "elsewhere", ["GET"]),
     ):
         view = getattr(routes, name)
-        pages.add_url_rule(path, name, routes.for_triage(view) if path.startswith(here) else view, methods=methods)
+        shown = routes.for_triage(view) if path.startswith(here) else view
+        # People type a slash at the end as well.
+        pages.add_url_rule(path, name, shown, methods=methods, strict_slashes=False)
     return pages
 
 
@@ -157,6 +167,10 @@ class _Pages:
         return render_template(
             "dashboard/home.html", repositories=sorted(offered, key=lambda one: str(one.ref).lower())
         )
+
+    def elsewhere(self, rest: str) -> Page:
+        """Any other address below `/dashboard`: nothing is there, which is told as of what one may not see."""
+        abort(404)
 
     def decisions(self, repository: StoredRepository) -> Page:
         """What happened, the latest first, and above the newest the digest of the last week."""
@@ -286,6 +300,12 @@ def _is_ours(path: str) -> bool:
 
 def _set(answer: Response, name: str, value: str, seconds: int) -> None:
     answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="Lax", secure=is_https())
+
+
+def _refused(problem: HTTPException) -> tuple[str, int]:
+    """Whoever opens a page reads it, and signs out there where another account of theirs would see more."""
+    said = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
+    return render_template("dashboard/problem.html", problem=said), problem.code or 500
 
 
 def _unavailable(problem: DoppelError) -> tuple[str, int]:

@@ -126,6 +126,27 @@ def test_an_address_that_no_place_on_github_has_leads_nowhere(signed_in: SignedI
     assert signed_in("tara").get(f"/dashboard/{path}").status_code == 404
 
 
+@pytest.mark.parametrize("path", ["acme/app", "acme/nothing", "acme", "acme/app/issues/abc", "acme/app/nothing"])
+def test_who_is_refused_reads_why_and_can_sign_out(signed_in: SignedIn, path: str) -> None:
+    refused = signed_in("rita").get(f"/dashboard/{path}")
+    assert (refused.status_code, refused.mimetype) == (404, "text/html")
+    said = words(refused.text)
+    assert "There is no such page, or none for you" in said and "rita Sign out" in said
+    assert refused.headers["Cache-Control"] == "no-store"
+
+
+def test_a_form_that_is_out_of_date_is_told_so_on_a_page(signed_in: SignedIn) -> None:
+    outdated = signed_in("tara").post("/dashboard/acme/app/issues/3", data={"other": 999, "said": "same"})
+    assert (outdated.status_code, outdated.mimetype) == (400, "text/html")
+    assert "does not fit what is stored by now" in words(outdated.text)
+
+
+@pytest.mark.parametrize("path", ["", "/acme/app", "/acme/app/backlog", "/acme/app/issues/3"])
+def test_a_slash_at_the_end_of_an_address_does_no_harm(signed_in: SignedIn, path: str) -> None:
+    browser = signed_in("tara")
+    assert browser.get(f"/dashboard{path}/").text == browser.get(f"/dashboard{path}").text
+
+
 def test_a_vote_is_kept_as_feedback_changed_and_taken_back(host: Host, signed_in: SignedIn) -> None:
     browser, signals = signed_in("tara"), Signals(host.store.engine)
 
