@@ -18,6 +18,7 @@ from bot.commands import Command, parse
 from bot.config import parse_config
 from bot.model import RepoRef
 from bot.settings import VARIABLES
+from bot.words import speak
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -124,6 +125,17 @@ def test_every_test_that_is_named_exists(page: Path) -> None:
     for file, name in TEST.findall(text(page)):
         assert (ROOT / file).is_file(), file
         assert not name or name in functions(file), name
+
+
+def test_the_first_change_meets_every_test_that_knows_its_text() -> None:
+    """What the guide for contributors has run after the change is all that fails by it."""
+    guide = text(ROOT / "docs/guides/contributor.md")
+    whole = [line for line in re.findall(r"pytest (tests/[^`\n]+)", guide) if " -k " not in line]
+    named = [word for line in whole for word in line.split()]
+    known = [file for file in (ROOT / "tests").rglob("*.*") if file.suffix in (".py", ".md") and file != Path(__file__)]
+    knowing = {str(file.relative_to(ROOT)) for file in known if speak("en", {}).unmuted() in text(file)}
+    assert len(knowing) >= 3
+    assert [file for file in sorted(knowing) if not file.startswith(tuple(named))] == []
 
 
 @cache
