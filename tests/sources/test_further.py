@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from bot.config import parse_config
 from bot.config.model import SourceConfig
 from bot.finder import Finder, FinderSettings
+from bot.finder.configured import finder_settings, further_sources
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
 from bot.report import Outcome, Report
 from bot.simulator import Server, Simulator
-from bot.sources import Discussions, only
+from bot.sources import NAMES, Discussions, only
+from bot.sources.choosing import FULL_TEXT, VECTORS
 from tests.served import emptied, reading, server
 
 __all__ = ["server"]
@@ -151,6 +155,18 @@ def test_h2_h4_results_of_several_sources_are_one_and_are_counted(find: Find) ->
     only_pulls = report.of_sources(["pull-requests"])
     assert [one.number for one in only_pulls.candidates] == [2]
     assert {run.source for run in only_pulls.queries} == {"pull-requests"}
+
+
+def test_h6_every_source_that_settings_can_switch_on_is_asked(client: RepoClient, sim: Simulator) -> None:
+    """One that is in the table of settings and that nobody builds would never be asked, without a word."""
+    sim.add_repository("acme/lib")
+    config, _ = parse_config("siblings: [acme/lib]\nknown_issues: [1]")
+    settings = replace(finder_settings(config), sources=only(*NAMES))
+    report = Finder(client, settings=settings, further=further_sources(config, client, ())).find_duplicates(
+        "acme", "app", 4, 0.0, 10, True
+    )
+    # Those two are asked of an index.
+    assert {run.source for run in report.queries} == set(NAMES) - {FULL_TEXT, VECTORS}
 
 
 def test_h4_a_limit_is_obeyed(find: Find, sim: Simulator) -> None:
