@@ -35,7 +35,7 @@ from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)
 
-_CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
+CARRY_OUT: dict[Name, Callable[[Ask, Command], Answer]] = {
     Name.RECHECK: looking.recheck,
     Name.SEARCH: looking.recheck,
     Name.EXPLAIN: looking.explain,
@@ -171,7 +171,7 @@ def _answer(ask: Ask, parsed: Parsed, *, again: bool) -> Answer:
             ask.issue = ask.visit.github.issue(ask.visit.repo, ask.visit.number)
         if not ask.may(parsed.row.who):
             return Answer(False, ask.replies.forbidden(parsed.row))
-        return _CARRY_OUT[parsed.name](ask, parsed)
+        return CARRY_OUT[parsed.name](ask, parsed)
     except GitHubError as refusal:
         # The answers to the commands before it must not get lost.
         logger.warning("%s refused in %s: %s", parsed.name or "re-check", ask.visit.repo, refusal)

@@ -21,6 +21,7 @@ from bot.commands import (
     parse,
 )
 from bot.model import Permission, RepoRef
+from handlers.commands import CARRY_OUT
 
 REPO = RepoRef("acme", "app")
 
@@ -300,6 +301,11 @@ def test_c4_the_table_is_what_the_parser_reads(row: object) -> None:
 def test_c4_the_options_of_the_help_work(option: str) -> None:
     assert one(f"{COMMAND} {option}") != one(COMMAND)
     assert isinstance(one(f"{COMMAND} {option}"), Command)
+
+
+def test_c4_each_command_of_the_table_is_carried_out_by_somebody() -> None:
+    """One that nobody carries out would be in the help, and end as a delivery that was given up."""
+    assert set(CARRY_OUT) == {row.name for row in COMMANDS} == set(Name)
 
 
 def test_c5_who_may_is_in_the_table() -> None:
