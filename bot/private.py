@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_OF_A_DATABASE = "That is a file of the database's, or its folder."
 
 
 def make_folder(path: Path) -> None:
@@ -35,3 +38,18 @@ def close_to_others(path: Path) -> None:
     with suppress(FileNotFoundError, PermissionError):
         if path.is_file():
             path.chmod(0o600)
+
+
+@contextmanager
+def for_a_database() -> Iterator[None]:
+    """Mark what the system refuses here as told by `is_of_a_database`; its kind, by which callers know it, stays."""
+    try:
+        yield
+    except OSError as problem:
+        problem.add_note(_OF_A_DATABASE)
+        raise
+
+
+def is_of_a_database(problem: OSError) -> bool:
+    """Whether the system refused a database's file: the host has named another place than it may use."""
+    return _OF_A_DATABASE in getattr(problem, "__notes__", ())

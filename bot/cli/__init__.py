@@ -13,6 +13,7 @@ import click
 
 from bot.cli.ending import Ended
 from bot.errors import GitHubError, Retryable, UserError
+from bot.private import is_of_a_database
 
 # Command name → module in this package and the one line that the overview shows; the module is not imported for it.
 COMMANDS = {
@@ -111,6 +112,9 @@ def main(args: list[str] | None = None) -> Any:
         if type(fault).__module__.startswith("sqlalchemy."):
             # Only its kind: the message can hold the address with the password.
             _complain(f"the database of DATABASE_URL failed ({type(fault).__name__}); see `doppel doctor`", UNREACHABLE)
+        if isinstance(fault, OSError) and is_of_a_database(fault):
+            where = f"{fault.filename}: {fault.strerror}"
+            _complain(f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE)
         traceback.print_exc()
         _complain(
             f"a fault of Doppel's own ({type(fault).__name__}); the lines above say where, please report it", FAULT

@@ -19,7 +19,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
-from bot.private import close_to_others, make_file
+from bot.private import close_to_others, for_a_database, make_file
 from bot.store.files import Named
 
 # How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
@@ -201,7 +201,8 @@ def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.E
         named.present()
         if engine.url.database and engine.url.database != ":memory:":
             path = Path(engine.url.database)
-            make_file(path)
+            with for_a_database():
+                make_file(path)
             # SQLite gives these the mode of the database when it makes them; those that are there had another one.
             for end in ("-wal", "-shm"):
                 close_to_others(path.with_name(f"{path.name}{end}"))

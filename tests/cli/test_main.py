@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -37,6 +38,23 @@ def test_each_kind_of_error_has_its_exit_code(
     assert ended.value.code == code and code in EXIT_CODES
     printed = capsys.readouterr()
     assert text in printed.err and printed.out == "" and "hush" not in printed.err
+
+
+@pytest.mark.parametrize("url", ["", "sqlite:///{home}/app.db"])
+def test_a_place_that_cannot_hold_the_database_is_the_hosts_to_mend(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    home = tmp_path / "file" / "home"
+    monkeypatch.setenv("DOPPEL_HOME", str(home))
+    monkeypatch.setenv("DATABASE_URL", url.format(home=home))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["index"])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"doppel: {tmp_path / 'file'}: ") and said.endswith("check DOPPEL_HOME and DATABASE_URL\n")
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize("name", COMMANDS)
