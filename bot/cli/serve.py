@@ -92,11 +92,13 @@ def check_address(settings: Settings) -> None:
         family, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
         socket.create_server(address[:2], family=family).close()
     except OSError as problem:
-        taken = "another program listens there" if problem.errno == errno.EADDRINUSE else problem.strerror
-        raise SettingsError(
-            f"PORT, DOPPEL_HOST: cannot listen on {settings.bind}: {taken}. End that program, or choose another port "
-            "with PORT or --port."
-        ) from problem
+        if problem.errno == errno.EADDRINUSE:
+            why, mend = "another program listens there", "End that program, or choose another port with PORT or --port."
+        else:
+            why, mend = str(problem.strerror), "Choose an address of this machine's with DOPPEL_HOST or --host."
+            if problem.errno == errno.EACCES:
+                mend = "Choose a port from 1024 on with PORT or --port, which everybody may listen on."
+        raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {settings.bind}: {why}. {mend}") from problem
 
 
 def _deliver_to(github: GitHub, address: str) -> None:

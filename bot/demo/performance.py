@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import socket
 import tempfile
 import threading
 import time
@@ -47,18 +49,22 @@ MOST_WAITED_FOR = 2_000
 def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
     """Run the demo, telling each event as it happens; with `plan.serve` it goes on until it is interrupted.
 
-    Raises ShowFailed or Unavailable, naming what did not happen.
+    Raises ShowFailed or Unavailable, naming what did not happen, and UserError where the plan cannot be kept.
     """
     began = time.monotonic()
+    if plan.serve and plan.port:
+        _check_port(plan.port)
+    with _reading(plan.issues):
+        rows, scenes = arrivals.split(plan.issues) if plan.issues else (None, SCENES)
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-demo-", ignore_cleanup_errors=True)))
         tell(Progress("starting the simulated GitHub, web and worker"))
         server = stack.enter_context(start_simulator())
         database = stack.enter_context(_postgres(home)) if plan.postgres else ""
         bot = stack.enter_context(processes.running(server, home, database))
-        rows, scenes = arrivals.split(plan.issues) if plan.issues else (None, SCENES)
         tell(Progress(f"writing the issues of {plan.repository} into it"))
-        count = seed(server.sim, plan.repository, rows)
+        with _reading(plan.issues):
+            count = seed(server.sim, plan.repository, rows)
         processes.wait_for(bot, "web", bot.takes_deliveries)
         server.sim.app.hook.url = bot.receiver
         server.sim.install(plan.repository)
@@ -79,6 +85,26 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         if plan.serve:
             tell(Serving(address))
             _watch(bot)
+
+
+@contextmanager
+def _reading(issues: Path | None) -> Iterator[None]:
+    """Have a file that is no file of issues told as such; the demo's own is one."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, OSError) as problem:
+        if issues is None:
+            raise
+        raise UserError(f"--issues: {issues} is no file of issues: {problem}") from problem
+
+
+def _check_port(port: int) -> None:
+    """Raise UserError if the page could not listen there, for which Werkzeug would end the process in its own words."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as problem:
+        why = "another program listens there" if problem.errno == errno.EADDRINUSE else problem.strerror
+        raise UserError(f"--port: cannot listen on 127.0.0.1:{port}: {why}") from None
 
 
 def wait_for_index(bot: Processes, repo_id: int, count: int, tell: Callable[[Event], None]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,11 +24,15 @@ def read_jsonl(path: str | Path) -> Iterator[dict[str, Any]]:
     """The objects of a JSON Lines file, which may be compressed with gzip (`.gz`). Raises ValueError with the line."""
     path = Path(path)
     opener = gzip.open if path.suffix == ".gz" else open
-    # Some editors put a mark before the first line.
-    with opener(path, "rt", encoding="utf-8-sig") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield _object(line, number)
+    try:
+        # Some editors put a mark before the first line.
+        with opener(path, "rt", encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _object(line, number)
+    except (EOFError, zlib.error) as problem:
+        # What a broken download ends in; the command line would take the first for somebody who has left.
+        raise ValueError(str(problem)) from problem
 
 
 _HALVES = re.compile("[\ud800-\udfff]")
