@@ -62,6 +62,7 @@ CUT = gzip.compress(b'{"id": 1, "created_at": "2024-01-01T00:00:00Z"}\n' * 50)[:
         ("named.jsonl.gz", b"{}", "Not a gzipped file"),
         ("cut.jsonl.gz", CUT, "ended before"),
     ],
+    ids=["json", "few", "odd", "named", "cut"],
 )
 def test_a_file_that_holds_no_issues_is_told_as_such(
     name: str, content: bytes, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
