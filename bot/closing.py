@@ -1,7 +1,7 @@
 """Whether an issue is closed by itself, some days after its comment has announced that (`close_after`). Pure.
 
-It takes a person's word: the author's 👍 on the comment, or the label `duplicate` set by somebody with triage access.
-And anybody's word prevents it: a 👎, or a comment.
+It takes a person's word: the author's 👍 on the comment, or the label `duplicate` set by somebody with triage access,
+since it was announced. And anybody's word prevents it: a 👎, or a comment.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ class Facts:
     `wanted`: the settings still say so. `is_open`: the issue is open and not locked. `muted`: it is to be left alone.
     `announced`: the comment stands and still names the target first. `rejected`: somebody said that the two differ.
     `target_*` are about the issue in whose favour this one would be closed; `circle`: that one is itself a duplicate of
-    this. `against` counts the 👎 of anybody, `comments` those of people since the announcement.
-    `author_agrees`: the author's 👍. `labelled`: somebody with triage access has set the label since.
+    this. `heard`: GitHub has told the votes, of which `against` counts the 👎 of anybody. `comments` counts those of
+    people since the announcement. `author_agrees`: the author's 👍 since then. `labelled`: somebody with triage access
+    has set the label since.
     """
 
     now: float
@@ -48,6 +49,7 @@ class Facts:
     target_open: bool = True
     target_older: bool = True
     circle: bool = False
+    heard: bool = True
     against: int = 0
     comments: int = 0
     author_agrees: bool = False
@@ -74,8 +76,8 @@ def decide(facts: Facts) -> tuple[Step, str]:
     due = facts.since + facts.days * DAY
     if facts.now < due:
         return Step.WAIT, "its time has not come"
-    if facts.author_agrees or facts.labelled:
+    if facts.heard and (facts.author_agrees or facts.labelled):
         return Step.CLOSE, "the author agrees" if facts.author_agrees else "it was labelled"
     if facts.now >= due + PATIENCE:
         return Step.OVER, "nobody has agreed"
-    return Step.WAIT, "nobody has agreed yet"
+    return Step.WAIT, "nobody has agreed yet" if facts.heard else "GitHub does not tell the votes"

@@ -141,30 +141,50 @@ def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue 
         original = visit.github.duplicate_of(visit.repo, kept.other)
     except NotFound:
         target = original = None
-    ours = visit.github.comment(visit.repo, comment.comment_id) if stands and comment and comment.comment_id else None
+    ours = _ours(visit, comment.comment_id) if stands and comment and comment.comment_id else None
     page = visit.github.votes([ours.node_id]) if ours else None
-    votes = page.found[ours.node_id].votes if page and ours and ours.node_id in page.found else ()
+    told = page.found.get(ours.node_id) if page and ours else None
+    votes = told.votes if told else ()
+    # By GitHub's clock, as all that is compared with it: ours may be fast. What stands there was written by then.
+    since = min(kept.since, ours.updated_at.timestamp()) if ours else kept.since
     author = issue.author.login.lower()
-    labeller = _labeller(visit, kept.since) if DUPLICATE in (name.lower() for name in issue.labels) else ""
-    agrees = any(vote.up and vote.login.lower() == author for vote in votes)
+    labeller = _labeller(visit, since) if DUPLICATE in (name.lower() for name in issue.labels) else ""
+    # An earlier 👍 thanks for what the comment said then, perhaps of another issue, and nothing of closing.
+    agrees = any(vote.up and vote.login.lower() == author and vote.at > since for vote in votes)
     facts = Facts(
         now=services.now(),
         since=kept.since,
         days=kept.days,
         wanted=visit.config.close_after is not None,
         is_open=issue.state == "open" and not issue.locked,
-        muted=services.store.muted.is_muted(repo_id, visit.number),
+        muted=services.store.muted.is_muted(repo_id, visit.number) or _ignored(visit, issue),
         announced=ours is not None and comment is not None and comment.shown[:1] == (kept.other,),
         rejected=kept.other in services.store.verdicts.rejected(repo_id, visit.number),
         target_open=target is not None and target.state == "open" and not target.is_pull_request,
         target_older=target is not None and (target.created_at, target.number) < (issue.created_at, issue.number),
         circle=original is not None and original.number == visit.number and same_repository(original.repo, visit.repo),
+        heard=told is not None,
         against=sum(not vote.up for vote in votes),
-        comments=sum(_by_people(one, kept.since) for one in visit.github.comments(visit.repo, visit.number)),
+        comments=sum(_by_people(one, since) for one in visit.github.comments(visit.repo, visit.number)),
         author_agrees=agrees,
         labelled=bool(labeller),
     )
     return facts, target, issue.author.login if agrees else labeller
+
+
+def _ours(visit: Visit, comment_id: int) -> Comment | None:
+    """The comment as it stands; None where it was deleted, and that is still on its way or was never heard."""
+    try:
+        return visit.github.comment(visit.repo, comment_id)
+    except NotFound:
+        return None
+
+
+def _ignored(visit: Visit, issue: Issue) -> bool:
+    """Whether `ignore` says to leave it alone. `only_labels` decides what is looked at: who has sorted an issue takes
+    such a label off, and may agree by another one at the same time."""
+    config = replace(visit.config, only_labels=())
+    return config.why_ignored(issue.author.login, issue.labels, issue.title) is not None
 
 
 def _by_people(comment: Comment, since: float) -> bool:

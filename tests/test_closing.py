@@ -57,12 +57,20 @@ def test_without_anybodys_word_it_waits_and_then_gives_up() -> None:
     assert decide(replace(nobody, now=nobody.now + PATIENCE)) == (Step.OVER, "nobody has agreed")
 
 
+def test_while_the_votes_are_not_told_it_waits() -> None:
+    for facts in (DUE, replace(DUE, labelled=True)):
+        unheard = replace(facts, heard=False)
+        assert decide(unheard) == (Step.WAIT, "GitHub does not tell the votes")
+        assert decide(replace(unheard, now=facts.now + PATIENCE)) == (Step.OVER, "nobody has agreed")
+
+
 @given(FACTS)
 def test_it_is_closed_only_with_a_word_for_it_and_none_against(facts: Facts) -> None:
     step, reason = decide(facts)
     assert reason
     if step is Step.CLOSE:
         assert facts.author_agrees or facts.labelled
+        assert facts.heard
         assert (facts.against, facts.comments) == (0, 0)
         assert facts.now >= facts.since + facts.days * DAY
         assert facts.wanted and facts.is_open and facts.announced and facts.target_open and facts.target_older

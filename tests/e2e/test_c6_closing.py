@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from bot.calibration.recalibrating import examples_of
 from bot.closing import DAY
 from bot.errors import Retryable
+from bot.github.votes import VotesPage
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.closings import Closings, KeptClosing
 from handlers.closing import call_for_due
@@ -54,6 +56,8 @@ def later(doppel: Doppel, days: float = 7.5) -> Issue:
 
 
 def agree(doppel: Doppel) -> None:
+    # As with the label below: what is said in the second of the announcement may have been said before it.
+    doppel.sim.clock.advance(2)
     doppel.sim.react(comment(doppel), "reporter", "+1")
 
 
@@ -183,12 +187,67 @@ NEVER: dict[str, Callable[[Doppel], object]] = {
         agree(doppel),
         doppel.services.store.muted.set(doppel.repository.id, 2, "x", 0),
     ),
+    "where a label says to leave it alone": lambda doppel: (
+        agree(doppel),
+        doppel.configure("close_after: 7d\nignore:\n  labels: [pinned]\n"),
+        doppel.sim.create_label(doppel.repo, "pinned"),
+        doppel.sim.add_labels(doppel.repo, 2, "pinned", actor="triage-person"),
+    ),
     "where it was locked": lambda doppel: (agree(doppel), doppel.sim.lock_issue(doppel.repo, 2, "maintain-person")),
     "where the comment is gone": lambda doppel: (
         agree(doppel),
         doppel.sim.delete_comment(comment(doppel), "maintain-person"),
     ),
 }
+
+
+def test_c6_a_thumb_from_before_the_announcement_agrees_to_nothing(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    doppel.open(TITLE, BODY, author="ann")
+    doppel.open(TITLE, BODY)
+    assert "closed in favour" not in doppel.advice(2)
+    agree(doppel)
+    doppel.sim.clock.advance(60)
+    doppel.configure("close_after: 7d\n")
+    doppel.sim.edit_issue(doppel.repo, 2, body=f"{BODY} Every time.")
+    doppel.settle()
+    assert OFFER in doppel.advice(2)
+    assert later(doppel).state == "open"
+
+
+def test_c6_a_comment_prevents_it_though_the_hosts_clock_is_fast(offered: Doppel) -> None:
+    closings = Closings(offered.services.store.engine)
+    kept = closings.get(offered.repository.id, 2)
+    assert kept is not None
+    closings.put(offered.repository.id, replace(kept, since=kept.since + 50))
+    offered.sim.clock.advance(10)
+    offered.write(2, "I do not think so.", "stranger")
+    offered.sim.clock.advance(60)
+    agree(offered)
+    assert later(offered).state == "open"
+
+
+def test_c6_it_waits_while_github_does_not_tell_the_votes(offered: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered.sim.clock.advance(2)
+    offered.sim.add_labels(offered.repo, 2, "duplicate", actor="triage-person")
+    with monkeypatch.context() as silent:
+        silent.setattr("bot.github.votes._votes_of", lambda node: None, raising=False)
+        silent.setattr("bot.github.repo.RepoClient.votes", lambda client, ids: VotesPage())
+        assert later(offered).state == "open"
+    assert later(offered, 1).state_reason == "duplicate"
+
+
+def test_c6_a_comment_that_was_deleted_unheard_is_not_asked_for_again(
+    offered: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as unheard:
+        unheard.setattr(offered.sim, "emit", lambda *_, **__: None)
+        offered.sim.delete_comment(comment(offered), "maintain-person")
+    assert later(offered).state == "open"
+    due = Closings(offered.services.store.engine).due(offered.repository.id, offered.services.now())
+    assert due == []
 
 
 @pytest.mark.parametrize("case", NEVER)
