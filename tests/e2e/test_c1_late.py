@@ -6,7 +6,10 @@ import uuid
 
 import pytest
 
+from bot.events import IssueEvent
+from bot.model import Actor
 from bot.simulator.webhooks import Delivery
+from handlers.overtaken import OVERTAKEN
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -37,6 +40,23 @@ def test_c1_an_issue_that_github_does_not_show_at_once_is_answered(doppel: Doppe
     doppel.sim.faults.add("GET /repos/*/issues/2", 404)
     doppel.open(*FIRST)
     assert "[#1]" in doppel.advice(2)
+
+
+@pytest.mark.parametrize("left_alone", [True, False])
+def test_c1_an_earlier_issue_that_comes_in_late_says_nothing_where_it_is_to_be_left_alone(
+    two: Doppel, left_alone: bool
+) -> None:
+    with two.paused():
+        two.sim.edit_issue(two.repo, 2, title=FIRST[0], body=FIRST[1])
+        two.settle()
+    if left_alone:
+        two.services.store.muted.set(two.repository.id, 2, "triage-person", 0)
+    known = two.services.store.repositories.get(two.repository.id)
+    assert known is not None
+    event = IssueEvent(OVERTAKEN, known.installation, known.summary, 2, Actor(""), Actor(""))
+    two.services.inbox.put(f"{OVERTAKEN}-{known.id}-2-1", event)
+    two.settle()
+    assert len(two.said(2)) == (not left_alone)
 
 
 @pytest.mark.parametrize("request_", ["GET /repos/*/issues/2", "GET /repos/*/issues/comments/*", "POST */reactions"])

@@ -124,6 +124,20 @@ def test_c7_how_an_issue_is_closed_says_whether_the_candidates_were_right(doppel
     assert said(doppel) == [(2, 1, False, "closed", "author", 0.5)]
 
 
+def test_c7_how_an_issue_was_closed_before_holds_no_more_though_nobody_heard_of_its_reopening(
+    doppel: Doppel, commented: Comment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doppel.sim.close_issue(doppel.repo, 2, "reporter", "completed")
+    doppel.settle()
+    assert said(doppel) == [(2, 1, False, "closed", "author", 0.5)]
+    with monkeypatch.context() as unheard:
+        unheard.setattr(doppel.sim, "emit", lambda *_, **__: None)
+        doppel.sim.reopen_issue(doppel.repo, 2, "triage-person")
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.settle()
+    assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
+
+
 def test_c7_the_earlier_issue_can_be_closed_in_favour_of_the_one_with_the_comment(
     doppel: Doppel, commented: Comment
 ) -> None:
@@ -243,6 +257,9 @@ def test_c7_reactions_to_many_comments_are_one_request(doppel: Doppel, commented
     doppel.sim.react(commented, "triage-person", "+1")
     assert asked(doppel) == ["comment", "comment", "permission", "votes"]
     assert asked(doppel) == ["votes"]
+    doppel.sim.react(commented, "ann", "+1")
+    doppel.sim.react(comment_on(doppel, 3), "ann", "+1")
+    assert asked(doppel) == ["permission", "votes"], "who votes on two comments is asked about once"
     doppel.sim.clock.advance(WATCHED_FOR)
     assert asked(doppel) == [], "nobody votes on what is a month old"
 
@@ -256,6 +273,11 @@ def asked(doppel: Doppel) -> list[str]:
     client = Noting(services.github.installation(known.installation, repository_ids=(known.id,)))
     Round(client, services.store, known.id, known.ref, services.now(), Allowance()).look()
     return sorted(client.asked)
+
+
+def test_c7_a_turn_makes_as_many_requests_as_it_may() -> None:
+    allowance = Allowance(2)
+    assert [allowance.take() for _ in range(4)] == [True, True, False, False]
 
 
 def test_c7_reading_stops_at_a_share_of_the_budget() -> None:

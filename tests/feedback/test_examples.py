@@ -44,6 +44,12 @@ def test_c7_a_vote_is_about_what_was_shown_then() -> None:
     assert examples(decisions, [vote(False, at=20.0)], [], since=21.0) == []
 
 
+def test_c7_a_vote_that_came_before_the_first_look_was_noted_is_about_that_look() -> None:
+    """The look is noted when all of it is done, some requests after its comment; and GitHub's clock is another."""
+    decisions = [decision(9, 50.0, (1, 0.8)), decision(9, 90.0, (4, 0.5))]
+    assert pairs(examples(decisions, [vote(False, at=45.0)], [])) == [(1, False, 1.0, 0.8)]
+
+
 def test_c7_a_vote_for_a_comment_is_not_one_for_the_second_issue_in_it() -> None:
     elsewhere = Evidence(7, 0.9, 1, shown=True, repo="acme/lib")
     shown = replace(decision(9, 10.0, (1, 0.8)), evidence=(elsewhere, Evidence(1, 0.8, 2, shown=True)))

@@ -195,6 +195,14 @@ def test_more_than_is_compared_is_cut_by_the_fused_ranks(bench: Bench, monkeypat
     assert MOST_COMPARED == 200
 
 
+def test_what_the_index_alone_has_found_is_compared_where_there_is_too_much(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best = numbers(bench.find("full-text"))[:2]
+    monkeypatch.setattr("bot.finder.weighing.MOST_COMPARED", 2)
+    assert set(numbers(bench.find("full-text"))) == set(best)
+
+
 class TestDuplicatesResolved:
     """Issue 3, item 5."""
 

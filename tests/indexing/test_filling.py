@@ -203,6 +203,23 @@ def test_c6_a_repository_that_is_off_is_not_read(host: Host) -> None:
     assert len(host.indexed()) == 3
 
 
+@on_one_database
+def test_a_suspended_installation_is_not_asked_and_read_on_afterwards(host: Host) -> None:
+    host.load(30)
+    host.install_quietly()
+    waiting = host.queue.take()
+    assert waiting is not None
+    host.sim.suspend("acme")
+    host.work()
+    host.queue.back(*waiting)
+    host.work()
+    assert (host.indexed(), host.progress()) == ({}, None)
+    host.sim.suspend("acme", False)
+    host.work()
+    host.round()
+    assert len(host.indexed()) == 30
+
+
 def test_c6a_access_that_ends_leaves_nothing_behind(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     host.load(30)
     host.sim.add_repository("acme/other")

@@ -1,0 +1,47 @@
+"""What candidates are duplicates of is looked up, once each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import UTC, datetime
+
+from bot.finder.families import results
+from bot.finder.weighing import Weighed
+from bot.finder.wish import Wish
+from bot.model import Actor, Issue, RepoRef, State
+
+REPO = RepoRef("acme", "app")
+DAY = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def an_issue(number: int, state: State = "closed") -> Issue:
+    return Issue(
+        repo=REPO,
+        id=number,
+        node_id="",
+        number=number,
+        title=f"Issue {number}",
+        body="",
+        state=state,
+        state_reason="duplicate" if state == "closed" else None,
+        author=Actor("ann"),
+        labels=(),
+        created_at=DAY,
+        updated_at=DAY,
+        closed_at=None,
+        url=f"https://github.example/acme/app/issues/{number}",
+    )
+
+
+def test_each_issue_of_a_chain_is_looked_up_once() -> None:
+    asked: list[int] = []
+
+    def look_up(numbers: Collection[int]) -> tuple[Mapping[int, Issue], Mapping[int, int]]:
+        asked.extend(numbers)
+        # 4 repeats 3, which repeats 2, which repeats 1.
+        return {n: an_issue(n, "open" if n == 1 else "closed") for n in numbers}, {n: n - 1 for n in numbers if n > 1}
+
+    one = Weighed(an_issue(4), 0.8, ("full-text",), tuple, duplicate_of=3)
+    (shown,) = results(an_issue(9, "open"), [(one, 0.8)], Wish(state="all"), look_up)
+    assert (shown[0].issue.number, shown[0].also) == (1, (2, 3, 4))
+    assert asked == [3, 2, 1]
