@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
-from bot.decisions import Decision, Decisions
+from bot.decisions import COMMAND, Decision, Decisions
 from bot.digest.ticking import take_boxes
 from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
@@ -17,6 +18,7 @@ from bot.github.reads import same_repository
 from bot.model import Actor, Issue
 from bot.own_issues import Kind as Own
 from bot.own_issues import OwnIssues
+from bot.text.naming import named_issues
 from handlers.visit import Visit
 
 
@@ -65,7 +67,7 @@ def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
 
 
 @contextmanager
-def retitling(visit: Visit, event: IssueEvent) -> Iterator[None]:
+def retitling(visit: Visit, issue: Issue, event: IssueEvent) -> Iterator[None]:
     """Note which candidates a new title has taken out of the comment, and which an old one has brought back.
 
     Who gives an issue a title after which it no longer resembles what was shown says that it was something else.
@@ -81,11 +83,31 @@ def retitling(visit: Visit, event: IssueEvent) -> Iterator[None]:
     signals = Signals(visit.services.store.engine)
     for candidate in now.shown:
         signals.drop(visit.repository.id, visit.number, Kind.RETITLED, candidate.number)
+    unasked = _shown_unasked(visit)
     for candidate in before.shown:
         # Where it is as likely as it had to be then, the bar has moved and not the title: a command had asked for more.
-        if (known := now.about(candidate.number)) is None or (not known.shown and known.probability < before.bar):
+        known = now.about(candidate.number)
+        gone = _could_be_shown(visit, issue, candidate.number) if known is None else not known.shown
+        if gone and candidate.number in unasked and (known is None or known.probability < before.bar):
             signal = _signal(visit, event, Kind.RETITLED, candidate.number, same=False)
             signals.put(visit.repository.id, signal)
+
+
+def _shown_unasked(visit: Visit) -> set[int]:
+    """What the comment has named of the bot's own accord: a command's own words find what no title leads to."""
+    looks = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    return {one.number for look in looks if look.cause != COMMAND for one in look.shown}
+
+
+def _could_be_shown(visit: Visit, issue: Issue, number: int) -> bool:
+    """Whether it is the title by which a look has not come upon another issue: that is still there, in a state that is
+    looked for, and not named by this one, which would rather say that they are the same."""
+    with visit.services.index.view(visit.repository.id) as view:
+        row = view.issues([number]).get(number)
+    if row is None or not (row.state == "open" or visit.config.include_closed):
+        return False
+    host = urlsplit(issue.url).hostname or ""
+    return f"{visit.repo}#{number}".lower() not in named_issues(f"{issue.title}\n{issue.body}", visit.repo, host)
 
 
 def right_of(visit: Visit, login: str, author: Actor) -> Who:

@@ -79,7 +79,7 @@ def _look(visit: Visit, event: IssueEvent) -> None:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
         note_left_alone(visit, event.action, reason)
     else:
-        with feedback.retitling(visit, event):
+        with feedback.retitling(visit, issue, event):
             advise(visit, issue, event.action)
     if not issue.is_pull_request:
         # What is not answered counts too, when it comes to which words are rare here.

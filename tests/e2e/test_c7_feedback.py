@@ -176,6 +176,45 @@ def test_c7_a_new_title_says_nothing_of_what_only_a_command_had_asked_for(doppel
     assert said(doppel) == []
 
 
+def test_c7_a_new_title_says_nothing_of_what_only_a_commands_own_words_had_found(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*OTHER)
+    doppel.write(2, "/duplicates search PdfRenderError confidence=0.01", "reporter")
+    assert "[#1]" in doppel.said(2)[0]
+    doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode for settings")
+    doppel.settle()
+    doppel.said(2)
+    assert said(doppel) == []
+
+
+@pytest.mark.parametrize("away", ["closed", "deleted"])
+def test_c7_a_new_title_says_nothing_of_what_could_not_be_shown_under_the_old_one_either(
+    doppel: Doppel, away: str
+) -> None:
+    doppel.configure("include_closed: false\n")
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    assert "[#1]" in doppel.advice(2)
+    if away == "closed":
+        doppel.sim.close_issue(doppel.repo, 1, "ann", "completed")
+    else:
+        doppel.sim.delete_issue(doppel.repo, 1, "ann")
+    doppel.settle()
+    doppel.sim.edit_issue(doppel.repo, 2, title=f"{AGAIN[0]} again")
+    doppel.settle()
+    assert "[#1]" not in doppel.advice(2)
+    assert said(doppel) == []
+
+
+def test_c7_who_names_the_candidate_with_a_new_title_does_not_say_that_it_is_another_one(doppel: Doppel) -> None:
+    doppel.configure("mode: shadow\n")
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    doppel.sim.edit_issue(doppel.repo, 2, title=f"{AGAIN[0]}, as in #1", body=f"{AGAIN[1]} It is #1 again.")
+    doppel.settle()
+    assert said(doppel) == []
+
+
 def test_c7_commands_are_examples_until_they_are_taken_back(doppel: Doppel, commented: Comment) -> None:
     doppel.write(2, "/duplicates not #1", "triage-person")
     assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]
