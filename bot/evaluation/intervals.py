@@ -26,7 +26,8 @@ def retrieval_intervals(judged: Sequence[Judged]) -> dict[int, Interval]:
 def caught_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[float, Interval]:
     """For each share of bothered issues the interval of the share of duplicates caught.
 
-    Both kinds of issues are drawn anew, and the threshold follows from those drawn. Empty where a kind is missing.
+    Both kinds of issues are drawn anew, and the threshold follows from those drawn. Where that says the same each time,
+    as it does of duplicates of which none or each one is caught, it is Wilson's. Empty where a kind is missing.
     """
     queries, silent = split(judged)
     if not queries or not silent:
@@ -41,9 +42,9 @@ def caught_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[float, Int
         for share, values in caught.items():
             # ndarray is a sequence of floats to us, though not to its type.
             values.append(float((repeated >= lowest_cut(fresh, share)).mean()))  # type: ignore[arg-type]
-    return {share: _interval(np.array(values)) for share, values in caught.items()}
+    return {share: _interval(np.array(values), len(until)) for share, values in caught.items()}
 
 
-def _interval(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> Interval:
+def _interval(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], count: int) -> Interval:
     low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return float(low), float(high)
+    return (float(low), float(high)) if low < high else wilson(float(low), count)

@@ -120,3 +120,12 @@ def test_intervals_hold_the_figure_and_narrow_with_more_duplicates() -> None:
 def test_few_duplicates_that_were_all_found_are_no_proof_that_all_will_be() -> None:
     low, high = retrieval_intervals([arrival({1}, (1, 0.9)) for _ in range(5)])[1]
     assert (round(low, 3), high) == (0.566, 1), "5 of 5 by Wilson's formula"
+
+
+@pytest.mark.parametrize(("confidence", "expected"), [(0.9, (0.566, 1)), (0.1, (0, 0.434))])
+def test_few_duplicates_that_were_all_caught_or_all_missed_are_no_proof_either(
+    confidence: float, expected: tuple[float, float]
+) -> None:
+    judged = [arrival({1}, (1, confidence)) for _ in range(5)] + [arrival(None, (1, 0.5)) for _ in range(300)]
+    for low, high in caught_intervals(judged).values():
+        assert (round(low, 3), round(high, 3)) == expected
