@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.closing import Facts, Step, decide
-from bot.errors import GitHubError, NotFound
+from bot.errors import GitHubError, Invalid, NotFound
 from bot.events import IssueEvent
 from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
@@ -94,9 +94,15 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
     )
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, target.id)
-    except GitHubError:
+    except GitHubError as refusal:
         _forget(visit, services.store.verdicts.by_command(repo_id, comment.comment_id))
-        raise
+        if not isinstance(refusal, Invalid):
+            raise
+        # It would be refused every hour anew, as by Enterprise Servers that do not know this way to close.
+        logger.warning("%s#%d is not closed by itself, nor tried again: %s", visit.repo, visit.number, refusal)
+        Closings(services.store.engine).put(repo_id, replace(kept, state=ClosingState.OVER))
+        refresh(visit, issue)
+        return
     _note_closed(visit, kept)
 
 

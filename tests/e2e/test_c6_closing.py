@@ -125,6 +125,18 @@ def test_c6_what_could_not_be_closed_and_was_prevented_since_is_no_duplicate(
     assert offered.services.store.verdicts.originals(offered.repository.id) == {}
 
 
+def test_c6_what_github_refuses_for_good_is_tried_once_and_announced_no_more(offered: Doppel) -> None:
+    """As Enterprise Servers do that do not know of closing as a duplicate."""
+    agree(offered)
+    offered.sim.faults.add("PATCH /repos/*/issues/2", 422, times=9)
+    assert later(offered).state == "open"
+    offered.sim.faults.clear()
+    assert offered.world.dead_letters.list() == []
+    assert OFFER not in offered.advice(2)
+    assert later(offered, 1).state == "open"
+    assert offered.services.store.verdicts.originals(offered.repository.id) == {}
+
+
 def test_c7_that_it_was_closed_by_itself_counts_as_the_authors_word_alone(offered: Doppel) -> None:
     agree(offered)
     later(offered)
