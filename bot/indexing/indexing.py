@@ -133,11 +133,12 @@ class Indexing:
         Raises Retryable where nothing came of it.
         """
         progress = known or Progress()
-        if not progress.cursor:
-            # Also where the first step ended before it came to anything.
+        # Also where the first step ended before it came to anything; of what is empty there is never a cursor.
+        first = not progress.cursor and not progress.done
+        if first:
             progress = replace(progress, expected=github.count_issues(repository.ref, repository.id))
         about = "" if progress.expected is None else f" of about {progress.expected}"
-        if not progress.cursor:
+        if first:
             logger.info("%s: reading its issues into the index: 0%s", repository.ref, about)
         read = self._read(progress, repository, github)
         if read.issues:

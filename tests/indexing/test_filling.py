@@ -80,6 +80,20 @@ def test_a_repository_without_issues_is_ready_at_once(host: Host) -> None:
 
 
 @on_one_database
+def test_a_repository_without_issues_is_not_read_anew_each_round(
+    host: Host, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is no place to go on at in it, as there is none before the first step."""
+    host.install()
+    caplog.set_level(logging.INFO, "bot.indexing")
+    counted = []
+    real = changes.count_issues
+    monkeypatch.setattr(changes, "count_issues", lambda *given: counted.append(given) or real(*given))
+    host.round()
+    assert (len(counted), [one.message for one in caplog.records if one.name.startswith("bot.indexing")]) == (1, [])
+
+
+@on_one_database
 def test_many_issues_of_one_second_are_all_read(host: Host) -> None:
     host.sim.load_issues(
         [
