@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+
 import sqlalchemy as sa
 
 from bot.index.backfill import Backfills, Progress
-from bot.store.engine import make_engine
+from bot.store.engine import make_engine, write
+from bot.store.index_tables import backfills, lock_index
 
 
 def test_progress_is_there_after_a_restart(engine: sa.Engine) -> None:
@@ -22,3 +25,19 @@ def test_progress_is_replaced_only_where_it_is_what_it_was(engine: sa.Engine) ->
     assert (kept.replace(1, first, second), kept.get(1)) == (False, None)
     assert (kept.replace(1, None, first), kept.replace(1, None, second), kept.get(1)) == (True, False, first)
     assert (kept.replace(1, first, second), kept.replace(1, first, first), kept.get(1)) == (True, False, second)
+
+
+def test_who_notes_progress_waits_for_whoever_erases(engine: sa.Engine) -> None:
+    """Else the row that is being deleted is still there to be replaced, and comes back after that."""
+    kept, before = Backfills(engine), Progress("page=2", seen=100)
+    kept.set(1, before)
+    noted: list[bool] = []
+    other = threading.Thread(target=lambda: noted.append(kept.replace(1, before, Progress("page=3", seen=200))))
+    with write(engine) as connection:
+        lock_index(connection, 1)
+        connection.execute(sa.delete(backfills).where(backfills.c.repo_id == 1))
+        other.start()
+        other.join(0.3)
+        assert other.is_alive()
+    other.join()
+    assert (noted, kept.get(1)) == ([False], None)

@@ -11,7 +11,7 @@ import pytest
 from bot.errors import Unavailable
 from bot.github import changes
 from bot.github.changes import ChangesPage
-from bot.index.backfill import Progress
+from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, pace
 from tests.indexing.conftest import REPO, Host, on_one_database
 
@@ -80,17 +80,62 @@ def test_a_repository_without_issues_is_ready_at_once(host: Host) -> None:
 
 
 @on_one_database
-def test_a_repository_without_issues_is_not_read_anew_each_round(
-    host: Host, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("issues", [0, 3])
+def test_what_has_not_changed_costs_a_look_one_count(
+    host: Host, issues: int, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There is no place to go on at in it, as there is none before the first step."""
+    """Where there are no issues there is no place to go on at, as there is none before the first step."""
+    host.load(issues)
     host.install()
+    host.look()
     caplog.set_level(logging.INFO, "bot.indexing")
-    counted = []
-    real = changes.count_issues
-    monkeypatch.setattr(changes, "count_issues", lambda *given: counted.append(given) or real(*given))
-    host.round()
-    assert (len(counted), [one.message for one in caplog.records if one.name.startswith("bot.indexing")]) == (1, [])
+    counted, real = [], changes.count_issues
+
+    def count(*given: Any) -> int | None:
+        counted.append(given)
+        return real(*given)
+
+    monkeypatch.setattr(changes, "count_issues", count)
+    host.look()
+    assert host.pages[-1].unchanged and len(counted) == 1
+    assert not [one.message for one in caplog.records if "reading its issues" in one.message]
+
+
+@on_one_database
+def test_who_begins_a_reading_a_moment_too_late_leaves_it_to_the_other(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.load(3)
+    host.sim.install(REPO)
+    real = Indexing._begun
+
+    def overtaken(self: Indexing, repo_id: int) -> Progress | None:
+        host.note(Progress(updated_at=host.services.now()))
+        return real(self, repo_id)
+
+    monkeypatch.setattr(Indexing, "_begun", overtaken)
+    host.work()
+    assert host.pages == []
+
+
+@on_one_database
+def test_why_it_stops_is_not_noted_over_what_somebody_else_has_come_to(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else what was erased meanwhile would have a place to go on at again."""
+    host.load(3)
+    host.install()
+    real = Backfills.get
+
+    def then_erased(self: Backfills, repo_id: int) -> Progress | None:
+        known = real(self, repo_id)
+        monkeypatch.setattr(Backfills, "get", real)
+        host.services.store.forget(repo_id)
+        return known
+
+    monkeypatch.setattr(Backfills, "get", then_erased)
+    host.services.indexing.stop(host.repo_id, "no")
+    assert host.progress() is None
 
 
 @on_one_database
