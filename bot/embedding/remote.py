@@ -2,7 +2,7 @@
 
 Many refuse a whole request for one text that is longer than their model reads (vLLM: 400), or for more texts than they
 take at once (Text Embeddings Inference: 413 or 422). Which of it was wrong they say each in their own words, so a
-request that is refused is asked again in halves, and a text that is refused alone by its first half.
+request that is refused is asked again in parts, and a text that is refused alone by its first half.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
 _ENDPOINT = "the model's endpoint"
 _REFUSED = (400, 413, 422)
-# A text of so few characters is too long for no model: something else is wrong, such as the model's name.
-_SHORT = 250
+# A text of so few characters is too long for no model, not even for one that reads 128 tokens and takes each Chinese
+# sign, or each byte of one, for a token of its own: something else is wrong, such as the model's name.
+_SHORT = 40
 
 
 class _Refused(EmbeddingError):
@@ -56,14 +57,15 @@ class RemoteModel:
             yield self._ask(texts)
             return
         except _Refused:
-            middle = len(texts) // 2
-            if not middle and len(texts[0]) <= _SHORT:
+            if len(texts) == 1 and len(texts[0]) <= _SHORT:
                 raise
-        if middle:
-            yield from self._parts(texts[:middle])
-            yield from self._parts(texts[middle:])
-        else:
+        if len(texts) == 1:
             yield from self._parts([texts[0][: len(texts[0]) // 2]])
+            return
+        # Half of a whole batch is what many take; from there on quarters find sooner what is wrong.
+        size = len(texts) // 2 if len(texts) > _BATCH // 2 else -(-len(texts) // 4)
+        for start in range(0, len(texts), size):
+            yield from self._parts(texts[start : start + size])
 
     def _ask(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Endpoints refuse empty texts; their vectors are zero here.
