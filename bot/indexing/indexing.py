@@ -136,7 +136,7 @@ class Indexing:
         # Also where the first step ended before it came to anything; of what is empty there is never a cursor.
         first = not progress.cursor and not progress.done
         if first:
-            progress = replace(progress, expected=github.count_issues(repository.ref, repository.id))
+            progress = replace(progress, expected=self._count(known, repository, github))
         about = "" if progress.expected is None else f" of about {progress.expected}"
         if first:
             logger.info("%s: reading its issues into the index: 0%s", repository.ref, about)
@@ -165,6 +165,18 @@ class Indexing:
         except EmbeddingError as failure:
             return replace(progress, problem=_told(repository, failure)), None
         return progress, 0.0 if embedded else None
+
+    def _count(self, known: Progress | None, repository: RepositorySummary, github: RepoClient) -> int | None:
+        """How many issues there are to read. Where that failed before it goes on without: only people want to know.
+
+        GraphQL can fail over one repository for good, and reading asks nothing of it.
+        """
+        try:
+            return github.count_issues(repository.ref, repository.id)
+        except Retryable:
+            if known is None:
+                raise
+            return known.expected
 
     def _make_sure(self, repository: RepositorySummary, github: RepoClient) -> None:
         """Raises NotFound where the issues that were read are another repository's, which has this one's name by now.

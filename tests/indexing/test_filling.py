@@ -65,6 +65,23 @@ def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
 
 
 @on_one_database
+@pytest.mark.parametrize("code", [200, 502])
+def test_what_cannot_be_counted_is_read_all_the_same(host: Host, code: int) -> None:
+    """The number is for the progress alone, and GraphQL can fail over one repository for good."""
+    host.load(230)
+    if code == 200:
+        host.sim.faults.add("POST /graphql", "graphql_error", code=code, times=None)
+    else:
+        host.sim.faults.add("POST /graphql", code, times=None)
+    host.sim.install(REPO)
+    host.work(6)
+    assert host.services.indexing.ready(host.repo_id)
+    progress = host.progress()
+    assert progress is not None
+    assert (progress.seen, progress.expected, progress.problem) == (230, None, "")
+
+
+@on_one_database
 def test_it_is_done_in_steps_with_pauses(host: Host) -> None:
     host.load(1_150)
     host.install()
