@@ -6,6 +6,7 @@ import pytest
 
 from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
+from bot.events import IndexEvent
 from bot.github import changes
 from bot.marker import digest_marker, scan_marker
 from bot.own_issues import Kind, OwnIssues
@@ -248,3 +249,18 @@ def test_a_count_that_fails_keeps_nothing_from_being_ready(host: Host, monkeypat
     monkeypatch.setattr(changes, "count_issues", count)
     host.install()
     assert host.services.indexing.ready(host.repo_id)
+
+
+@on_one_database
+def test_a_name_that_changes_hands_while_the_deleted_are_sought_costs_nothing(filled: Host) -> None:
+    """Under the numbers of this repository's issues there is nothing in the other one."""
+    known = filled.services.store.repositories.get(filled.repo_id)
+    assert known is not None
+    filled.sim.rename_repository(REPO, "old")
+    filled.sim.add_repository(REPO)
+    filled.sim.webhooks.join()
+    filled.queue.lose()
+    seek = IndexEvent(known.installation, known.summary, "seek", step=1, checked=0)
+    filled.queue.put(seek.delivery_id, seek)
+    filled.work()
+    assert len(filled.indexed()) == 30
