@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from bot.errors import GitHubError, NotFound
+from bot.errors import GitHubError, NotFound, Unavailable
 from bot.feedback.folding import Step, decide
 from bot.feedback.keeping import Signals
 from bot.feedback.model import Kind, Signal, Who
@@ -145,6 +145,10 @@ class Round:
             # It is locked or archived, say: not worth trying every hour.
             logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, one.number, refusal)
             return Fold.LEFT
+        except Unavailable as failure:
+            # GitHub can fail over one comment each time; the others' votes would then never be read.
+            logger.warning("%s#%d: the comment is not folded or unfolded yet: %s", self.repo, one.number, failure)
+            return one.fold
         logger.info("%s#%d: the comment is %s by a vote", self.repo, one.number, step.name.lower() + "ed")
         return fold
 

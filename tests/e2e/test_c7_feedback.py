@@ -8,6 +8,7 @@ import pytest
 
 from bot.calibration.recalibrating import examples_of
 from bot.chores.feedback import look_at_feedback
+from bot.errors import Unavailable
 from bot.feedback.polling import WATCHED_FOR, Allowance, Round
 from bot.github.repo import RepoClient
 from bot.github.votes import MOST, VotesPage
@@ -110,6 +111,27 @@ def test_c7_what_a_person_unfolds_stays_so(doppel: Doppel, commented: Comment) -
     poll(doppel)
     poll(doppel)
     assert commented.minimized is None
+
+
+def test_c7_a_comment_that_github_fails_to_fold_keeps_no_other_votes_from_being_read(
+    doppel: Doppel, commented: Comment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doppel.open("The export to PDF crashes", AGAIN[1])
+    doppel.said(3)
+    later = comment_on(doppel, 3)
+    doppel.sim.react(later, "reporter", "-1")
+    doppel.sim.react(commented, "triage-person", "+1")
+
+    def fail(*_: object) -> None:
+        raise Unavailable("fold a comment: GitHub failed over the query")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RepoClient, "fold", fail)
+        poll(doppel)
+    assert (2, 1, True, "reaction", "triage", 1.0) in said(doppel)
+    assert later.minimized is None
+    poll(doppel)
+    assert later.minimized == "OUTDATED", "it is tried again"
 
 
 def test_c7_how_an_issue_is_closed_says_whether_the_candidates_were_right(doppel: Doppel, commented: Comment) -> None:
