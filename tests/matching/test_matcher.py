@@ -197,6 +197,22 @@ def test_h1_vectors_of_another_model_that_came_meanwhile_are_not_compared(
         assert look.problems == ("vectors: the model was changed, and the issues are being embedded anew",)
 
 
+def test_h1_vectors_of_another_length_than_those_of_the_index_are_not_compared(index: Index, engine: sa.Engine) -> None:
+    """An endpoint can give a model's name to another one; before there are any vectors each will do."""
+    target = an_issue(9, "Grey map", "requests of tiles get 403")
+    fill(index)
+    other = Matcher(Index(engine, TextAnalyser(), HashingModel(dimensions=96)))
+    with other.looking(1, target) as look:
+        assert look.judge()[0].number == 2
+        assert set(look.found) == {"full-text"}
+        assert look.problems == ("vectors: the model was changed, and the issues are being embedded anew",)
+    index.forget(1)
+    fill(Index(engine, TextAnalyser()))
+    with other.looking(1, target) as look:
+        assert look.judge()[0].number == 2
+        assert look.problems == ()
+
+
 def test_what_fails_is_told_to_readers_without_the_hosts_addresses(
     index: Index, engine: sa.Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
