@@ -118,9 +118,12 @@ def test_f9_an_outage_is_not_called_the_bots_verdict(github: Server) -> None:
     github.sim.faults.add("/search/issues", 403, times=None)
     try:
         result = run("acme/app#40")
+        filtered = run("acme/app#40", "--source", "discussions", "--json")
     finally:
         github.sim.faults.clear()
     assert result.exit_code == 3
+    # Nor is it that of a source that was not asked.
+    assert (filtered.exit_code, json.loads(filtered.stdout)["outcome"]) == (3, "degraded")
     said = result.stdout.partition("\nAsked (")[0]
     assert "Nothing was found, but not everything could be asked, so that says little.\n" in said
     assert "this is what was found" not in said

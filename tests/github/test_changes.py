@@ -60,6 +60,26 @@ def test_issues_are_counted_without_pull_requests(client: RepoClient, sim: Simul
     assert client.count_issues(RepoRef("acme", "unknown")) is None
 
 
+def test_a_name_that_another_repository_has_by_now_is_not_found(client: RepoClient, sim: Simulator) -> None:
+    sim.open_issue("acme/app", "ann", "One")
+    ours = sim.repository("acme/app")
+    for ask in (lambda one: client.count_issues(REPO, one), lambda one: client.missing_issues(REPO, [1], one)):
+        assert ask(ours.id) in (1, set())
+        with pytest.raises(NotFound):
+            ask(ours.id + 1)
+
+
+def test_a_repository_whose_id_graphql_cannot_say_is_taken_for_the_one_that_was_meant(
+    client: RepoClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has numbers of 31 bits there, and GitHub gives others."""
+    monkeypatch.setattr(
+        client._api, "graphql", lambda *_: ({"repository": {"databaseId": None, "issues": {"totalCount": 7}}}, ())
+    )
+    assert client.count_issues(REPO, 1 << 31) == 7
+    assert client.missing_issues(REPO, [1], 1 << 31) == set()
+
+
 def test_originals_are_those_in_the_same_repository(client: RepoClient, sim: Simulator) -> None:
     sim.add_repository("acme/other")
     elsewhere = sim.open_issue("acme/other", "ann", "Elsewhere")

@@ -43,6 +43,9 @@ def test_g_then_the_reset_of_the_resource_that_is_used_up() -> None:
 RESET = str(int(NOW) + 1000)
 GRAPHQL = b'{"data": null, "errors": [{"type": "RATE_LIMIT", "message": "API rate limit already exceeded"}]}'
 SLOWER = b'{"errors": [{"message": "You have exceeded a secondary rate limit"}]}'
+TYPED = b'{"data": {"a": 1}, "errors": [{"type": "RATE_LIMITED", "message": "A secondary rate limit"}]}'
+UNTOLD = b'{"errors": [{"type": "RATE_LIMITED", "message": "Too many requests"}]}'
+IN_PART = b'{"data": {"a": 1}, "errors": [{"message": "No issue is called We hit a secondary rate limit"}]}'
 QUOTED = b'{"data": {"search": {"nodes": [{"title": "We hit a secondary rate limit"}]}}, "errors": [{"message": "No"}]}'
 
 
@@ -53,6 +56,9 @@ QUOTED = b'{"data": {"search": {"nodes": [{"title": "We hit a secondary rate lim
         (GRAPHQL, {"retry-after": "5", "x-ratelimit-reset": RESET}, 5, "graphql"),
         (SLOWER, {"x-ratelimit-remaining": "17", "x-ratelimit-reset": RESET}, 60, None),
         (SLOWER, {"retry-after": "Fri, 15 Jan 2027 08:00:30 GMT"}, 30, None),
+        (TYPED, {"x-ratelimit-remaining": "17", "x-ratelimit-reset": RESET}, 60, None),
+        (UNTOLD, {"x-ratelimit-remaining": "17", "x-ratelimit-reset": RESET}, 1001, "graphql"),
+        (UNTOLD, {}, 60, None),
     ],
 )
 def test_g_graphql_tells_of_limits_in_its_body(
@@ -63,7 +69,7 @@ def test_g_graphql_tells_of_limits_in_its_body(
     assert (limit.after, limit.resource) == (after, resource)
 
 
-@pytest.mark.parametrize("body", [QUOTED, b"rate limit", b'["rate limit"]', b'{"errors": "rate limit"}', b""])
+@pytest.mark.parametrize("body", [QUOTED, IN_PART, b"rate limit", b'["rate limit"]', b'{"errors": "rate limit"}', b""])
 def test_what_people_write_about_limits_is_none(body: bytes) -> None:
     assert find_limit(Answer(200, {"retry-after": "5"}, body), now=NOW, resource="graphql") is None
 

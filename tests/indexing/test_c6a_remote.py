@@ -190,6 +190,19 @@ def test_what_a_limited_endpoint_has_answered_is_kept(host: Host) -> None:
 
 
 @on_one_database
+def test_who_asks_for_what_is_missing_hears_of_a_refusal_when_nothing_came(host: Host) -> None:
+    """What came before it is told first; without the refusal nobody would know why there are no vectors."""
+    host.load(100)
+    host.use(None)
+    host.install()
+    host.use(model := Limited())
+    model.left = 2
+    assert len(host.services.index.embed_missing(host.repo_id)) == 64
+    with pytest.raises(EmbeddingError, match="429"):
+        host.services.index.embed_missing(host.repo_id)
+
+
+@on_one_database
 def test_c6a_permission_that_is_taken_back_holds_in_the_middle_of_a_step(host: Host) -> None:
     class Overtaken(HashingModel):
         remote = True
