@@ -66,7 +66,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     pages.before_request(routes.recognise)
     pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session")})
     here = "/dashboard/<owner>/<name>"
-    issue = f"{here}/issues/<int(max={NUMBER_MAX}):number>"
+    issue = f"{here}/issues/<int:number>"
     for path, name, methods in (
         ("/login", "login", ["GET"]),
         ("/login/callback", "callback", ["GET"]),
@@ -109,6 +109,9 @@ class _Pages:
             try:
                 repository = self._data.store.repositories.by_name(RepoRef.of(owner, name))
             except InvalidArgument:
+                abort(404)
+            # A bound in the route would be told in the words of who looks for routes, not on a page.
+            if rest.get("number", 0) > NUMBER_MAX:
                 abort(404)
             if repository is None or not self._may_see(repository, session):
                 abort(404)

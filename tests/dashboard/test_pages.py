@@ -126,7 +126,10 @@ def test_an_address_that_no_place_on_github_has_leads_nowhere(signed_in: SignedI
     assert signed_in("tara").get(f"/dashboard/{path}").status_code == 404
 
 
-@pytest.mark.parametrize("path", ["acme/app", "acme/nothing", "acme", "acme/app/issues/abc", "acme/app/nothing"])
+@pytest.mark.parametrize(
+    "path",
+    ["acme/app", "acme/nothing", "acme", "acme/app/issues/abc", "acme/app/issues/99999999999", "acme/app/nothing"],
+)
 def test_who_is_refused_reads_why_and_can_sign_out(signed_in: SignedIn, path: str) -> None:
     refused = signed_in("rita").get(f"/dashboard/{path}")
     assert (refused.status_code, refused.mimetype) == (404, "text/html")
