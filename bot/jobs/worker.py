@@ -51,6 +51,7 @@ from bot.jobs.steadily import steadily
 from bot.jobs.trials import Deadly, Trials
 from bot.jobs.turns import Turns
 from bot.settings import Settings
+from bot.telemetry.metrics import JOBS
 
 log = logging.getLogger(__name__)
 
@@ -183,7 +184,8 @@ class Worker:
         run = message.workflow_id
         claims = steadily(message.delivery_id, lambda: self._claimed.times(run))
         if claims is None:
-            # This machine stood still after it had claimed the job.
+            # This machine stood still after it had claimed the job. What is not begun nobody else counts.
+            JOBS.labels("overtaken").inc()
             log.warning("delivery %s is another worker's by now", message.delivery_id)
             return "overtaken"
         try:
@@ -191,6 +193,7 @@ class Worker:
             with self._trials.fair(run, claims, behind=behind), held(self._claimed.asked(run)):
                 return self._work(message)
         except Deadly as reason:
+            JOBS.labels("dead").inc()
             log.error("delivery %s given up: %s", message.delivery_id, reason)
             raise GivenUp(str(reason)) from None
 
@@ -284,8 +287,10 @@ class Worker:
             case Again(wait):
                 later = message.again(failures)
                 enqueue(self._client, self._engine, later, wait, instead_of=message.workflow_id)
+                JOBS.labels("failed").inc()
             case _:
                 end_as_dead(self._client, message.workflow_id, GivenUp(reason))
+                JOBS.labels("dead").inc()
         self._trials.end(message.workflow_id)
 
     def _enqueue(self, message: Message, delay: float) -> None:
