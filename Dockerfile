@@ -18,5 +18,6 @@ EXPOSE 3000
 # Running jobs get 25 seconds after this; tell the host to wait for 30 (`docker stop --time 30`).
 STOPSIGNAL SIGTERM
 # A worker listens nowhere, and says in the database that it lives: /readyz and /metrics of the web process tell.
-HEALTHCHECK --interval=30s --start-period=30s CMD ["python", "-c", "import os, urllib.request as u; b'worker' in open('/proc/1/cmdline', 'rb').read().split(b'\\0') or u.urlopen('http://127.0.0.1:' + os.environ.get('PORT', '3000') + '/healthz', timeout=5)"]
+# A proxy for the way out of the container (HTTP_PROXY) is none for the way to its own port.
+HEALTHCHECK --interval=30s --start-period=30s CMD ["python", "-c", "import os, urllib.request as u; b'worker' in open('/proc/1/cmdline', 'rb').read().split(b'\\0') or u.build_opener(u.ProxyHandler({})).open('http://127.0.0.1:' + os.environ.get('PORT', '3000') + '/healthz', timeout=5)"]
 CMD ["doppel", "serve"]

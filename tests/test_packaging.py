@@ -8,7 +8,9 @@ import socket
 import subprocess
 import sys
 import tomllib
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -50,16 +52,43 @@ def test_the_image_is_made_from_what_there_is_and_runs_as_nobody_special() -> No
     assert "\nUSER doppel\n" in dockerfile[dockerfile.rindex("FROM ") :]
 
 
+class Well(BaseHTTPRequestHandler):
+    """A web process that answers."""
+
+    def do_GET(self) -> None:
+        """That it lives."""
+        self.send_response(200)
+        self.end_headers()
+
+
+def health_script() -> str:
+    """What the container is asked by."""
+    (line,) = re.findall(r"^HEALTHCHECK .+? CMD (.+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.M)
+    script: str = json.loads(line)[2]
+    return script
+
+
 @pytest.mark.parametrize(
     ("first", "code"), [("doppel\0worker\0", 0), ("doppel\0serve\0", 1), ("gunicorn\0--workers\0003\0", 1)]
 )
 def test_a_container_that_is_a_worker_is_well_although_it_listens_nowhere(
     first: str, code: int, tmp_path: Path
 ) -> None:
-    (line,) = re.findall(r"^HEALTHCHECK .+? CMD (.+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.M)
     (tmp_path / "cmdline").write_text(f"/opt/doppel/bin/python\0{first}")
-    script = json.loads(line)[2].replace("/proc/1/cmdline", str(tmp_path / "cmdline"))
+    script = health_script().replace("/proc/1/cmdline", str(tmp_path / "cmdline"))
     with socket.create_server(("127.0.0.1", 0)) as gone:
         environ = {"PORT": str(gone.getsockname()[1])}
     done = subprocess.run([sys.executable, "-c", script], env=environ, check=False, stderr=subprocess.DEVNULL)
     assert done.returncode == code
+
+
+def test_a_container_behind_a_proxy_asks_itself_without_it(tmp_path: Path) -> None:
+    (tmp_path / "cmdline").write_text("/opt/doppel/bin/python\0doppel\0serve\0")
+    script = health_script().replace("/proc/1/cmdline", str(tmp_path / "cmdline"))
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        away = f"http://127.0.0.1:{gone.getsockname()[1]}"
+    with HTTPServer(("127.0.0.1", 0), Well) as server:
+        Thread(target=server.handle_request, daemon=True).start()
+        environ = {"PORT": str(server.server_port), "HTTP_PROXY": away, "http_proxy": away}
+        done = subprocess.run([sys.executable, "-c", script], env=environ, check=False, stderr=subprocess.DEVNULL)
+    assert done.returncode == 0
