@@ -21,12 +21,14 @@ from bot.errors import DoppelError, InvalidArgument, SettingsError
 from bot.local import is_here
 from bot.pages import POLICY, is_https, protect, root_url
 from bot.pages.signed import read_signed
-from bot.setup.credentials import Credentials
+from bot.setup.credentials import CannotKeep, Credentials
 from bot.setup.manifest import Place, make_manifest, place_of, wanted
 
 COOKIE = "doppel_setup"
 # A manifest's code is good for an hour.
 _HOUR = 3600
+# GitHub does not tell it a second time.
+_LOST = "The App's key is lost by that: delete the App on GitHub, mend this, and create another."
 Page = str | AnyResponse | tuple[str, int]
 
 
@@ -34,8 +36,9 @@ Page = str | AnyResponse | tuple[str, int]
 class SetUp:
     """What the pages need of the bot.
 
-    `convert` exchanges the code that GitHub gave, at an API; `keep` stores the result. `slug_of_app` asks GitHub for
-    the App's name in addresses, None before there is an App; `arrived` says whether GitHub has delivered anything.
+    `convert` exchanges the code that GitHub gave, at an API; `keep` stores the result, and `check` raises SettingsError
+    where that could not be done. `slug_of_app` asks GitHub for the App's name in addresses, None before there is an
+    App; `arrived` says whether GitHub has delivered anything.
     """
 
     token: str
@@ -44,6 +47,7 @@ class SetUp:
     permissions: Mapping[str, str]
     events: frozenset[str]
     convert: Callable[[str, str, str], Credentials]
+    check: Callable[[], None]
     keep: Callable[[Credentials], None]
     slug_of_app: Callable[[], str] | None
     arrived: Callable[[], bool]
@@ -110,7 +114,9 @@ class _Pages:
                 entered["channel"],
                 simulated=is_here(place.api),
             )
-        except InvalidArgument as problem:
+            # An App whose key cannot be kept would have to be deleted on GitHub again.
+            self._setup.check()
+        except (InvalidArgument, SettingsError) as problem:
             return render_template("setup/form.html", entered=entered, problem=str(problem)), 422
         manifest = make_manifest(choice, root_url(), self._setup.permissions, self._setup.events)
         state = self._signer.dumps({"api": place.api, "proxy": choice.proxy})
@@ -130,8 +136,16 @@ class _Pages:
         except BadData:
             return self._failed("This does not come from the set-up page, or it is over an hour old.", 400)
         try:
+            self._setup.check()
+        except CannotKeep as problem:
+            return self._failed(f"{problem} Mend that, and load this page again: the App waits for an hour.", 500)
+        except SettingsError as problem:
+            return self._failed(str(problem), 409)
+        try:
             made = self._setup.convert(request.args.get("code", ""), state["api"], state["proxy"])
             self._setup.keep(made)
+        except CannotKeep as problem:
+            return self._failed(f"{problem} {_LOST}", 500)
         except SettingsError as problem:
             return self._failed(str(problem), 409)
         except DoppelError as problem:

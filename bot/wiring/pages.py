@@ -21,7 +21,7 @@ from bot.repository_settings import Loaded, RepositorySettings
 from bot.scanning.model import Result
 from bot.scanning.scan import Scan
 from bot.settings import Settings
-from bot.setup.credentials import Credentials, credentials_file, keep_credentials
+from bot.setup.credentials import Credentials, check_place, credentials_file, keep_credentials
 from bot.setup.pages import SetUp
 from bot.store import StoredRepository, open_store
 from bot.wiring.clients import build_github, now
@@ -54,6 +54,7 @@ def build_setup(settings: Settings) -> SetUp:
         permissions=manifest.permissions(ROUTES),
         events=manifest.events(ROUTES),
         convert=convert,
+        check=partial(check_place, settings.home),
         keep=partial(keep_credentials, settings.home),
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
         arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from bot.errors import SettingsError
 from bot.settings import Settings, load
-from bot.setup.credentials import Credentials, credentials_file, keep_credentials
+from bot.setup.credentials import CannotKeep, Credentials, check_place, credentials_file, keep_credentials
 from bot.simulator.keys import shared_pair
 
 MADE = Credentials(
@@ -62,6 +64,36 @@ def test_a_second_app_does_not_take_the_place_of_the_first(tmp_path: Path) -> No
         keep_credentials(tmp_path, replace(MADE, app_id=78))
     assert read(tmp_path).app_id == 77
     assert [path.name for path in tmp_path.iterdir()] == ["app.env"]
+
+
+def no_links(*_: object, **__: object) -> None:
+    raise PermissionError(errno.EPERM, "Operation not permitted")
+
+
+def test_a_share_without_links_keeps_an_app_as_well_and_no_second_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", no_links)
+    keep_credentials(tmp_path, MADE)
+    assert read(tmp_path).app_id == 77
+    with pytest.raises(SettingsError, match="an App has been set up already"):
+        keep_credentials(tmp_path, replace(MADE, app_id=78))
+    assert read(tmp_path).app_id == 77
+    assert [path.name for path in tmp_path.iterdir()] == ["app.env"]
+
+
+def test_a_place_where_nothing_can_be_kept_is_told_beforehand(tmp_path: Path) -> None:
+    check_place(tmp_path / "home")
+    assert list((tmp_path / "home").iterdir()) == []
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file", Path("/proc/doppel")):
+        with pytest.raises(CannotKeep, match=r"app\.env: cannot be written"):
+            check_place(place)
+        with pytest.raises(CannotKeep, match=r"app\.env: cannot be written"):
+            keep_credentials(place, MADE)
+    keep_credentials(tmp_path / "home", MADE)
+    with pytest.raises(SettingsError, match="an App has been set up already"):
+        check_place(tmp_path / "home")
 
 
 def test_no_secret_is_in_what_is_printed_of_it() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import html
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -171,6 +173,35 @@ def test_a_code_that_github_does_not_know_is_told(browser: FlaskClient, simulato
     assert answer.status_code == 502
     assert "GitHub did not hand over the App" in answer.text
     assert not credentials_file(tmp_path).exists()
+
+
+def no_room(*_: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_where_the_key_could_not_be_kept_no_app_is_created(
+    browser: FlaskClient, simulator: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_room)
+        answer = submit(browser, simulator)
+        assert answer.status_code == 422
+        assert "app.env: cannot be written: No space left on device." in answer.text
+    assert submit(browser, simulator).status_code == 200
+
+
+def test_an_app_that_cannot_be_kept_waits_until_it_can(
+    browser: FlaskClient, simulator: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    back = come_back(submit(browser, simulator), simulator)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", no_room)
+        answer = browser.get(back)
+        assert answer.status_code == 500
+        assert "No space left on device. Mend that, and load this page again" in answer.text
+    assert not any(path.name.startswith(".app") for path in tmp_path.iterdir())
+    assert browser.get(back).status_code == 200
+    assert load({"DOPPEL_HOME": str(tmp_path)}, tmp_path / "no.env").require_app()
 
 
 def test_another_sites_page_cannot_submit_the_form(browser: FlaskClient, simulator: Server) -> None:
