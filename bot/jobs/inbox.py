@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from bot.events import Event, IssueEvent, to_json
 from bot.jobs.cleanup import erase
-from bot.jobs.database import named_failures, prepare, queue_client, queue_engine, workflow_table
+from bot.jobs.database import SCHEMA, named_failures, prepare, queue_client, queue_engine, workflow_table
 from bot.jobs.enqueue import Entry, enqueue, insert
 from bot.jobs.job import Message, QueueUnavailable
 from bot.jobs.lanes import lane_of
@@ -45,6 +45,12 @@ class Inbox:
         self._engine = queue_engine(settings, patience=patience, pool_size=_CONNECTIONS + 2)
         self._client = queue_client(self._engine)
         self._any = sa.select(workflow_table(self._engine).c.workflow_uuid).limit(1)
+        # A standby, a server that takes no writes for want of disk, and one where the right was taken from who has used
+        # up their plan.
+        self._refuses = sa.text(
+            "SELECT current_setting('transaction_read_only') = 'on' "
+            f"OR NOT has_table_privilege('{SCHEMA}.{workflow_table(self._engine).name}', 'INSERT')"
+        )
         self._prepared = False
         self._preparing = threading.BoundedSemaphore()
         # On PostgreSQL threads line up for a connection, and the server makes one commit of several. SQLite has one
@@ -80,7 +86,7 @@ class Inbox:
                     raise QueueUnavailable("the disk of the queue's database is full")
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 connection.rollback()
-            elif connection.execute(sa.text("SELECT pg_is_in_recovery()")).scalar_one():
+            elif connection.execute(self._refuses).scalar_one():
                 raise QueueUnavailable("the queue's database is read-only")
 
     def erase(self, repository_id: int, before: float | None = None) -> None:

@@ -12,8 +12,9 @@ import sqlalchemy as sa
 # LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN. SQL that is wrong is an OperationalError there as well, of code 1.
 _SQLITE = {5, 6, 7, 8, 10, 13, 14}
 _CODE = 0xFF
-# PostgreSQL's "read only SQL transaction", which a server answers after a failover.
-_READ_ONLY = "25006"
+# PostgreSQL's "read only SQL transaction", which a server answers after a failover or with its disk nearly full, and
+# "insufficient privilege", as where a host takes the right to insert from who has used up their plan.
+_POSTGRES = {"25006", "42501"}
 
 
 def passes(error: BaseException) -> bool:
@@ -26,6 +27,6 @@ def passes(error: BaseException) -> bool:
     cause = error.orig
     if isinstance(cause, sqlite3.Error):
         return getattr(cause, "sqlite_errorcode", 0) & _CODE in _SQLITE
-    if error.connection_invalidated or getattr(cause, "sqlstate", None) == _READ_ONLY:
+    if error.connection_invalidated or getattr(cause, "sqlstate", None) in _POSTGRES:
         return True
     return isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError)

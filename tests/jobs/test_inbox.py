@@ -56,6 +56,55 @@ def test_the_schema_can_be_ensured_by_many_at_once_and_again(database_url: str, 
     inbox.close()
 
 
+@pytest.mark.postgres
+def test_a_server_that_takes_no_writes_takes_no_deliveries(new_database: Callable[[str], str], tmp_path: Path) -> None:
+    """Hosted ones do that to a database whose disk or plan is used up; it is no standby, and not in recovery."""
+    url = new_database("postgres")
+    inbox = Inbox(settings_for(url, tmp_path))
+    assert inbox.put("before", PUSH)
+    engine, name = sa.create_engine(url, isolation_level="AUTOCOMMIT"), sa.make_url(url).database
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    inbox.close()
+    assert_unavailable(inbox, 5.0)
+    with engine.connect() as connection:
+        connection.exec_driver_sql("SET default_transaction_read_only = off")
+        connection.exec_driver_sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    engine.dispose()
+    inbox.close()
+    inbox.check()
+    assert inbox.put("after", PUSH)
+    inbox.close()
+
+
+@pytest.mark.postgres
+def test_a_role_that_may_insert_no_more_takes_no_deliveries(new_database: Callable[[str], str], tmp_path: Path) -> None:
+    """As Heroku does to who has used up their plan: what is there can be read, changed and deleted."""
+    url = sa.make_url(new_database("postgres"))
+    role = f"poor_{url.database}"
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        if not connection.exec_driver_sql("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").scalar():
+            pytest.skip("only a superuser may make a role and give it a database")
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN PASSWORD 'poor'")
+        connection.exec_driver_sql(f"ALTER DATABASE {url.database} OWNER TO {role}")
+    inbox = Inbox(settings_for(url.set(username=role, password="poor").render_as_string(False), tmp_path))
+    inbox.check()
+    assert inbox.put("before", PUSH)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"REVOKE INSERT ON ALL TABLES IN SCHEMA dbos FROM {role}")
+    assert_unavailable(inbox, 5.0)
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"GRANT INSERT ON ALL TABLES IN SCHEMA dbos TO {role}")
+        inbox.check()
+        assert inbox.put("after", PUSH)
+        inbox.close()
+        connection.exec_driver_sql(f"REASSIGN OWNED BY {role} TO CURRENT_USER")
+        connection.exec_driver_sql(f"DROP OWNED BY {role}")
+        connection.exec_driver_sql(f"DROP ROLE {role}")
+    engine.dispose()
+
+
 def test_many_threads_put_each_delivery_once(database_url: str, tmp_path: Path) -> None:
     inbox = Inbox(settings_for(database_url, tmp_path))
     with ThreadPoolExecutor(8) as pool:

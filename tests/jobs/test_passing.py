@@ -59,6 +59,18 @@ def test_a_database_that_takes_no_writes_passes(engine: sa.Engine) -> None:
         assert passes(failure(lambda: connection.exec_driver_sql("INSERT INTO once VALUES (1)")))
 
 
+def test_a_right_that_was_taken_away_passes(engine: sa.Engine) -> None:
+    if engine.dialect.name == "sqlite":
+        pytest.skip("it has no rights")
+    run(engine, "CREATE TABLE once (number INTEGER PRIMARY KEY)")()
+    with engine.connect() as connection:
+        if not connection.exec_driver_sql("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").scalar():
+            pytest.skip("only a superuser may take on any role")
+        # A role that every server has, and that has no right to anything of ours.
+        connection.exec_driver_sql("SET LOCAL ROLE pg_monitor")
+        assert passes(failure(lambda: connection.exec_driver_sql("INSERT INTO once VALUES (1)")))
+
+
 def test_a_database_that_is_not_there_passes(tmp_path: Path) -> None:
     for url in (f"sqlite:///{tmp_path / 'no' / 'folder' / 'x.db'}", "postgresql+psycopg://nobody@127.0.0.1:9/none"):
         engine = sa.create_engine(url)
