@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from bot.index.database import upsert
 from bot.index.state import State
 from bot.store.engine import write
-from bot.store.gauges import FRESH, gauges
+from bot.store.gauges import fresh, gauges
 from bot.store.index_tables import embedding_models as table
 
 _log = logging.getLogger(__name__)
@@ -40,10 +40,9 @@ def choose(engine: sa.Engine, name: str, now: float | None = None) -> None:
             upsert(connection, table, [(name, time.time() if now is None else now)])
 
 
-def in_use(connection: sa.Connection, now: float | None = None) -> dict[str, float]:
+def in_use(connection: sa.Connection) -> dict[str, float]:
     """The models that workers have, each with when it was chosen, in seconds since 1970."""
-    fresh = (time.time() if now is None else now) - FRESH
-    query = sa.select(gauges.c.name).where(gauges.c.name.startswith(_GAUGE), gauges.c.at >= fresh).distinct()
+    query = sa.select(gauges.c.name).where(gauges.c.name.startswith(_GAUGE), fresh(connection)).distinct()
     names = [name.removeprefix(_GAUGE) for name in connection.execute(query).scalars()]
     return {name: _chosen_at(connection, name) or 0.0 for name in names}
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from bot.jobs.database import executors, workflow_table
-from bot.store.engine import write
+from bot.store.engine import database_time, write
 
 BEAT_EVERY = 5.0
 DEAD_AFTER = 30.0
@@ -41,7 +41,7 @@ def this_process() -> Executor:
 
 def beat(engine: sa.Engine, executor: Executor) -> None:
     """Say that this worker lives. The time is the database's, so that machines need not agree on theirs."""
-    values = {"host": executor.host, "pid": executor.pid, "beat_at": _now(engine)}
+    values = {"host": executor.host, "pid": executor.pid, "beat_at": database_time(engine)}
     with write(engine) as connection:
         known = connection.execute(sa.update(executors).where(executors.c.executor_id == executor.id).values(**values))
         if not known.rowcount:
@@ -99,7 +99,7 @@ def find_dead(engine: sa.Engine, executor: Executor, watch: Watch) -> list[str]:
 
 def ages(engine: sa.Engine, connection: sa.Connection) -> list[float]:
     """How many seconds ago each worker that has not left wrote its last heartbeat."""
-    return list(connection.execute(sa.select(_now(engine) - executors.c.beat_at)).scalars())
+    return list(connection.execute(sa.select(database_time(engine) - executors.c.beat_at)).scalars())
 
 
 def _is_gone(host: str, pid: int, executor: Executor) -> bool:
@@ -136,10 +136,3 @@ def _host(proc: Path = Path("/proc")) -> str:
     except OSError:
         namespace = started = ""
     return f"{socket.gethostname()}/{started}/{namespace}"
-
-
-def _now(engine: sa.Engine) -> sa.ColumnElement[float]:
-    """The database's time in seconds since 1970."""
-    if engine.dialect.name == "sqlite":
-        return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Float())
-    return sa.literal_column("extract(epoch from clock_timestamp())::double precision", sa.Float())

@@ -8,7 +8,6 @@ process.
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import metadata, resources
@@ -61,7 +60,7 @@ class Exposition:
             "Requests left until GitHub's next period, in the installation that has fewest.",
             labels=["resource"],
         )
-        for name, value in Gauges(engine).lowest(time.time()).items():
+        for name, value in Gauges(engine).lowest().items():
             if name.startswith(_LEFT):
                 left.add_metric([name.removeprefix(_LEFT)], value)
         yield left

@@ -14,7 +14,6 @@ import os
 import secrets
 import socket
 import threading
-import time
 from collections.abc import Mapping
 
 import sqlalchemy as sa
@@ -79,7 +78,7 @@ class Tally:
                     self._prepared = True
                 Counters(self.engine).add({name: amount for name, amount in new.items() if amount})
                 self._told = now
-                Gauges(self.engine).say(self._process, present, time.time())
+                Gauges(self.engine).say(self._process, present)
             except (sa.exc.SQLAlchemyError, OSError) as error:
                 log.warning("the counts cannot be written now, and are added the next time: %s", type(error).__name__)
                 return False

@@ -110,6 +110,13 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
+def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
+    """The database's time in seconds since 1970, so that machines need not agree on theirs."""
+    if engine.dialect.name == "sqlite":
+        return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Float())
+    return sa.literal_column("extract(epoch from clock_timestamp())::double precision", sa.Float())
+
+
 def is_full(engine: sa.Engine) -> bool:
     """Whether the disk with SQLite's file has no room left for us, of which its write lock tells nothing.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser, models
-from bot.store.gauges import FRESH, Gauges
+from bot.store.gauges import FRESH, Gauges, gauges
 from tests.index.conftest import HashingModel
 
 WARNING = "other workers have the model new"
@@ -30,12 +29,13 @@ class Worker:
 
     def lives(self) -> None:
         """It says of itself what it says every few seconds."""
-        Gauges(self._engine).say(f"{self.model.name} {id(self)}", {models.gauge(self.model.name): 1.0}, time.time())
+        Gauges(self._engine).say(f"{self.model.name} {id(self)}", {models.gauge(self.model.name): 1.0})
 
     def ends(self) -> None:
         """It has not been heard of for a while."""
-        at = time.time() - FRESH - 1
-        Gauges(self._engine).say(f"{self.model.name} {id(self)}", {models.gauge(self.model.name): 1.0}, at)
+        mine = sa.update(gauges).where(gauges.c.process == f"{self.model.name} {id(self)}")
+        with self._engine.begin() as connection:
+            connection.execute(mine.values(at=gauges.c.at - FRESH - 1))
 
     def put(self, *numbers: int, text: str = "window flickers") -> None:
         self.index.put(1, [IndexedIssue(n, f"{text} {n}") for n in numbers])

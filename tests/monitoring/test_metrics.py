@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
 from bot.feedback import Kind, Signal, Signals, Who
+from bot.index import models
 from bot.jobs import executors
 from bot.jobs.database import queue_engine
 from bot.monitoring import tally as tally_module
@@ -20,6 +22,7 @@ from bot.monitoring.exposition import counted
 from bot.monitoring.tally import Tally, key, read_key
 from bot.settings import Settings
 from bot.store import Rejection, VerdictKind, open_store
+from bot.store.gauges import FRESH
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
 from bot.web import create_app
 
@@ -79,6 +82,20 @@ def test_what_cannot_be_written_is_written_later(tmp_path: Path, caplog: pytest.
     before = read(client)["doppel_comments_total posted"]
     assert process.flush()
     assert read(client)["doppel_comments_total posted"] == before + 1
+
+
+def test_a_machine_whose_clock_is_ahead_hides_no_other(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It took what the others had said a moment ago for old, also which model they have."""
+    process, ahead = Tally(settings, {models.gauge("a model"): 1.0}), Tally(settings, {models.gauge("another"): 1.0})
+    assert process.flush()
+    clock = time.time
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: clock() + 2 * FRESH)
+        assert ahead.flush()
+    with process.engine.connect() as connection:
+        assert set(models.in_use(connection)) == {"a model", "another"}
+    for one in (process, ahead):
+        one.stop()
 
 
 def test_a_process_writes_by_itself_and_at_its_end(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -262,6 +262,14 @@ def test_counters_add_up_from_several_threads(store: Store) -> None:
     assert store.counters.all() == {"another": 1, "events.unknown": 30, "other": 5}
 
 
+def test_what_a_gauge_said_before_a_clock_was_set_back_does_not_count(store: Store) -> None:
+    gauges = Gauges(store.engine)
+    gauges.say("ended", {"left": 1.0}, now=9000.0)
+    assert gauges.lowest(1000.0) == {}
+    gauges.say("another", {"left": 30.0}, now=1000.0)
+    assert gauges.lowest(9000.0) == {}, "it is gone"
+
+
 def test_gauges_are_those_of_processes_that_still_speak(store: Store) -> None:
     gauges = Gauges(store.engine)
     gauges.say("one", {"left": 40.0, "other": 1.0}, now=1000.0)
