@@ -104,6 +104,7 @@ def workflow_table(engine: sa.Engine) -> sa.TableClause:
     """DBOS's `workflow_status`, as far as we read or write it ourselves. Times are milliseconds since 1970."""
     names = (
         "workflow_uuid",
+        "name",
         "status",
         "queue_name",
         "queue_partition_key",

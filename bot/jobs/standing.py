@@ -1,4 +1,7 @@
-"""How the queue stands, for those who watch it: what waits, since when, what was given up, and who works."""
+"""How the queue stands, for those who watch it: what waits, since when, what was given up, and who works.
+
+Chores are in the queue too, and are left out: a turn can wait for the one before for an hour, and nobody waits for it.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.jobs import executors
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, named_failures, workflow_table
+from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, input_table, named_failures, workflow_table
 from bot.jobs.dead_letters import GIVEN_UP
+from bot.jobs.enqueue import WORKFLOW
 
 # DBOS's words for where a job is, and ours.
 _WORDS = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
@@ -20,8 +24,9 @@ _WORDS = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
 @dataclass(frozen=True, slots=True)
 class Standing:
     """`jobs` are counted by queue and state (`waiting`, `delayed` until a time, `running`), `oldest` is how many
-    seconds ago the longest waiting job of a queue arrived; `dead` are those given up. `workers` are those whose
-    heartbeat is fresh, and `heartbeat` is how many seconds ago the last was, of any worker; None where there is none.
+    seconds ago the longest waiting job of a queue arrived; `dead` are those given up, as far as their content is not
+    erased (C6a), without which nobody can try them again. `workers` are those whose heartbeat is fresh, and `heartbeat`
+    is how many seconds ago the last was, of any worker; None where there is none.
     """
 
     jobs: Mapping[tuple[str, str], int]
@@ -36,12 +41,16 @@ def standing(engine: sa.Engine) -> Standing:
     workflows = workflow_table(engine)
     # Each status is written out, because SQLite uses its partial indexes only for a literal.
     alive = [_of(workflows, status) for status in _WORDS]
-    dead = sa.select(sa.func.count()).where(
-        sa.text(f"status IN ('{GIVEN_UP[0]}', '{GIVEN_UP[1]}')"),
+    inputs = input_table(engine)
+    dead = (
+        sa.select(sa.func.count())
+        .select_from(workflows)
+        .join(inputs, inputs.c.workflow_uuid == workflows.c.workflow_uuid)
+        .where(sa.text(f"status IN ('{GIVEN_UP[0]}', '{GIVEN_UP[1]}')"), workflows.c.name == WORKFLOW)
     )
     with named_failures(), engine.connect() as connection:
         rows = connection.execute(sa.union_all(*alive)).all()
-        given_up = connection.execute(dead.select_from(workflows)).scalar_one()
+        given_up = connection.execute(dead).scalar_one()
         ages = executors.ages(engine, connection)
     now = time.time() * 1000
     jobs = {(queue, state): 0 for queue in (QUEUE, BACKGROUND_QUEUE) for state in _WORDS.values()}
@@ -63,6 +72,10 @@ def _of(workflows: sa.TableClause, status: str) -> sa.Select[Any]:
             sa.func.count().label("jobs"),
             sa.func.min(workflows.c.created_at).label("since"),
         )
-        .where(sa.text(f"status = '{status}'"), workflows.c.queue_name.in_([QUEUE, BACKGROUND_QUEUE]))
+        .where(
+            sa.text(f"status = '{status}'"),
+            workflows.c.queue_name.in_([QUEUE, BACKGROUND_QUEUE]),
+            workflows.c.name == WORKFLOW,
+        )
         .group_by(workflows.c.queue_name)
     )
