@@ -59,8 +59,7 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
         return "is not there yet; the first start makes it"
     try:
         with write(engine) as connection:
-            read_only = connection.dialect.name != "sqlite" and connection.scalar(sa.text("SELECT pg_is_in_recovery()"))
-            if read_only:
+            if connection.dialect.name != "sqlite" and connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
                 raise PermissionError("the database is read-only")
             if is_full(engine):
                 raise _DiskFullError

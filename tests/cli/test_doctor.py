@@ -155,6 +155,21 @@ def test_a_full_disk_is_told_of_a_database_that_can_be_locked(
 
 
 @pytest.mark.postgres
+def test_a_server_that_takes_no_writes_is_told(
+    examine: Callable[..., Found], new_database: Callable[[str], str]
+) -> None:
+    url = new_database("postgres")
+    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        name = sa.make_url(url).database
+        connection.exec_driver_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    engine.dispose()
+    found = examine(DATABASE_URL=url)
+    assert [found[subject][0] for subject in ("database", "queue")] == ["broken", "broken"]
+    assert "cannot be used" in found["queue"][1]
+
+
+@pytest.mark.postgres
 def test_whether_postgresql_compares_vectors_is_told(
     examine: Callable[..., Found], new_database: Callable[[str], str], new_store: Callable[[str], str]
 ) -> None:
