@@ -1,7 +1,9 @@
 """Web and worker as children of one process (`doppel serve`, the demo): started, watched, started again, stopped.
 
 A child that dies is started again after a second; one that keeps dying ends everything with an error, because
-something outside must then be mended and a loop would only hide it.
+something outside must then be mended and a loop would only hide it. One that is killed by a signal may have died of a
+job, which is given up after some deaths (`bot.jobs.trials`), and several such can come at once, as all events of one
+issue do. Of these deaths more are borne, for they must not end the receiver.
 """
 
 from __future__ import annotations
@@ -29,8 +31,9 @@ WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
 RESTART_AFTER_SECONDS = 1.0
-# More than a worker dies of one job before that is given up (`bot.jobs.trials`).
+# How often a child may end by itself, and be killed: more than a worker dies of several jobs before they are given up.
 DEATHS, WITHIN_SECONDS = 8, 60.0
+KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
 # Heroku and most container hosts give a process 30 seconds between SIGTERM and SIGKILL.
 STOP_WITHIN_SECONDS = 27.0
@@ -54,7 +57,8 @@ class Supervisor:
         self._environ = dict(os.environ if environ is None else environ)
         self._cwd, self._output = cwd, output
         self._children: dict[str, subprocess.Popen[bytes]] = {}
-        self._deaths: dict[str, list[float]] = {name: [] for name in commands}
+        # When each died, and of what.
+        self._deaths: dict[str, list[tuple[float, int]]] = {name: [] for name in commands}
         self._stopping = threading.Event()
 
     def start(self) -> None:
@@ -93,10 +97,10 @@ class Supervisor:
         for name, child in list(self._children.items()):
             if child.poll() is None:
                 continue
-            deaths = [at for at in self._deaths[name] if now - at < WITHIN_SECONDS] + [now]
-            self._deaths[name] = deaths
-            if len(deaths) >= DEATHS:
-                raise Unavailable(f"{name} died {len(deaths)} times within a minute, last with {child.returncode}")
+            deaths = [died for died in self._deaths[name] if now - died[0] < KILLS_WITHIN_SECONDS]
+            self._deaths[name] = [*deaths, (now, child.returncode)]
+            if keeps_dying(self._deaths[name], now):
+                raise Unavailable(f"{name} keeps ending, {len(deaths) + 1} times by now, last with {child.returncode}")
             log.warning("%s ended with %s; it is started again", name, child.returncode)
             # Gunicorn's own children outlive it for a while and would keep the port from the next one.
             with contextlib.suppress(ProcessLookupError):
@@ -134,6 +138,13 @@ class Supervisor:
                 log.error("%s did not stop in time and is killed", name)
                 child.kill()
                 child.wait()
+
+
+def keeps_dying(deaths: Sequence[tuple[float, int]], now: float) -> bool:
+    """Whether it is of no use to start a child again; each death with its time and, if negative, the signal. Pure."""
+    kills = sum(code < 0 for _, code in deaths)
+    ends = sum(code >= 0 and now - at < WITHIN_SECONDS for at, code in deaths)
+    return ends >= DEATHS or kills >= KILLS
 
 
 def _end_with_parent() -> None:
