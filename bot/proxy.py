@@ -15,7 +15,9 @@ import base64
 import binascii
 import json
 import logging
+import math
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +35,8 @@ CONNECT_SECONDS = 10.0
 # As long as GitHub waits for a receiver.
 ANSWER_SECONDS = 10.0
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
+# Seconds of a connection after which the channel counts as well, though it may have been quiet.
+LIVED = 10.0
 # How often, a second apart, a delivery is offered to a receiver that is away.
 TRIES = 10
 # A payload and its headers; raw bytes can come as a list of numbers, which takes four times their size.
@@ -52,30 +56,50 @@ class Delivery:
     body: bytes
 
 
-def forward(channel: str, receiver: str, secrets: Sequence[str], sleep: Callable[[float], None]) -> None:
+def forward(
+    channel: str,
+    receiver: str,
+    secrets: Sequence[str],
+    sleep: Callable[[float], None],
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
     """Pass on what comes through `channel` to `receiver`, for ever; a lost connection is made again, with waits.
 
-    `secrets` tell which of the possible bodies is the one that GitHub signed.
+    `secrets` tell which of the possible bodies is the one that GitHub signed. The waits grow only where the channel
+    does not answer or hangs up at once: what it takes while nobody listens is lost, and GitHub told that it arrived.
     """
-    wait = FIRST_WAIT
+    wait, opened = FIRST_WAIT, math.inf
+
+    def open_now() -> None:
+        nonlocal opened
+        opened = clock()
+
     while True:
+        problem: Exception | None = None
+        opened = math.inf
         try:
-            for data in subscribe(channel):
+            for data in subscribe(channel, open_now):
                 wait = FIRST_WAIT
                 if delivery := read(data, secrets):
                     post(receiver, delivery, sleep)
+        except (requests.RequestException, Unavailable) as failure:
+            problem = failure
+        if clock() - opened >= LIVED:
+            wait = FIRST_WAIT
+        if problem is None:
             log.info("the channel has closed the connection")
-        except (requests.RequestException, Unavailable) as problem:
+        else:
             # Not the problem's own text, which has the address in it: whoever knows that can listen.
             log.warning("the channel does not answer (%s), again in %.0f s", _kind(problem), wait)
         sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
 
 
-def subscribe(channel: str) -> Iterator[str]:
-    """The data of each message of the channel, as long as the connection lasts. Raises RequestException, Unavailable.
+def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
+    """The data of each message of the channel, as long as the connection lasts; `opened` is called when it begins.
 
-    Redirects are not followed: they could lead to places that only this machine can reach.
+    Raises RequestException, Unavailable. Redirects are not followed: they could lead to places that only this machine
+    can reach.
     """
     headers = {"Accept": "text/event-stream", "Cache-Control": "no-cache"}
     timeout = (CONNECT_SECONDS, SILENCE_SECONDS)
@@ -84,6 +108,7 @@ def subscribe(channel: str) -> Iterator[str]:
         if answer.status_code != 200 or kind != "text/event-stream":
             raise Unavailable(f"status {answer.status_code}, {kind or 'no content type'}")
         log.info("listening to the channel")
+        opened()
         # What has no length comes in chunks, or else ends only with the connection and must be read byte by byte.
         yield from messages(answer.iter_content(None if answer.raw.chunked else 1))
 

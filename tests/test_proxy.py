@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import http.server
+import itertools
 import json
 import logging
 import socketserver
@@ -234,6 +235,22 @@ def test_a_lost_channel_is_asked_again_with_growing_waits_and_redirects_lead_now
     assert "delivery d was not taken by the receiver (ConnectionError)" in caplog.messages
     assert len(channel.asked) == 4
     assert channel.url not in caplog.text
+
+
+def test_a_quiet_channel_that_hangs_up_now_and_then_is_listened_to_again_at_once(channel: Channel) -> None:
+    """What it takes while nobody listens is lost: it keeps nothing, and GitHub does not send that again."""
+    quiet = (200, "text/event-stream", [event({}, "ready"), event({}, "ping")])
+    channel.answers = [quiet] * 8
+    moments = itertools.count(0.0, proxy.LIVED)
+    noted, sleep = waits(4)
+    with pytest.raises(Stop):
+        proxy.forward(channel.url, "http://127.0.0.1:9/webhook", [SECRET], sleep, lambda: next(moments))
+    assert noted == [1, 1, 1, 1]
+    # One that hangs up at once is out of order.
+    noted, sleep = waits(4)
+    with pytest.raises(Stop):
+        proxy.forward(channel.url, "http://127.0.0.1:9/webhook", [SECRET], sleep, lambda: 0.0)
+    assert noted == [1, 2, 4, 8]
 
 
 @given(cuts=st.lists(st.integers(1, 60), max_size=8), ends=st.sampled_from(["\n", "\r\n"]))
