@@ -13,11 +13,10 @@ import click
 
 from bot import settings as host_settings
 from bot.errors import SettingsError, Unavailable
-from bot.github.client import GitHub
 from bot.local import is_well
 from bot.settings import Settings
 from bot.supervisor import GUNICORN, PROXY, WORKER, Supervisor
-from bot.telemetry.logs import configure_logging
+from bot.telemetry.logs import configure_logging, said
 
 READY_WITHIN_SECONDS = 60.0
 LOOK_EVERY_SECONDS = 0.5
@@ -56,10 +55,11 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
         supervisor.add({"worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {}))
         _wait_until_ready(supervisor, f"{settings.local_url}/readyz")
         receiver = f"{settings.local_url}/webhook"
-        click.echo(f"Doppel takes deliveries at {receiver}", err=True)
+        _say(f"Doppel takes deliveries at {receiver}", settings)
         address = webhook_url or (receiver if settings.simulated else None)
         if address:
-            _deliver_to(build_github(settings), address)
+            build_github(settings).app().update_hook_config(url=address)
+            _say(f"GitHub delivers to {address}", settings)
         supervisor.run()
     finally:
         supervisor.stop()
@@ -73,13 +73,13 @@ def _loaded(host: str | None, port: int | None) -> Settings:
 def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
     """Wait until somebody has created the App on the set-up page; False if the process is to end before."""
     _wait_until_ready(supervisor, f"{settings.local_url}/healthz")
-    click.echo("No GitHub App is set up yet. To create one, open", err=True)
-    click.echo(f"  {settings.local_url}/setup?token={token}", err=True)
-    click.echo("or the same under the address by which you reach this machine.", err=True)
+    _say("No GitHub App is set up yet. To create one, open", settings)
+    _say(f"  {settings.local_url}/setup?token={token}", settings)
+    _say("or the same under the address by which you reach this machine.", settings)
     if not supervisor.run(until=lambda: not host_settings.load().new, every=LOOK_EVERY_SECONDS):
         return False
     supervisor.reload("web")
-    click.echo("The GitHub App is set up.", err=True)
+    _say("The GitHub App is set up.", settings)
     return True
 
 
@@ -101,9 +101,8 @@ def check_address(settings: Settings) -> None:
         raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {settings.bind}: {why}. {mend}") from problem
 
 
-def _deliver_to(github: GitHub, address: str) -> None:
-    github.app().update_hook_config(url=address)
-    click.echo(f"GitHub delivers to {address}", err=True)
+def _say(text: str, settings: Settings) -> None:
+    click.echo(said(text, settings.log_format), err=True)
 
 
 def _wait_until_ready(supervisor: Supervisor, url: str) -> None:

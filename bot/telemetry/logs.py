@@ -42,6 +42,13 @@ def configure_logging(level: str, style: str = "text") -> None:
     threading.excepthook = _thread_ended
 
 
+def said(text: str, style: str) -> str:
+    """What a command says to people, whatever the level, in the form of the log lines that it stands among."""
+    if style != "json":
+        return text
+    return JsonFormatter().format(logging.LogRecord(_OURS[0], logging.INFO, "", 0, text, (), None))
+
+
 class _Handler(logging.StreamHandler[TextIO]):
     """Writes to stderr. Of a line that cannot be made it says where; Python would print its arguments."""
 

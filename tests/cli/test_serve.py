@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -108,3 +109,29 @@ def test_one_command_serves_and_ends_when_it_is_asked_to(
     assert serving.returncode == 0
     assert "(issues): queued" in rest
     assert "the channel does not answer (ConnectionError), again in 1 s" in "".join(before)
+
+
+@pytest.mark.processes
+def test_where_log_lines_are_objects_everything_that_is_said_is_one(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "DOPPEL_HOME": str(tmp_path / "home")}
+    serving = subprocess.Popen(
+        [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", port],
+        cwd=tmp_path,
+        env=environ | {"DOPPEL_LOG_FORMAT": "json"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert serving.stderr is not None
+        lines = []
+        for line in serving.stderr:
+            lines.append(line)
+            if "/setup?token=" in line:
+                break
+    finally:
+        serving.send_signal(signal.SIGTERM)
+        serving.communicate(timeout=120)
+    said = [json.loads(line)["message"] for line in lines]
+    assert "No GitHub App is set up yet. To create one, open" in said
