@@ -91,6 +91,7 @@ def post(
         settings_private=visit.settings.private,
         say=visit.words(issue),
         closing=closing,
+        labels=visit.config.label == "add",
         moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
     )
     body = render_comment(report, view)

@@ -49,7 +49,8 @@ class View:
     showed any. `asked` is whether a command did, `words` and `options` are those of that command, and
     `settings_problems` are given then: on a new issue nobody is bothered with them (C6). With `settings_private` only
     their number is told. `say` are the words in which it is written, `closing` what it says of closing the issue by
-    itself. `moved` are the bar and the usual one where feedback has moved it.
+    itself, `labels` whether the bot sets the label of its own accord. `moved` are the bar and the usual one where
+    feedback has moved it.
     """
 
     checked_at: datetime
@@ -63,6 +64,7 @@ class View:
     settings_private: bool = False
     say: Words = field(default_factory=english)
     closing: Closing | None = None
+    labels: bool = False
     moved: tuple[float, float] | None = None
 
 
@@ -87,7 +89,9 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     if not shown and view.asked:
         blocks += _nearest(report, place, say)
     if shown:
-        blocks += [_list(shown, place, say), *_caution(report, say), say.people_decide()]
+        changed = view.labels or (view.closing is not None and view.closing.closed is not None)
+        decide = say.people_decide_still() if changed else say.people_decide()
+        blocks += [_list(shown, place, say), *_caution(report, say), decide]
         blocks += _closing(view.closing, place, say)
     inside = [
         queries_block(report, say),

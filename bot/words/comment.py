@@ -79,6 +79,10 @@ class CommentTexts(Texts):
         """Below the candidates: that this is a suggestion."""
 
     @text
+    def people_decide_still(self) -> None:
+        """The same where the bot may have changed something: it sets the label by itself, or has closed the issue."""
+
+    @text
     def summary(self) -> None:
         """What the folded part is called."""
 

@@ -30,5 +30,8 @@ class Words(
 
     def with_own(self, own: Mapping[str, Template]) -> Self:
         """The same with other templates for some texts; each holds for every number. Unknown names mean nothing."""
+        if "people_decide" in own:
+            # A repository that words it anew words it for both.
+            own = {"people_decide_still": own["people_decide"], **own}
         forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
         return type(self)(self.manner, {**self._forms, **forms}, self)

@@ -70,6 +70,7 @@ def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: 
     advice = offered.advice(2)
     assert OFFER not in advice
     assert "in favour of [#1](https://redirect.github.com/acme/app/issues/1), as announced here." in advice
+    assert "People decide." in advice and "nothing was changed" not in advice
     offered.write(2, "/duplicates undo", "reporter")
     assert offered.said(2)[1].endswith(
         "Taken back: this issue is open again and no longer tied to [#1]"

@@ -71,6 +71,7 @@ def test_c6_it_is_added_once_and_never_where_it_was_taken_off(doppel: Doppel) ->
     doppel.configure("label: add\n")
     issue = again(doppel)
     assert (names(issue), issue.suggestions) == (["duplicate"], [])
+    assert "People decide." in doppel.advice(2) and "nothing was changed" not in doppel.advice(2)
     doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
     doppel.settle()
     doppel.write(2, "/duplicates")

@@ -121,6 +121,7 @@ def comments(say: Words) -> list[str]:
         render_comment(report(), view(say=say, had_candidates=True, settings_problems=wrong, settings_private=True)),
         render_comment(report(outcome=Outcome.INCONCLUSIVE), view(say=say)),
         render_comment(report(outcome=Outcome.DEGRADED, problems=PROBLEMS[:1]), view(say=say)),
+        render_comment(report(CANDIDATES[0]), view(say=say, labels=True)),
     ]
 
 

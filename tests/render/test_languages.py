@@ -36,6 +36,12 @@ def test_c6_the_whole_of_what_is_said(language: str) -> None:
     assert languages.everything(speak(language, {})) == expected
 
 
+@pytest.mark.parametrize("labels", [False, True])
+def test_c6_what_a_repository_says_below_the_candidates_holds_where_the_bot_labels_too(labels: bool) -> None:
+    say = speak("en", {"people_decide": "See `CONTRIBUTING.md`."})
+    assert "\nSee `CONTRIBUTING.md`.\n" in render_comment(report(candidate()), view(say=say, labels=labels))
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_c6_every_text_is_said_in_the_samples(language: str) -> None:
     """So that the snapshots show all of them, and none is there in vain."""
