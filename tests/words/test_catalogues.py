@@ -133,3 +133,32 @@ def test_no_issue_takes_long_to_tell_the_language_of(piece: str) -> None:
     started = time.process_time()
     language_of(piece * 50, piece * 30_000)
     assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "unlikely to be the same (6%)"),
+        ("de", "kaum dasselbe (6\N{NO-BREAK SPACE}%)"),
+        ("es", "es poco probable que sea lo mismo (6\N{NO-BREAK SPACE}%)"),
+        ("fr", "il est peu probable que ce soit le même problème (6\N{NO-BREAK SPACE}%)"),
+        ("ja", "同じである可能性は低い（6%）"),
+        ("zh", "不太可能相同（6%）"),
+    ],
+)
+def test_c3_the_share_beside_an_unlikely_candidate_is_that_of_being_the_same(language: str, said: str) -> None:
+    """Not "probably another problem (6 %)", as if that were so unlikely."""
+    assert speak(language, {}).unlikely(percent=0.06) == said
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "On one it was silent although people say that it was reported before."),
+        ("de", "Bei einem schwieg er, obwohl es nach Aussage von Menschen schon gemeldet war."),
+        ("es", "En uno calló aunque, según algunas personas, ya se había notificado."),
+        ("fr", "Sur un ticket, il s’est tu alors que, selon des personnes, celui-ci était déjà signalé."),
+    ],
+)
+def test_c7_one_issue_is_spoken_of_as_one(language: str, said: str) -> None:
+    assert speak(language, {}).digest_missed(count=1) == said
