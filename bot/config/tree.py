@@ -33,6 +33,7 @@ SIZE_MAX = 64 * 1024
 _DEPTH_MAX = 8
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+_NAMELESS = frozenset(("while scanning an alias", "while scanning an anchor"))
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
@@ -107,17 +108,23 @@ def read_tree(text: str) -> tuple[Mapping, list[ConfigError]]:
         except _Refused as refused:
             reader.errors.append(refused.error)
         except MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
-            line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-            # The parser's own words may quote the file.
-            problem = printable(str(error.problem or error.context), 200)
-            reader.errors.append(
-                ConfigError.saying(line, column, lambda say, quote: say.no_yaml(problem=quote(problem)))
-            )
+            reader.errors.append(_no_yaml(error))
         except (YAMLError, ValueError) as error:
             # Characters that YAML does not allow are found before there is any position in lines.
             reader.errors.append(_unreadable(text, getattr(error, "position", 0)))
     return Mapping(1, 1, tuple(reader.entries)), reader.errors
+
+
+def _no_yaml(error: MarkedYAMLError) -> ConfigError:
+    mark = error.problem_mark or error.context_mark
+    if error.context in _NAMELESS:
+        # `[Bug]*` and `*[Bug]*` are what people write for titles, and what the parser misses there is a name.
+        mark = error.context_mark or mark
+        return ConfigError.saying(mark.line + 1, mark.column + 1, lambda say, _: say.anchors())
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    # The parser's own words may quote the file.
+    problem = printable(str(error.problem or error.context), 200)
+    return ConfigError.saying(line, column, lambda say, quote: say.no_yaml(problem=quote(problem)))
 
 
 def _twice(key: Scalar, line: int) -> ConfigError:
