@@ -22,13 +22,16 @@ LINES_MAX = 6_000
 
 # A slash and a word that begins like ours, so that `/duplicate` and `/dupes` are seen too.
 _START = re.compile(r"/du[a-z]{1,12}(?!\S)", re.IGNORECASE)
+# What keyboards and editors put before a line, or around a number in a text from right to left, without being asked. A
+# zero-width space is not among them: people write it on purpose, so that a command is none.
+_UNSEEN = dict.fromkeys(map(ord, "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"))
 _INDENT = re.compile(r" {0,3}/")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list"]
 
 
 def command_lines(body: str) -> list[str]:
     """The lines that begin with a command word after at most three spaces, trimmed, in their order."""
-    body = body[:BODY_MAX].replace("\r\n", "\n").replace("\r", "\n")
+    body = body[:BODY_MAX].translate(_UNSEEN).replace("\r\n", "\n").replace("\r", "\n")
     if "/du" not in body.lower():
         return []
     source = body.split("\n")[:LINES_MAX]

@@ -110,7 +110,8 @@ def _with_number(line: str, row: Row, words: Sequence[str], here: Here) -> Comma
     return Command(row.name, line, number, repo=repo)
 
 
-_QUOTES = {ord("“"): '"', ord("”"): '"', ord("„"): '"'}
+# The quotation marks of all languages that the bot asks for them in.
+_QUOTES = dict.fromkeys(map(ord, "“”„«»「」『』＂"), '"')
 # A quoted part, by straight quotes or backticks, or a word. No part can be matched in two ways.
 _PART = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
 

@@ -63,10 +63,27 @@ def test_c4_every_command_is_read(
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "\N{RIGHT-TO-LEFT MARK}/duplicates not #12",
+        "نعم\n\N{RIGHT-TO-LEFT MARK}/duplicates not #12\N{LEFT-TO-RIGHT MARK}",
+        "/duplicates not \N{FIRST STRONG ISOLATE}#12\N{POP DIRECTIONAL ISOLATE}",
+        "\N{ZERO WIDTH NO-BREAK SPACE}/duplicates not #12",
+    ],
+)
+def test_c4_marks_of_direction_that_nobody_sees_are_no_part_of_a_command(body: str) -> None:
+    assert one(body) == Command(Name.NOT, "/duplicates not #12", 12)
+
+
+@pytest.mark.parametrize(
     ("line", "words", "options"),
     [
         ('search "connection reset" proxy', ("connection reset", "proxy"), Options()),
         ("search “connection  reset”", ("connection reset",), Options()),
+        ("search «connection reset» proxy", ("connection reset", "proxy"), Options()),
+        ("search 「接続 リセット」 open", ("接続 リセット",), Options(state="open")),
+        ("search 「open」", ("open",), Options()),
+        ("search ＂connection reset＂", ("connection reset",), Options()),
         ("search `errno 104` limit=2", ("errno 104",), Options(limit=2)),
         ("search fails to open a file", ("fails", "to", "open", "a", "file"), Options()),
         ("search open file open fresh", ("open", "file"), Options(state="open", fresh=True)),
