@@ -22,6 +22,8 @@ from bot.words import Words, english
 UNUSABLE: Final = object()
 """What a kind answers where there is nothing that could be used."""
 
+_SWITCHES = ("on", "off", "yes", "no")
+
 JSON = dict[str, Any]
 Problems = list[ConfigError]
 
@@ -63,7 +65,7 @@ class Choice(Kind):
     choices: tuple[str, ...]
 
     def read(self, node: Node, problems: Problems) -> Any:
-        value = node.value if isinstance(node, Scalar) else None
+        value = _as_switch(node)
         if value is False and "off" in self.choices:
             return "off"
         if isinstance(value, str) and value in self.choices:
@@ -71,7 +73,9 @@ class Choice(Kind):
         return self.refuse(node, problems, nearest(str(value), self.choices) if isinstance(value, str) else "")
 
     def schema(self) -> JSON:
-        return {"enum": [*self.choices, *([False] if "off" in self.choices else [])]}
+        if "off" not in self.choices:
+            return {"enum": list(self.choices)}
+        return {"anyOf": [{"enum": [*self.choices, False]}, _also_spelt("off")]}
 
     def wants(self, say: Words, code: Quote) -> str:
         return _either([code(choice) for choice in self.choices], say)
@@ -82,13 +86,13 @@ class Switch(Kind):
     """On or off. YAML 1.1 reads `on`, `yes` and their opposites as booleans, YAML 1.2 as words: all are taken."""
 
     def read(self, node: Node, problems: Problems) -> Any:
-        value = node.value if isinstance(node, Scalar) else None
-        if isinstance(value, str) and value in ("on", "off", "yes", "no"):
+        value = _as_switch(node)
+        if isinstance(value, str) and value in _SWITCHES:
             return value in ("on", "yes")
         return value if isinstance(value, bool) else self.refuse(node, problems)
 
     def schema(self) -> JSON:
-        return {"enum": [True, False, "on", "off", "yes", "no"]}
+        return {"anyOf": [{"enum": [True, False, *_SWITCHES]}, _also_spelt(*_SWITCHES)]}
 
     def wants(self, say: Words, code: Quote) -> str:
         return _either([code("on"), code("off")], say)
@@ -194,7 +198,7 @@ class Days(Kind):
     most: int = 99
 
     def read(self, node: Node, problems: Problems) -> Any:
-        value = node.value if isinstance(node, Scalar) else None
+        value = _as_switch(node)
         if value is False or value == "off":
             return None
         if isinstance(value, str) and re.fullmatch("[1-9][0-9]?d", value):
@@ -202,7 +206,8 @@ class Days(Kind):
         return self.refuse(node, problems)
 
     def schema(self) -> JSON:
-        return {"anyOf": [{"enum": ["off", False]}, {"type": "string", "pattern": "^[1-9][0-9]?d$"}]}
+        days = {"type": "string", "pattern": "^[1-9][0-9]?d$"}
+        return {"anyOf": [{"enum": ["off", False]}, _also_spelt("off"), days]}
 
     def wants(self, say: Words, code: Quote) -> str:
         return say.wants_days(off=code("off"), least=code("1d"), most=code(f"{self.most}d"))
@@ -217,6 +222,24 @@ def nearest(word: str, known: Iterable[str]) -> str:
         word[:60].lower(), list(known), scorer=OSA.normalized_similarity, score_cutoff=0.6, processor=str.lower
     )
     return str(found[0]) if found else ""
+
+
+def _as_switch(node: Node) -> Any:
+    """The value of a node; a word for on and off in small letters where it stands in one of YAML 1.1's spellings."""
+    value = node.value if isinstance(node, Scalar) else None
+    if isinstance(value, str) and value in {form for word in _SWITCHES for form in _other_spellings(word)}:
+        return value.lower()
+    return value
+
+
+def _other_spellings(word: str) -> tuple[str, str]:
+    return word.capitalize(), word.upper()
+
+
+def _also_spelt(*words: str) -> JSON:
+    """Apart from the words themselves, which alone an editor offers."""
+    spellings = "|".join(form for word in words for form in _other_spellings(word))
+    return {"type": "string", "pattern": f"^(?:{spellings})$"}
 
 
 def _either(words: Several[str], say: Words) -> str:

@@ -222,3 +222,18 @@ def test_no_file_takes_long(piece: str) -> None:
     parse_config((piece * SIZE_MAX)[:SIZE_MAX])
     parse_config(f"only_labels: [{(piece * SIZE_MAX)[: SIZE_MAX - 20]}")
     assert time.process_time() - started < 15
+
+
+@pytest.mark.parametrize("off", ["off", "Off", "OFF", "false", "False"])
+def test_c6_off_is_off_as_yaml_has_always_spelt_it(off: str) -> None:
+    """Who writes `mode: OFF` must not be posted to."""
+    text = f"mode: {off}\nlabel: {off}\nclose_after: {off}\ninclude_closed: {off}\nsources: {{vectors: {off}}}\n"
+    config, wrong = parse_config(text)
+    assert wrong == ()
+    assert (config.mode, config.label, config.close_after, config.include_closed) == ("off", "off", None, False)
+    assert config.sources["vectors"] == SourceConfig(enabled=False)
+
+
+@pytest.mark.parametrize("word", ["oFF", "oN", "Of", "YeS"])
+def test_c6_other_spellings_are_none(word: str) -> None:
+    assert parse_config(f"calibrate: {word}")[1] != ()

@@ -20,7 +20,8 @@ VALIDATOR = jsonschema.Draft202012Validator(json_schema())
 # are read with here, would allow one at the end.
 CHARACTERS = st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"])
 TEXTS = st.text(CHARACTERS, max_size=60)
-WORDS = st.sampled_from(["on", "off", "yes", "no", "comment", "7d", "100d", "acme/app", "add", "auto", *LANGUAGES])
+SWITCHES = ["on", "off", "yes", "no", "Off", "OFF", "On", "NO", "oFF"]
+WORDS = st.sampled_from([*SWITCHES, "comment", "7d", "100d", "acme/app", "add", "auto", *LANGUAGES])
 NUMBERS = st.integers(-3, 120) | st.floats(allow_nan=False, allow_infinity=False) | st.floats(-0.5, 1.5) | st.integers()
 LEAVES = st.none() | st.booleans() | NUMBERS | TEXTS | WORDS
 NAMES = st.sampled_from([key.name for key in KEYS]) | st.sampled_from(
