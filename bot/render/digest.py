@@ -13,7 +13,7 @@ from bot.digest.week import Digest, Line, Standing
 from bot.feedback.model import Kind
 from bot.marker import digest_marker
 from bot.render.comment import COMMENT_MAX
-from bot.render.escape import break_phrase, code, escape
+from bot.render.escape import break_phrase, code, escape, no_formula
 from bot.render.links import Place
 from bot.words import Words
 
@@ -129,10 +129,11 @@ def _body(view: DigestView, lines: tuple[Line, ...], ticked: Mapping[Pair, bool]
 def _item(view: DigestView, line: Line, ticked: Mapping[Pair, bool]) -> str:
     pair, say = (line.number, line.other), view.say
     did = say.digest_named if line.posted else say.digest_would_name
+    number, other = no_formula(view.named(line.number), view.named(line.other))
     return "\n".join(
         [
-            f"- {view.named(line.number)}",
-            f"  {did(view.named(line.other), line.probability, standing_words(line, say))}",
+            f"- {number}",
+            f"  {did(other, line.probability, standing_words(line, say))}",
             f"  {box(pair, True, ticked.get(pair) is True)} {say.box_same()}",
             f"  {box(pair, False, ticked.get(pair) is False)} {say.box_other()}",
         ]

@@ -97,8 +97,19 @@ def _markdown(text: str) -> str:
         # A list, a heading or an underline begins here; of "1." the point is what has to be escaped.
         at = start.end() if start[0].isdigit() else 0
         text = f"{text[:at]}\\{text[at:]}"
-    # Two dollar signs make a formula, and this is the one way that GitHub documents to prevent it.
-    return text.replace("$", "<span>$</span>") if text.count("$") > 1 else text
+    return no_formula(text)[0]
+
+
+_DOLLAR = re.compile(r"(?<!<span>)\$")
+
+
+def no_formula(*texts: str) -> list[str]:
+    """Texts of `escape` for one paragraph: two dollar signs in it make a formula of all that is between them.
+
+    To enclose them is the one way that GitHub documents to prevent it.
+    """
+    several = sum(text.count("$") for text in texts) > 1
+    return [_DOLLAR.sub("<span>$</span>", text) if several else text for text in texts]
 
 
 def code(text: str, limit: int = 300) -> str:

@@ -57,6 +57,16 @@ def test_c6_every_text_is_said_in_the_samples(language: str) -> None:
     assert set(declared(Words)) - said == languages.SAID_ELSEWHERE
 
 
+def test_c3_the_dollar_signs_of_two_titles_of_the_digest_make_no_formula() -> None:
+    """They stand in one paragraph, and in each title there is but one of them."""
+    at = CHECKED_AT.timestamp()
+    week = Digest(at, at, 1, 1, 1, 0, 0, 0, (Line(7, at, True, 8, 0.5, Standing.UNKNOWN, ()),))
+    titles = {7: "$ref is not resolved", 8: "Price shows 5$"}
+    body = render_digest(DigestView(week, titles, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, speak("en", {})), {})
+    assert "<span>$</span>ref is not resolved" in body and "Price shows 5<span>$</span> (50%)" in body
+    assert body.count("$") == body.count("<span>$</span>") == 2
+
+
 def hostile(say: Words, title: str, reason: str, query: str, problem: str) -> list[str]:
     """Everything that shows strangers' text."""
     found = [
