@@ -175,6 +175,20 @@ def test_c6_undo_takes_off_the_label_where_it_was_the_bots(
     doppel.said(2)
 
 
+def test_c6_the_comment_says_who_may_open_again_what_a_maintainers_label_has_closed(offered: Doppel) -> None:
+    offered.sim.clock.advance(60)
+    offered.sim.add_labels(offered.repo, 2, "duplicate", actor="triage-person")
+    offered.settle()
+    issue = later(offered)
+    assert issue.state_reason == "duplicate"
+    assert "For whoever agreed and for people with triage access, `/duplicates undo`" in offered.advice(2)
+    offered.write(2, "/duplicates undo", "reporter")
+    assert "nothing of yours" in offered.said(2)[1]
+    offered.write(2, "/duplicates undo", "triage-person")
+    offered.said(2)
+    assert issue.state == "open"
+
+
 def edit_label(doppel: Doppel) -> None:
     doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
     doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
