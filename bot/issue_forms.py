@@ -29,6 +29,7 @@ _LINES_MAX = 2_000
 # taken too, which does no harm: they never stand in a heading.
 _LABEL = re.compile(r"^[ \t-]*label:[ \t]+(\S.*)$", re.MULTILINE)
 _COMMENT = re.compile(r"\s#.*$")
+_QUOTED = re.compile(r"\"([^\"\\]+)\"\s*(?:#|\Z)|'((?:[^']|'')+)'\s*(?:#|\Z)")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 # A field's own text, which people write over or around: a block of lines that are indented further, or one line.
 _BLOCK = re.compile(r"^([ \t]*)(?:- )?value:[ \t]*[|>][-+0-9]*[ \t]*\n((?:\1[ \t]+\S.*\n?|[ \t]*\n)+)", re.MULTILINE)
@@ -116,6 +117,9 @@ def _is_form(name: str) -> bool:
 
 
 def _scalar(text: str) -> str:
+    if quoted := _QUOTED.match(text):
+        # A sign of a comment means nothing in quotes.
+        return quoted[1] or quoted[2].replace("''", "'")
     return _COMMENT.sub("", text).strip().strip("\"'")
 
 

@@ -32,6 +32,11 @@ body:
             ["Steps to reproduce", "Version"],
         ),
         ("config.txt", "## Not a template", []),
+        (
+            "quoted.yml",
+            "label: \"Related issue # or link\" # asked for\nlabel: 'It''s # five'\n- label: 'plain' # three\n",
+            ["Related issue # or link", "It's # five", "plain"],
+        ),
         ("broken.yml", "label\nlabel:\n  :label: x", []),
     ],
 )
