@@ -48,6 +48,8 @@ def test_c6_a_suggestion_that_was_dismissed_is_not_made_again(doppel: Doppel) ->
         doppel.configure(f"label: {use}\n")
         doppel.write(2, "/duplicates")
         assert (len(issue.suggestions), names(issue)) == (1, [])
+        # The one difference in the comment: with `add` it does not promise that nothing is changed.
+        assert ("nothing was changed" in doppel.advice(2)) is (use == "suggest")
 
 
 def test_g_a_repository_without_suggestions_notices_nothing(doppel: Doppel) -> None:
