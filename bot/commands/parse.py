@@ -110,8 +110,8 @@ def _with_number(line: str, row: Row, words: Sequence[str], here: Here) -> Comma
     return Command(row.name, line, number, repo=repo)
 
 
-# The quotation marks of all languages that the bot asks for them in.
-_QUOTES = dict.fromkeys(map(ord, "“”„«»「」『』＂"), '"')
+# The quotation marks of all languages that the bot asks for them in, and what holds such marks as part of its text.
+_QUOTES = re.compile(r'"[^"]*"|`[^`]*`|[“”„«»「」『』＂]')
 # A quoted part, by straight quotes or backticks, or a word. No part can be matched in two ways.
 _PART = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
 
@@ -121,7 +121,7 @@ def _search(line: str, row: Row) -> Command | Invalid:
 
     `open` and `all` are words that people search for, so a bare option counts only at the end, and never in quotes.
     """
-    text = "".join(line.translate(_QUOTES).split(None, 2)[2:])
+    text = _QUOTES.sub(lambda found: found[0] if len(found[0]) > 1 else '"', "".join(line.split(None, 2)[2:]))
     parts = [(match[0], (match[1] or match[2] or match[3] or "").strip()) for match in _PART.finditer(text)]
     options, words, ending = Options(), [], True
     for raw, word in reversed(parts):

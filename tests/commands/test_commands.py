@@ -83,6 +83,8 @@ def test_c4_marks_of_direction_that_nobody_sees_are_no_part_of_a_command(body: s
         ("search «connection reset» proxy", ("connection reset", "proxy"), Options()),
         ("search 「接続 リセット」 open", ("接続 リセット",), Options(state="open")),
         ("search 「open」", ("open",), Options()),
+        ('search "say «hi» now" “and then”', ("say «hi» now", "and then"), Options()),
+        ("search `x « y` 「閉じる`", ("x « y", "閉じる"), Options()),
         ("search ＂connection reset＂", ("connection reset",), Options()),
         ("search `errno 104` limit=2", ("errno 104",), Options(limit=2)),
         ("search fails to open a file", ("fails", "to", "open", "a", "file"), Options()),
