@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.blas import one_thread_each
 from bot.embedding import choose_embedder
 from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.machine.blas import one_thread_each
 from bot.matching import Matcher
 from bot.model import RepoRef
 from bot.store.engine import make_engine

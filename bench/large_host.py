@@ -37,10 +37,10 @@ from bot.decisions import Decisions
 from bot.demo import processes as demo
 from bot.demo.processes import environment, running, wait_for
 from bot.events import RepositorySummary
-from bot.heap import give_memory_back
 from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
+from bot.machine.heap import give_memory_back
 from bot.model import RepoRef
 from bot.settings import Settings, load
 from bot.simulator import Server, Simulator, start_simulator

@@ -19,7 +19,7 @@ import platformdirs
 from bot.app_key import read_private_key
 from bot.environment import Reader, variables
 from bot.errors import SettingsError
-from bot.local import is_here
+from bot.machine.local import is_here
 from bot.setup.credentials import credentials_file
 
 GITHUB_COM_API = "https://api.github.com"

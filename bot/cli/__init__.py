@@ -13,7 +13,7 @@ import click
 
 from bot.cli.ending import Ended
 from bot.errors import GitHubError, Retryable, UserError
-from bot.private import is_of_a_database
+from bot.machine.private_files import is_of_a_database
 
 # Command name → module in this package and the one line that the overview shows; the module is not imported for it.
 COMMANDS = {

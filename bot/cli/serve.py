@@ -13,9 +13,9 @@ import click
 
 from bot import settings as host_settings
 from bot.errors import SettingsError, Unavailable
-from bot.local import is_well
+from bot.machine.local import is_well
+from bot.machine.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 from bot.settings import Settings
-from bot.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 from bot.telemetry.logs import configure_logging, said
 
 READY_WITHIN_SECONDS = 60.0

@@ -11,7 +11,7 @@ from bot.cli.ending import ended_in_order
 from bot.cli.progress import progress_bar
 from bot.cli.written import WrittenFile, keep_apart
 from bot.errors import UserError
-from bot.sockets import use_short_paths
+from bot.machine.sockets import use_short_paths
 
 OTHERS = 2_500
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from bot import settings as host
-from bot.blas import use_one_thread
-from bot.heap import give_memory_back
+from bot.machine.blas import use_one_thread
+from bot.machine.heap import give_memory_back
 from bot.telemetry.logs import configure_logging
 
 

@@ -16,7 +16,7 @@ import requests
 from bot.dashboard.session import Session
 from bot.errors import DoppelError, Unavailable
 from bot.github.visitor import VisitorClient
-from bot.local import is_here
+from bot.machine.local import is_here
 
 _SECONDS = 10
 

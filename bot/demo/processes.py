@@ -17,11 +17,11 @@ from bot.errors import DoppelError, Unavailable
 from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.job import LATER_RUN
-from bot.local import is_well
+from bot.machine.local import is_well
+from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
 from bot.store.engine import make_engine
-from bot.supervisor import GUNICORN, WORKER, Supervisor
 
 READY_WITHIN_SECONDS = 30.0
 POLL_SECONDS = 0.05

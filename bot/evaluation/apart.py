@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from bot.blas import one_thread_each
 from bot.errors import DoppelError, Retryable, UserError
 from bot.evaluation.history import PastRecord, rows
 from bot.evaluation.report import Evaluation
+from bot.machine.blas import one_thread_each
 from bot.model import RepoRef
 
 SAMPLE = 1_500

@@ -17,8 +17,8 @@ from typing import Any
 from bot.errors import UserError
 from bot.evaluation.history import PastRecord
 from bot.evaluation.statements import READING
+from bot.machine.private_files import make_file
 from bot.model import RepoRef
-from bot.private import make_file
 
 
 def erase_history(home: Path, repo_id: int) -> None:

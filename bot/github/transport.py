@@ -18,7 +18,7 @@ from bot.github.costs import GRAPHQL, HYBRID, SEARCH, Cost, cost_of, is_repeatab
 from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
 from bot.held import make_sure
-from bot.local import is_here
+from bot.machine.local import is_here
 from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
 from bot.telemetry.tracing import span
 

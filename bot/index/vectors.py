@@ -12,9 +12,9 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.blas import has_one_thread
 from bot.embedding.protocol import unit
 from bot.index.database import fetch
+from bot.machine.blas import has_one_thread
 from bot.store.index_tables import indexed_terms
 from bot.store.index_tables import indexed_vectors as table
 

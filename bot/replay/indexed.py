@@ -20,12 +20,12 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from bot.blas import one_thread_each
 from bot.embedding import choose_embedder
 from bot.errors import DoppelError, Unavailable
 from bot.finder import Finder, FinderSettings
 from bot.index import Index, TextAnalyser
 from bot.index.ephemeral import ephemeral_index
+from bot.machine.blas import one_thread_each
 from bot.matching import Matcher
 from bot.matching.model import Model
 from bot.replay.archive import PastIssue

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 
-from bot.blas import one_thread_each
+from bot.machine.blas import one_thread_each
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.errors import SettingsError
-from bot.private import make_folder
+from bot.machine.private_files import make_folder
 
 FILE = "app.env"
 # Bytes that the credentials of an App need at most: a disk may have room for a file and none for what is in it.

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from bot.errors import InvalidArgument
-from bot.local import is_here
+from bot.machine.local import is_here
 
 HOME_PAGE = "https://github.com/doppel-app/doppel"
 DESCRIPTION = "Shows, in one calm comment, where a new issue was reported before."

@@ -18,7 +18,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from werkzeug.wrappers import Response as AnyResponse
 
 from bot.errors import DoppelError, InvalidArgument, SettingsError
-from bot.local import is_here
+from bot.machine.local import is_here
 from bot.pages import POLICY, is_https, protect, root_url
 from bot.pages.signed import read_signed
 from bot.setup.credentials import CannotKeep, Credentials

@@ -19,7 +19,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
-from bot.private import close_to_others, for_a_database, make_file
+from bot.machine.private_files import close_to_others, for_a_database, make_file
 from bot.store.files import Named
 
 # How long a statement waits for other processes before it gives up, unless the caller must answer sooner.

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from bot.blas import one_thread_each
+from bot.machine.blas import one_thread_each
 
 Arrival = TypeVar("Arrival")
 

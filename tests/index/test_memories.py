@@ -84,7 +84,7 @@ def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Inde
 
 ARENAS = """
 import ctypes, os, sys, threading
-from bot.heap import give_memory_back
+from bot.machine.heap import give_memory_back
 give_memory_back()
 def use():
     kept.append([bytes(1000 + n) for n in range(2000)])

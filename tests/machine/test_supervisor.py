@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.jobs.trials import MOST_DEATHS
-from bot.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
+from bot.machine.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
 
 End = Callable[[str, int, float], None]
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bot import sockets
 from bot.errors import UserError
+from bot.machine import sockets
 
 TALK = """
 import multiprocessing, os, tempfile
-from bot.sockets import use_short_paths
+from bot.machine.sockets import use_short_paths
 if __name__ == "__main__":
     use_short_paths()
     with multiprocessing.get_context("spawn").Manager() as manager:
