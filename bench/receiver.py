@@ -48,7 +48,7 @@ def app():  # type: ignore[no-untyped-def]
 
 def delivery(path: str, number: int) -> bytes:
     """A whole HTTP request with a payload of about 10 kB."""
-    from bot.webhook import sign
+    from bot.receiver.webhook import sign
 
     user = {"login": "reporter", "id": 7, "type": "User"}
     payload = {

@@ -10,8 +10,8 @@ from gunicorn.glogging import Logger
 
 # Workers are forks of the process that reads this: they begin with it loaded, and share its memory.
 from bot import web as web
+from bot.receiver.slow_clients import Worker
 from bot.settings import load
-from bot.slow_clients import Worker
 from bot.telemetry.logs import configure_logging
 from bot.telemetry.tracing import configure_tracing
 

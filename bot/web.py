@@ -15,11 +15,11 @@ from bot.events import Ignored
 from bot.jobs.inbox import Inbox, debounce
 from bot.jobs.job import QueueUnavailable
 from bot.monitoring import health
+from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
 from bot.settings import Settings, load
 from bot.telemetry.metrics import DELIVERIES, UNKNOWN_EVENTS
 from bot.telemetry.tracing import delivery_span
 from bot.telemetry.work import Work, working_on
-from bot.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
 
 log = logging.getLogger(__name__)
 

@@ -19,10 +19,10 @@ from werkzeug.test import TestResponse
 from bot.errors import SettingsError
 from bot.jobs import DeadLetters, executors, inbox
 from bot.jobs.database import partition_of, queue_engine, workflow_table
+from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import Settings
 from bot.store import open_store
 from bot.web import create_app
-from bot.webhook import LARGEST_PAYLOAD, sign
 
 SECRET = "It's a Secret to Everybody"
 USER = {"login": "ann", "id": 7, "type": "User"}

@@ -6,9 +6,9 @@ import time
 
 import click
 
-from bot import proxy as channel
 from bot import settings as host
 from bot.errors import SettingsError
+from bot.receiver import proxy as channel
 from bot.telemetry.logs import configure_logging
 
 

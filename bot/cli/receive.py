@@ -13,7 +13,7 @@ import requests
 from bot import settings as host
 from bot.errors import SettingsError, Unavailable, UserError
 from bot.machine.local import is_here
-from bot.webhook import sign
+from bot.receiver.webhook import sign
 
 # GitHub gives a receiver 10 seconds to answer ("Best practices for using webhooks").
 TIMEOUT_SECONDS = 10

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from bot.receiver.webhook import sign
 from bot.settings import Settings
 from bot.web import create_app
-from bot.webhook import sign
 from handlers import ROUTES
 from tests.conformance.conftest import MODULES
 

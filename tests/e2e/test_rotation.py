@@ -1,6 +1,6 @@
 """Rotating the App's private key, as docs/operations.md says: nothing fails before, between and after.
 
-The webhook secret's rotation is in tests/test_web.py and tests/test_webhook.py.
+The webhook secret's rotation is in tests/test_web.py and tests/receiver/test_webhook.py.
 """
 
 from __future__ import annotations

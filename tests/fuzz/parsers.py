@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 from hypothesis import strategies as st
 
-from bot import proxy
 from bot.commands import Command, Invalid, Misspelt
 from bot.commands import parse as parse_commands
 from bot.config import RepoConfig, parse_config
@@ -25,10 +24,11 @@ from bot.model import RepoRef
 from bot.ranking.plan import natural_query, plan_own_words, plan_queries
 from bot.ranking.query import MAX_OPERATORS
 from bot.ranking.rarity import Rarity
+from bot.receiver import proxy
+from bot.receiver.webhook import Accepted, Ping, Refused, read, sign
 from bot.render.escape import code, escape
 from bot.text.github_urls import normalize_url, thing_at
 from bot.text.naming import named_issues
-from bot.webhook import Accepted, Ping, Refused, read, sign
 from tests.render.reading import read as render
 
 REPO = RepoRef("acme", "app")

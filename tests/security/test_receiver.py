@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
+from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import Settings
 from bot.web import create_app
-from bot.webhook import LARGEST_PAYLOAD, sign
 
 SECRET = "secret"
 # Of the processor's time: what a stranger could make a process of ours spend, if they could sign.

@@ -21,14 +21,14 @@ import pytest
 import sqlalchemy as sa
 
 from bot.jobs.database import queue_engine, workflow_table
+from bot.receiver.slow_clients import PATIENCE
+from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import load
-from bot.slow_clients import PATIENCE
 from bot.store import open_store
-from bot.webhook import LARGEST_PAYLOAD, sign
 
 pytestmark = pytest.mark.processes
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SECRET = "secret"
 # Seconds between SIGTERM and SIGKILL.
 HEROKU_KILLS_AFTER = 30

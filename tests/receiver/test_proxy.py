@@ -20,11 +20,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.serving import make_server
 
-from bot import proxy
 from bot.errors import Unavailable
+from bot.receiver import proxy
+from bot.receiver.webhook import sign
 from bot.settings import Settings
 from bot.web import create_app
-from bot.webhook import sign
 
 pytestmark = pytest.mark.slow
 

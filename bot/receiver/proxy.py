@@ -25,7 +25,7 @@ from typing import Any
 import requests
 
 from bot.errors import Unavailable
-from bot.webhook import LARGEST_PAYLOAD, is_signed
+from bot.receiver.webhook import LARGEST_PAYLOAD, is_signed
 
 log = logging.getLogger(__name__)
 
