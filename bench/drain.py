@@ -85,7 +85,7 @@ def main() -> None:
 
 def idle_worker(home: str, url: str) -> None:
     """A worker whose handlers do nothing."""
-    from bot.worker import run
+    from bot.jobs.process import run
 
     def nothing(job: Job) -> None:
         """The queue alone is measured."""

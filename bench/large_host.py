@@ -40,6 +40,7 @@ from bot.events import RepositorySummary
 from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.process import run
 from bot.machine.heap import give_memory_back
 from bot.model import RepoRef
 from bot.settings import Settings, load
@@ -47,7 +48,6 @@ from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
 from bot.wiring.indexes import build_index
 from bot.wiring.worker import build_services, job_handler
-from bot.worker import run
 
 REPOSITORIES_EACH = 5
 OF_BEFORE = 0.1

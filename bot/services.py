@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.comments import CommentKeeper
 from bot.evaluation.report import Evaluation
 from bot.github.client import GitHub
 from bot.index import Index
@@ -15,6 +14,7 @@ from bot.issue_forms import IssueForms
 from bot.jobs import Inbox
 from bot.matching import Matcher
 from bot.model import RepoRef
+from bot.posts.comments import CommentKeeper
 from bot.repository_settings import RepositorySettings
 from bot.settings import Settings
 from bot.store import Store

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from bot.calibration.bar import Origin
 from bot.commands import Options
-from bot.comments import Draft, digest
 from bot.config import ConfigError
 from bot.config.model import MIN_CONFIDENCE
 from bot.decisions import COMMAND, Decisions, Outcome
-from bot.marker import fingerprint
 from bot.model import Issue
+from bot.posts.comments import Draft, digest
+from bot.posts.marker import fingerprint
 from bot.render import View, render_comment
 from bot.report import Report
 from bot.store import CommentState, KeptComment

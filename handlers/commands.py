@@ -23,10 +23,10 @@ from bot.commands import (
     issue_hosts,
     parse,
 )
-from bot.comments import Draft, Slot, digest
 from bot.errors import GitHubError
 from bot.events import CommentEvent
-from bot.marker import answered_by, is_reply_to
+from bot.posts.comments import Draft, Slot, digest
+from bot.posts.marker import answered_by, is_reply_to
 from bot.render import render_reply
 from bot.services import Services
 from handlers import duplicate, looking, muting, scanning, verdicts

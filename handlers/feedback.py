@@ -16,8 +16,8 @@ from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
 from bot.model import Actor, Issue
-from bot.own_issues import Kind as Own
-from bot.own_issues import OwnIssues
+from bot.posts.own_issues import Kind as Own
+from bot.posts.own_issues import OwnIssues
 from bot.text.naming import named_issues
 from handlers.visit import Visit
 

@@ -7,7 +7,7 @@ import logging
 from bot.config import RepoConfig
 from bot.events import IssueEvent
 from bot.model import Issue
-from bot.own_issues import is_own_issue
+from bot.posts.own_issues import is_own_issue
 from bot.services import Services
 from handlers import feedback
 from handlers.advice import advise

@@ -16,7 +16,7 @@ from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.index.backfill import Backfills
 from bot.matching import shipped_model
-from bot.own_issues import Kind, OwnIssues, Wanted, keep_issue
+from bot.posts.own_issues import Kind, OwnIssues, Wanted, keep_issue
 from bot.render import Place
 from bot.render.scan import render_scan
 from bot.scanning.asking import Asker

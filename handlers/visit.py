@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
-from bot.comments import Slot
 from bot.config import RepoConfig
 from bot.events import CommentEvent, IssueEvent, RepositorySummary
 from bot.github.repo import RepoClient, ThreadClient
-from bot.marker import has_marker
 from bot.model import Issue, RepoRef
+from bot.posts.comments import Slot
+from bot.posts.marker import has_marker
 from bot.render import Place
 from bot.repository_settings import Loaded
 from bot.services import Services

@@ -71,7 +71,6 @@ def test_the_pure_core_has_no_effects_and_no_clock() -> None:
         "bot.store",
         "bot.jobs",
         "bot.web",
-        "bot.worker",
         COMPOSITION_ROOT,
         "bot.cli",
         "bot.simulator",

@@ -55,10 +55,11 @@ def main() -> None:
             def now(cls, tz: datetime.tzinfo | None = None) -> Any:
                 return datetime.datetime.fromtimestamp(clock(), tz)
 
-    from bot import cli, comments
+    from bot import cli
     from bot.chores import redelivery
     from bot.github.client import GitHub
     from bot.jobs import executors, retry
+    from bot.posts import comments
     from bot.wiring import clients, worker
 
     if file:
@@ -79,7 +80,7 @@ def main() -> None:
 
 def _forget_claims() -> None:
     """Break what makes a repeated attempt safe: nobody remembers or looks whether a comment is already there."""
-    from bot.comments import CommentKeeper
+    from bot.posts.comments import CommentKeeper
     from bot.store.comments import Claim, Comments
 
     Comments.claim = lambda *_, **__: Claim.CLEAR  # type: ignore[method-assign]

@@ -17,7 +17,7 @@ from bot.errors import GitHubError, NotFound, Retryable
 from bot.feedback import Signals
 from bot.github.repo import RepoClient
 from bot.model import Issue
-from bot.own_issues import Kind, OwnIssues, Wanted, is_kind, keep_issue
+from bot.posts.own_issues import Kind, OwnIssues, Wanted, is_kind, keep_issue
 from bot.render import Place
 from bot.render.digest import DigestView, render_digest
 from bot.services import Services

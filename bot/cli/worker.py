@@ -16,7 +16,7 @@ def worker() -> None:
     use_one_thread()
     give_memory_back()
     # These take a second to import, which `doppel --help` need not pay.
-    from bot import worker as process
+    from bot.jobs import process
     from bot.monitoring.tally import Tally
     from bot.telemetry.tracing import configure_tracing
     from bot.wiring.clients import prepare_databases

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from bot.config.model import SourceConfig
 from bot.model import Issue, RepoRef
-from bot.own_issues import is_own_issue
+from bot.posts.own_issues import is_own_issue
 from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
 from bot.ranking.presenting import same_place
 from bot.ranking.query import StateFilter

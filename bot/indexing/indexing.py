@@ -19,7 +19,7 @@ from bot.index.backfill import Backfills, Progress
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue
-from bot.own_issues import Kind, OwnIssues, is_own_issue
+from bot.posts.own_issues import Kind, OwnIssues, is_own_issue
 from bot.store import Store
 
 logger = logging.getLogger(__name__)

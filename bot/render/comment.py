@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from bot.commands import Options
 from bot.config import ConfigError
-from bot.marker import advice_marker
+from bot.posts.marker import advice_marker
 from bot.render.candidates import candidate_lines
 from bot.render.details import (
     causes,

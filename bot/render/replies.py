@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bot.commands import OPTIONS, Invalid, Misspelt, Problem, Row
 from bot.commands.parse import COMMANDS_MAX, WORDS_MAX
 from bot.config import ConfigError
-from bot.marker import reply_marker
+from bot.posts.marker import reply_marker
 from bot.render.comment import COMMENT_MAX
 from bot.render.details import private_settings, settings_list
 from bot.render.escape import break_phrase, code, escape

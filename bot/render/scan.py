@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.commands.table import BY_NAME, Name
-from bot.marker import scan_marker
+from bot.posts.marker import scan_marker
 from bot.render.candidates import confidence_words
 from bot.render.comment import COMMENT_MAX
 from bot.render.details import bullets, sentence

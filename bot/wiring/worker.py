@@ -15,7 +15,6 @@ from bot.chores.feedback import FEEDBACK_EVERY, look_at_feedback
 from bot.chores.reconciliation import RECONCILE_EVERY, reconcile
 from bot.chores.redelivery import RECOVER_EVERY, recover
 from bot.chores.tidying import TIDY_EVERY, tidy
-from bot.comments import CommentKeeper
 from bot.doctor import Wanted
 from bot.erasing import erased_if_ended
 from bot.events import Event, InstallationEvent, full_name
@@ -24,6 +23,7 @@ from bot.indexing import LOOK_EVERY, Indexing
 from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job
 from bot.matching import Matcher
+from bot.posts.comments import CommentKeeper
 from bot.repository_settings import RepositorySettings
 from bot.router import Router
 from bot.services import Services

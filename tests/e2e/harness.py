@@ -21,13 +21,13 @@ import sqlalchemy as sa
 from dbos import DBOSClient
 from dbos._sys_db import SystemDatabase
 
-from bot.comments import CommentKeeper
 from bot.github.client import GitHub
 from bot.indexing import Indexing
 from bot.jobs import DeadLetters, Job, Worker
 from bot.jobs import retry as retries
 from bot.jobs import worker as worker_module
 from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, queue_client, queue_engine
+from bot.posts.comments import CommentKeeper
 from bot.services import Services
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator

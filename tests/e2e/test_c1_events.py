@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.marker import MARKER
+from bot.posts.marker import MARKER
 from bot.store.comments import Claim, CommentState
 from tests.e2e.harness import BOT, Doppel
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from bot.marker import is_scan
-from bot.own_issues import Kind, OwnIssues
+from bot.posts.marker import is_scan
+from bot.posts.own_issues import Kind, OwnIssues
 from bot.simulator.state.issues import Issue
 from bot.words import english
 from tests.e2e.harness import BOT, Doppel

@@ -6,7 +6,7 @@ import functools
 import sys
 
 from bot import cli
-from bot.comments import CommentKeeper
+from bot.posts.comments import CommentKeeper
 from bot.wiring import worker
 
 if __name__ == "__main__":

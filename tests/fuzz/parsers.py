@@ -19,8 +19,8 @@ from bot.commands import parse as parse_commands
 from bot.config import RepoConfig, parse_config
 from bot.events import Ignored, from_json, to_json
 from bot.issue_forms import headings_in, lines_in
-from bot.marker import MARKER, fingerprint, has_marker, is_digest, is_reply_to, is_scan
 from bot.model import RepoRef
+from bot.posts.marker import MARKER, fingerprint, has_marker, is_digest, is_reply_to, is_scan
 from bot.ranking.plan import natural_query, plan_own_words, plan_queries
 from bot.ranking.query import MAX_OPERATORS
 from bot.ranking.rarity import Rarity

@@ -8,8 +8,8 @@ from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
 from bot.events import IndexEvent
 from bot.github import changes
-from bot.marker import digest_marker, scan_marker
-from bot.own_issues import Kind, OwnIssues
+from bot.posts.marker import digest_marker, scan_marker
+from bot.posts.own_issues import Kind, OwnIssues
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow

@@ -21,10 +21,10 @@ from bot.events import IssueEvent, RepositorySummary
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import BEAT_EVERY, DEAD_AFTER
+from bot.jobs.process import OVERDUE
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
 from bot.store import files
-from bot.worker import OVERDUE
 from tests.jobs import worker_process
 
 pytestmark = pytest.mark.processes
@@ -34,7 +34,7 @@ AT_ONCE = DEAD_AFTER - 2 * BEAT_EVERY
 
 # Each worker is a process of its own, forked from one that has loaded what it needs and done nothing yet.
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload(["bot.worker"])
+_forks.set_forkserver_preload(["bot.jobs.process"])
 
 
 @dataclass

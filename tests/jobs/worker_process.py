@@ -7,10 +7,9 @@ import threading
 import time
 from pathlib import Path
 
-from bot import worker
 from bot.events import IssueEvent
 from bot.held import make_sure
-from bot.jobs import Job, executors, overdue, retry
+from bot.jobs import Job, executors, overdue, process, retry
 from bot.settings import Settings
 
 #: Of what does not end.
@@ -29,7 +28,7 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) ->
         executors.BEAT_EVERY, executors.DEAD_AFTER = executors.BEAT_EVERY / 10, executors.DEAD_AFTER / 10
 
     if longest:
-        overdue.LONGEST, worker.GRACE = longest, 1.0
+        overdue.LONGEST, process.GRACE = longest, 1.0
         retry._FIRST_WAIT, retry.MOST_TRIES_OF_A_FAULT = 0.1, MOST_TRIES
 
     def note(word: str, job: Job) -> None:
@@ -43,11 +42,11 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) ->
         make_sure()
         note("end", job)
 
-    worker.run(Settings(home=home, database_url=database_url, worker_threads=4), handle)
+    process.run(Settings(home=home, database_url=database_url, worker_threads=4), handle)
 
 
 def beside_a_thread(database_url: str, home: Path) -> None:
     """A worker in whose process something else never ends; it takes a second to stop."""
-    worker.GRACE = 1.0
+    process.GRACE = 1.0
     threading.Thread(target=time.sleep, args=(600.0,)).start()
-    worker.run(Settings(home=home, database_url=database_url), lambda job: None)
+    process.run(Settings(home=home, database_url=database_url), lambda job: None)

@@ -11,7 +11,7 @@ import pytest
 
 from bot.commands import Options
 from bot.config import parse_config
-from bot.marker import MARKER, fingerprint, has_marker
+from bot.posts.marker import MARKER, fingerprint, has_marker
 from bot.render import render_comment
 from bot.report import Outcome, QueryRun
 from tests.render.samples import CHECKED_AT, QUERY, candidate, considered, report, view

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.marker import has_marker
+from bot.posts.marker import has_marker
 from bot.render import COMMENT_MAX, render_comment
 from bot.report import Outcome, QueryRun
 from tests.render.reading import INVISIBLE, PHRASE, read

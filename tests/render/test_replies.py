@@ -10,8 +10,8 @@ from hypothesis import given
 
 from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
 from bot.config import parse_config
-from bot.marker import has_marker, is_reply_to
 from bot.model import RepoRef
+from bot.posts.marker import has_marker, is_reply_to
 from bot.render import COMMENT_MAX, Place, Replies, explain, render_reply
 from bot.render.details import SOURCE_NAMES
 from bot.render.help import command_words, option_words

@@ -9,7 +9,7 @@ from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.index.backfill import Progress
 from bot.model import Issue, RepoRef
-from bot.own_issues import Kind, OwnIssues
+from bot.posts.own_issues import Kind, OwnIssues
 from bot.scanning.asking import Asker
 from bot.words import english
 from handlers import scanning

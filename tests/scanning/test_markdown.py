@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from bot.marker import fingerprint, is_scan
+from bot.posts.marker import fingerprint, is_scan
 from bot.render import COMMENT_MAX, Place
 from bot.render.scan import render_scan
 from bot.scanning.model import Entry, Group, Member, Result

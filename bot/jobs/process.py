@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from bot.jobs import Chore, Job, Worker
+from bot.jobs.chores import Chore
+from bot.jobs.job import Job
+from bot.jobs.worker import Worker
 from bot.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -13,14 +13,14 @@ from threading import Event
 
 import pytest
 
-from bot.comments import LEASE
 from bot.errors import Overtaken, Retryable
 from bot.github.repo import RepoClient
 from bot.held import held
 from bot.model import Comment, RepoRef
+from bot.posts.comments import LEASE
 from bot.store import CommentState
-from tests.test_comments import Scene, draft
-from tests.test_comments import scene as scene
+from tests.posts.test_comments import Scene, draft
+from tests.posts.test_comments import scene as scene
 
 
 @dataclass

@@ -14,8 +14,8 @@ from typing import Protocol
 import sqlalchemy as sa
 
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
-from bot.marker import fingerprint, is_digest, is_scan
 from bot.model import Issue, RepoRef
+from bot.posts.marker import fingerprint, is_digest, is_scan
 from bot.store.base import Part
 from bot.store.decision_tables import digest_issues
 from bot.store.scan_tables import scan_issues
@@ -31,7 +31,7 @@ class Kind(StrEnum):
 _TABLES = {Kind.SCAN: scan_issues, Kind.DIGEST: digest_issues}
 _IS: dict[Kind, Callable[[str], bool]] = {Kind.SCAN: is_scan, Kind.DIGEST: is_digest}
 
-#: Seconds after which an unanswered creation has happened or never will, as for comments (`bot/comments.py`).
+#: Seconds after which an unanswered creation has happened or never will, as for comments (`bot/posts/comments.py`).
 LEASE = 35.0
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.comments import LEASE, CommentKeeper, Draft, Slot, digest
 from bot.errors import Forbidden, Retryable
 from bot.github.client import GitHub
 from bot.github.repo import RepoClient
-from bot.marker import answered_by
 from bot.model import Comment, RepoRef
+from bot.posts.comments import LEASE, CommentKeeper, Draft, Slot, digest
+from bot.posts.marker import answered_by
 from bot.simulator import Simulator, start_simulator
 from bot.simulator.keys import shared_pair
 from bot.simulator.manifest import of_this_project
