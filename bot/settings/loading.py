@@ -1,0 +1,133 @@
+"""The host's settings: environment (and `.env`) to one frozen object.
+
+What is wrong is told at once, each variable with the way to mend it. What a command does not need it does not ask for:
+`require_app` is called by those that speak to GitHub as the App.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import dotenv
+import platformdirs
+
+from bot.errors import SettingsError
+from bot.settings.app_key import read_private_key
+from bot.settings.environment import Reader, variables
+from bot.settings.model import EVERY_ADDRESS, GITHUB_COM_API, Settings
+from bot.settings.table import VARIABLES
+from bot.setup.credentials import credentials_file
+
+# How alike two names must be for one to be taken for a misspelling of the other (difflib's ratio).
+_ALIKE = 0.8
+
+# What Probot and other programs call them, so that a host's setting need not be changed for us.
+_LEVELS_ELSEWHERE = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "ERROR", "CRITICAL": "ERROR"}
+
+# With one of these set, the environment or `.env` has the App.
+_OF_AN_APP = ("APP_ID", "PRIVATE_KEY", "PRIVATE_KEY_PATH", "WEBHOOK_SECRET")
+
+
+class WrongSettings(SettingsError):
+    """Variables that are set to what they cannot be; `problems` has a sentence for each, in the order of reading."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(self.problems))
+
+
+def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> Settings:
+    """Read the settings from `environ` (default: the process's) over `.env` (default: in the working directory).
+
+    Real environment variables win over `.env`, and both over what the set-up page has stored. Raises WrongSettings
+    naming every variable that is wrong.
+    """
+    values = variables(os.environ if environ is None else environ, dotenv_path)
+    home = Path(values.get("DOPPEL_HOME") or platformdirs.user_data_dir("doppel", appauthor=False))
+    values = _with_stored_app(values, home)
+    read = Reader(values)
+    settings = Settings(
+        home=home,
+        database_url=read.checked("", lambda: _database_url(values.get("DATABASE_URL", ""), home)),
+        app_id=read.integer("APP_ID", 0, 1, 2**53) or None,
+        private_key=read.checked("", lambda: read_private_key(values)),
+        webhook_secrets=read.secrets("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"),
+        client_id=read.text("GITHUB_CLIENT_ID"),
+        client_secret=read.text("GITHUB_CLIENT_SECRET"),
+        github_api_url=read.url("GITHUB_API_URL", GITHUB_COM_API),
+        github_api_version=read.text("DOPPEL_GITHUB_API_VERSION"),
+        github_token=read.text("GITHUB_TOKEN"),
+        webhook_proxy_url=read.url("WEBHOOK_PROXY_URL", "", "https://smee.io/CHANNEL", secret=True),
+        host=read.text("DOPPEL_HOST", EVERY_ADDRESS),
+        port=read.integer("PORT", 3000, 1, 65535),
+        web_concurrency=read.integer("WEB_CONCURRENCY", 2, 1, 64),
+        worker_threads=read.integer("DOPPEL_WORKER_THREADS", 4, 1, 64),
+        log_level=read.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"), _LEVELS_ELSEWHERE),
+        log_format=read.choice("DOPPEL_LOG_FORMAT", "TEXT", ("TEXT", "JSON")).lower(),
+        metrics_token=read.text("DOPPEL_METRICS_TOKEN"),
+        otlp_endpoint=read.url("OTEL_EXPORTER_OTLP_ENDPOINT", "", "http://localhost:4318"),
+        paused=read.flag("DOPPEL_PAUSED"),
+        debounce_seconds=read.seconds("DOPPEL_DEBOUNCE", 3.0, 0.0, 300.0),
+        sqlite_synchronous=read.choice("DOPPEL_SQLITE_SYNC", "FULL", ("NORMAL", "FULL")),
+        default_repository=read.text("DOPPEL_REPOSITORY"),
+        mcp_token=read.text("DOPPEL_MCP_TOKEN"),
+        setup_token=read.text("DOPPEL_SETUP_TOKEN"),
+        workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,
+        siblings=read.repositories("DOPPEL_SIBLINGS"),
+        embedding_model=read.text("DOPPEL_EMBEDDING_MODEL", "wordllama"),
+        embedding_url=read.url("DOPPEL_EMBEDDING_URL", "", "https://api.openai.com/v1"),
+        embedding_key=read.text("DOPPEL_EMBEDDING_KEY"),
+        remote_text=read.choice("DOPPEL_REMOTE_TEXT", "PUBLIC", ("PUBLIC", "ALL")).lower(),
+    )
+    if read.problems:
+        raise WrongSettings(read.problems)
+    return settings
+
+
+def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:
+    """Names that nothing reads although they look like ours, each with the nearest that is read ("" if none is near).
+
+    Every unknown `DOPPEL_…` counts; of the others those that stand in `.env` and are nearly one of ours, since the
+    environment is full of the names of other programs.
+    """
+    known = [variable.name for variable in VARIABLES]
+    here = dict(os.environ if environ is None else environ)
+    file = set(variables({}, dotenv_path))
+    found = {}
+    for name in sorted({*file, *here} - set(known)):
+        near = difflib.get_close_matches(name, known, 1, _ALIKE)
+        if name.startswith("DOPPEL_") or (name in file and near):
+            found[name] = near[0] if near else ""
+    return found
+
+
+def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The variables with those of the App that was set up in the browser (`bot.setup`), unless they name one.
+
+    All of an App or nothing: half of one with half of another would be neither.
+    """
+    path = credentials_file(home)
+    if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
+        return dict(values)
+    stored = {name: value for name, value in dotenv.dotenv_values(path, interpolate=False).items() if value}
+    return stored | {name: value for name, value in values.items() if value or name not in stored}
+
+
+def _database_url(value: str, home: Path) -> str:
+    return database_url(value) if value else f"sqlite:///{home / 'doppel.db'}"
+
+
+def database_url(value: str, name: str = "DATABASE_URL") -> str:
+    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver. `name` is what sets it."""
+    scheme, sep, rest = value.partition("://")
+    if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
+        return f"postgresql+psycopg://{rest}"
+    if sep and scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
+        return value
+    raise SettingsError(
+        f"{name}: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH; leave it out for SQLite in "
+        f"{'DOPPEL_HOME' if name == 'DATABASE_URL' else 'a file that is deleted again'}."
+    )

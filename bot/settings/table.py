@@ -1,0 +1,96 @@
+"""Every environment variable of the host's, with its meaning and default: docs/config.md is made from this table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bot.settings.model import GITHUB_COM_API
+
+
+class Variable(NamedTuple):
+    """One environment variable as docs/config.md lists it."""
+
+    name: str
+    meaning: str
+    default: str = ""
+
+
+# Every variable that `load` reads.
+VARIABLES = (
+    Variable("APP_ID", "The GitHub App's id, a number."),
+    Variable("PRIVATE_KEY", "The App's private key: the PEM text itself, or the same in base64."),
+    Variable("PRIVATE_KEY_PATH", "The file that holds the key, where `PRIVATE_KEY` is not set."),
+    Variable("WEBHOOK_SECRET", "The secret that GitHub signs deliveries with. Unsigned deliveries are never accepted."),
+    Variable("WEBHOOK_SECRET_PREVIOUS", "The secret of before, accepted as well while you rotate it."),
+    Variable("GITHUB_CLIENT_ID", "The App's client id, for signing in to the dashboard."),
+    Variable("GITHUB_CLIENT_SECRET", "The App's client secret, for signing in to the dashboard."),
+    Variable("GITHUB_API_URL", "The API's address; `https://HOST/api/v3` on Enterprise Server.", GITHUB_COM_API),
+    Variable(
+        "GITHUB_TOKEN",
+        "A personal token with which `find`, `evaluate`, `scan` and `mcp` read GitHub where no App is set up.",
+    ),
+    Variable("DATABASE_URL", "`postgresql://USER:PASSWORD@HOST/NAME`, or `sqlite:///PATH`.", "SQLite in `DOPPEL_HOME`"),
+    Variable(
+        "WEBHOOK_PROXY_URL", "A channel as of smee.io that deliveries are fetched from, without a public address."
+    ),
+    Variable("PORT", "The port that the receiver listens on.", "3000"),
+    Variable(
+        "DOPPEL_HOST",
+        "The address that the receiver listens on; `127.0.0.1` is this machine alone.",
+        "0.0.0.0, every one of the machine's",
+    ),
+    Variable("WEB_CONCURRENCY", "How many web processes gunicorn starts.", "2"),
+    Variable("LOG_LEVEL", "`DEBUG`, `INFO`, `WARNING` or `ERROR`.", "INFO"),
+    Variable("DOPPEL_LOG_FORMAT", "`text` for people, `json` for programs: one object a line.", "text"),
+    Variable("DOPPEL_METRICS_TOKEN", "The bearer token that `/metrics` then asks for.", "everybody may read it"),
+    Variable(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        "Where traces go, as OpenTelemetry names it, such as `http://localhost:4318`; needs `doppel[otel]`.",
+    ),
+    Variable("DOPPEL_HOME", "The data directory.", "the platform's user data directory"),
+    Variable(
+        "DOPPEL_GITHUB_API_VERSION",
+        "The REST API version that is asked for.",
+        "2026-03-10, on Enterprise Server 2022-11-28",
+    ),
+    Variable("DOPPEL_WORKER_THREADS", "How many issues one worker process looks at at once.", "4"),
+    Variable("DOPPEL_PAUSED", "`on` pauses the bot everywhere: deliveries are accepted, nothing is answered.", "off"),
+    Variable("DOPPEL_DEBOUNCE", "How many seconds an edit waits for the next one before it is looked at.", "3"),
+    Variable("DOPPEL_SQLITE_SYNC", "`normal` survives a crash of the process, `full` also one of the machine.", "full"),
+    Variable(
+        "DOPPEL_WORKFLOW_FIELD",
+        "The project field that is shown as an issue's workflow state.",
+        "`Workflow State`, else `Status`",
+    ),
+    Variable(
+        "DOPPEL_SIBLINGS",
+        "Public repositories that every repository may name under `siblings` although their owner is another: "
+        "`OWNER/REPO`, separated by commas.",
+    ),
+    Variable(
+        "DOPPEL_EMBEDDING_MODEL",
+        "What turns texts into vectors: `wordllama` is always there, `none` does without, any other name is a model of "
+        "sentence-transformers, or of the endpoint in `DOPPEL_EMBEDDING_URL`.",
+        "wordllama",
+    ),
+    Variable(
+        "DOPPEL_EMBEDDING_URL",
+        "An endpoint that speaks OpenAI's `POST /embeddings`, such as `https://api.openai.com/v1`.",
+    ),
+    Variable("DOPPEL_EMBEDDING_KEY", "The bearer token for that endpoint."),
+    Variable(
+        "DOPPEL_REMOTE_TEXT",
+        "Which repositories' texts may go to that endpoint: those of `public` ones, or of `all` – of private ones only "
+        "where their settings say `remote_text: on`, too.",
+        "public",
+    ),
+    Variable(
+        "DOPPEL_REPOSITORY",
+        "The `OWNER/REPO` that a bare `#N` means on the command line, and an agent's call that names none.",
+    ),
+    Variable("DOPPEL_MCP_TOKEN", "The bearer token that agents send to `doppel mcp --http`."),
+    Variable(
+        "DOPPEL_SETUP_TOKEN",
+        "The first-run token that opens `/setup` where no App is set up yet. `doppel serve` makes one by itself.",
+    ),
+)
