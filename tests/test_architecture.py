@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from bot import manifest
 from bot.events.parse import COMMENT_ACTIONS, INSTALLATION_ACTIONS, ISSUE_ACTIONS, REPOSITORY_ACTIONS
+from bot.wiring import manifest
 from handlers import ROUTES
 from handlers.closing import DUE
 from handlers.overtaken import OVERTAKEN

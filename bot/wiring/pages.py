@@ -6,7 +6,6 @@ from contextlib import closing
 from functools import cache, partial
 from time import monotonic
 
-from bot import manifest
 from bot.dashboard.access import Access
 from bot.dashboard.data import Data
 from bot.dashboard.pages import Dashboard
@@ -24,6 +23,7 @@ from bot.settings import Settings
 from bot.setup.credentials import Credentials, check_place, credentials_file, keep_credentials
 from bot.setup.pages import SetUp
 from bot.store import StoredRepository, open_store
+from bot.wiring import manifest
 from bot.wiring.clients import build_github, now
 from bot.wiring.indexes import build_asker, build_index, is_complete
 from handlers import ROUTES

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 
-from bot import manifest
 from bot.calls import CallCounts
 from bot.chores.digests import DIGEST_EVERY, DIGEST_LATE, keep_digests
 from bot.chores.feedback import FEEDBACK_EVERY, look_at_feedback
@@ -33,6 +32,7 @@ from bot.store.missed import MissedDeliveries
 from bot.telemetry.metrics import CALLS
 from bot.telemetry.tracing import span
 from bot.telemetry.work import current, working_on
+from bot.wiring import manifest
 from bot.wiring.clients import build_github, embedder, now
 from bot.wiring.evaluating import evaluate_stored
 from bot.wiring.indexes import build_index

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from bot import manifest
 from bot.errors import InvalidArgument
 from bot.setup.manifest import Place, make_manifest, place_of, wanted
+from bot.wiring import manifest
 from handlers import ROUTES
 
 ROOT = Path(__file__).parents[2]
