@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.doctor.examining import examine
-from bot.doctor.finding import Finding, Health
+from bot.doctor.finding import Health
 from bot.doctor.github import Wanted
 
-__all__ = ["Finding", "Health", "Wanted", "examine"]
+__all__ = ["Health", "Wanted", "examine"]

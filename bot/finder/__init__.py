@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.finder.asking import MOST_COMPARED, FinderSettings, GitHubReads
+from bot.finder.asking import MOST_COMPARED, FinderSettings
 from bot.finder.configured import finder_settings, further_sources
 from bot.finder.finder import Finder
 
-__all__ = ["MOST_COMPARED", "Finder", "FinderSettings", "GitHubReads", "finder_settings", "further_sources"]
+__all__ = ["MOST_COMPARED", "Finder", "FinderSettings", "finder_settings", "further_sources"]

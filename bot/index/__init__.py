@@ -1,7 +1,6 @@
 """The issues of each repository, to be found by words and by meaning; SQLite or PostgreSQL."""
 
-from bot.index.about import About
-from bot.index.analysis import Analyser, Analysis, Field
+from bot.index.analysis import Analysis
 from bot.index.index import Index
 from bot.index.issues import IndexedIssue
 from bot.index.packing import Bags
@@ -11,11 +10,8 @@ from bot.index.vectors import Kind
 from bot.index.view import Query, Terms, View
 
 __all__ = [
-    "About",
-    "Analyser",
     "Analysis",
     "Bags",
-    "Field",
     "Index",
     "IndexedIssue",
     "Kind",

@@ -50,7 +50,6 @@ def deduplicate(
     *,
     slugs: Sequence[str],
     model: str | None = None,
-    environ: Mapping[str, str] | None = None,
 ) -> Deduplication:
     """What of a playbook is to be merged; nothing is changed.
 
@@ -70,7 +69,7 @@ def deduplicate(
         chosen = choose_model(model)
         name, default = chosen.name, chosen.threshold
         rows = partial(embed_texts, chosen.make())
-    limit = choose_threshold(threshold, os.environ if environ is None else environ, default)
+    limit = choose_threshold(threshold, os.environ, default)
     vectors = unit_rows(rows(texts), len(texts))
     log.info("%d entries are compared by the model %s at threshold %.2f", len(texts), name, limit)
     labels = components(vectors, limit).tolist()

@@ -1,7 +1,6 @@
 """Finding and judging earlier issues of one repository over its index: `Matcher.looking`, `Look.judge`."""
 
-from bot.matching.evidence import Evidence
 from bot.matching.matcher import Look, Match, Matcher
 from bot.matching.model import Model, shipped_model
 
-__all__ = ["Evidence", "Look", "Match", "Matcher", "Model", "shipped_model"]
+__all__ = ["Look", "Match", "Matcher", "Model", "shipped_model"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.render.comment import COMMENT_MAX, Closing, View, render_comment
-from bot.render.escape import code, escape
 from bot.render.explain import explain
 from bot.render.links import Place
 from bot.render.replies import Replies, render_reply
@@ -14,8 +13,6 @@ __all__ = [
     "Place",
     "Replies",
     "View",
-    "code",
-    "escape",
     "explain",
     "render_comment",
     "render_reply",

@@ -3,17 +3,15 @@ simulated."""
 
 from __future__ import annotations
 
-from bot.replay.archive import Archive, PastIssue, read_archive
+from bot.replay.archive import PastIssue, read_archive
 from bot.replay.asking import Asking
 from bot.replay.github import ReplayGitHub
 from bot.replay.indexed import replay_index
 from bot.replay.mirror import Mirror
-from bot.replay.running import Answered, FutureLeak, choose, replay
+from bot.replay.running import FutureLeak, choose, replay
 from bot.replay.searched import replay_search
 
 __all__ = [
-    "Answered",
-    "Archive",
     "Asking",
     "FutureLeak",
     "Mirror",

@@ -8,8 +8,8 @@ from bot.sources.discussions import Discussions, DiscussionSearcher
 from bot.sources.github_hybrid import GitHubHybrid
 from bot.sources.github_lexical import GitHubLexical
 from bot.sources.known_issues import KnownIssues
-from bot.sources.merging import Hit, counts, key_of, limited, merge
-from bot.sources.protocol import Answer, Page, Question, Searcher, Source
+from bot.sources.merging import Hit, key_of, limited, merge
+from bot.sources.protocol import Answer, Question, Searcher, Source
 from bot.sources.pull_requests import PullRequests
 from bot.sources.siblings import RepositoryReader, Siblings
 
@@ -24,7 +24,6 @@ __all__ = [
     "GitHubLexical",
     "Hit",
     "KnownIssues",
-    "Page",
     "PullRequests",
     "Question",
     "RepositoryReader",
@@ -33,7 +32,6 @@ __all__ = [
     "Source",
     "ask_all",
     "chosen",
-    "counts",
     "key_of",
     "limited",
     "merge",

@@ -75,14 +75,6 @@ def limited(answer: Answer, limit: int | None) -> Answer:
     return replace(answer, lists=tuple(tuple(one for one in found if key_of(one) in kept) for found in answer.lists))
 
 
-def counts(answers: Iterable[Answer], hits: Iterable[Hit]) -> Mapping[str, int]:
-    """H4: how many results there were in all, how many different ones, and how many each source found."""
-    answers, hits = list(answers), list(hits)
-    total = sum(len(found) for answer in answers for found in answer.lists)
-    per_source = {answer.source: sum(answer.source in hit.sources for hit in hits) for answer in answers}
-    return {"total": total, "unique": len(hits), "duplicates": total - len(hits), **per_source}
-
-
 def _collapsed(hits: Sequence[Hit]) -> list[Hit]:
     """H3: a discussion may repeat another's text under another number."""
     by_url = {hit.issue.url: hit.issue for hit in reversed(hits)}

@@ -11,7 +11,6 @@ from bot.store.comments import ADVISORY, Claim, CommentState, KeptComment
 from bot.store.elsewhere import Rejection
 from bot.store.repositories import StoredRepository
 from bot.store.store import Store, open_store
-from bot.store.texts import StoredText
 from bot.store.verdicts import Verdict, VerdictKind
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "Rejection",
     "Store",
     "StoredRepository",
-    "StoredText",
     "Verdict",
     "VerdictKind",
     "open_store",

@@ -11,7 +11,6 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -42,11 +41,10 @@ _LOST = -1
 
 
 class Named:
-    """The file of one engine. Thread safe. `clock` counts seconds and never jumps."""
+    """The file of one engine. Thread safe."""
 
-    def __init__(self, url: sa.URL, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, url: sa.URL) -> None:
         self._url = url
-        self._clock = clock
         self._lock = threading.Lock()
         self._ours: int | None = None
         self._seen: tuple[int, int, int] | None = None
@@ -67,7 +65,7 @@ class Named:
         if found is not None and found[0] == self._ours:
             return self._ours
         with self._lock:
-            now = self._clock()
+            now = time.monotonic()
             if self._ours != _LOST:
                 log.error("%s was replaced or taken away while it is in use", self._url.database)
                 # Its number can be given to the next file as soon as nobody has it open.

@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.errors import Forbidden, Invalid, RateLimited, Unavailable
+from bot.finder.asking import Gathered
+from bot.finder.reporting import counted
 from bot.model import Issue
 from bot.ranking.plan import Plan
 from bot.ranking.rarity import CountedWords
 from bot.replay import PastIssue, ReplayGitHub
 from bot.replay.github import FoundPage
-from bot.sources import Answer, GitHubHybrid, GitHubLexical, Question, Source, ask_all, counts, merge
+from bot.sources import Answer, GitHubHybrid, GitHubLexical, Question, Source, ask_all, merge
 from bot.sources.vocabulary import make_acquaintance
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -156,7 +158,14 @@ def test_h2_h4_an_issue_found_by_several_keeps_all_sources_and_is_counted_once()
     answers = [Answer("a", ((one, two), (two,))), Answer("b", ((two, three),)), Answer("c")]
     hits = merge(answers, NOW)
     assert [(hit.issue.number, hit.sources) for hit in hits] == [(2, ("a", "b")), (1, ("a",)), (3, ("b",))]
-    assert counts(answers, hits) == {"total": 5, "unique": 3, "duplicates": 2, "a": 2, "b": 2, "c": 0}
+    assert counted({}, Gathered(Plan(()), tuple(answers), tuple(hits)), server.last) == {
+        "total": 5,
+        "unique": 3,
+        "duplicates": 2,
+        "a": 2,
+        "b": 2,
+        "c": 0,
+    }
 
 
 def test_first_contact_counts_the_words_of_recent_issues_once() -> None:
