@@ -43,12 +43,19 @@ def show(
     do is told as it is, since it asks the others too.
     """
     click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
-    some = bool(report.candidates or bots.report.candidates)
-    nothing = not some and bots.nearest is None
-    if says := _how_it_went(report.outcome, some=some):
+    if says := _how_it_went(report.outcome, some=bool(report.candidates or bots.report.candidates)):
         click.secho(says, bold=True)
     # Where GitHub was asked for open issues alone, nobody knows which closed ones there are.
     blind = not indexed and not include_closed and bots.include_closed
+    _show_bots(report, bots, only, blind=blind)
+    _show_others(report, bots, include_closed=include_closed)
+    if blind:
+        click.echo(f"\nThe bot looks at closed issues too: doppel find {report.repo}#{report.number} --include-closed")
+    _show_asked(report, only, indexed=indexed)
+
+
+def _show_bots(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, blind: bool) -> None:
+    """What the bot would name, or that it would name nothing. `blind`: of open issues alone, as far as is known."""
     alone = f"of its own accord (min_confidence {bots.bar:g})"
     if bots.silence:
         click.echo(f"The bot leaves this issue alone ({_clean(bots.silence)}). Otherwise:")
@@ -60,20 +67,31 @@ def show(
             _show_candidate(candidate)
     elif bots.report.candidates:
         click.secho(f"What the bot would name {alone} was found by other sources.", bold=True)
-    elif report.outcome is not Outcome.INCONCLUSIVE and not (report.outcome is Outcome.DEGRADED and nothing):
-        # What an outage left unanswered is no verdict (F9).
+    elif not _is_unanswered(report, bots):
         click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
         if bots.nearest is not None:
             without = " without --source" if only else ""
             click.echo(f"The nearest has {bots.nearest:.0%}; --threshold 0 --include-closed{without} shows it.")
+
+
+def _is_unanswered(report: Report, bots: OfItsOwnAccord) -> bool:
+    """Whether it is unknown what the bot would name: what an outage left unanswered is no verdict (F9)."""
+    nothing = not report.candidates and not bots.report.candidates and bots.nearest is None
+    return report.outcome is Outcome.INCONCLUSIVE or (report.outcome is Outcome.DEGRADED and nothing)
+
+
+def _show_others(report: Report, bots: OfItsOwnAccord, *, include_closed: bool) -> None:
+    """What was asked for besides what the bot would name."""
     own = {(one.repo, one.kind, one.number) for one in bots.report.candidates}
     others = [one for one in report.candidates if (one.repo, one.kind, one.number) not in own]
     if others:
         click.secho(f"\n{_asked_for(report, include_closed)}:", bold=True)
         for candidate in others:
             _show_candidate(candidate)
-    if blind:
-        click.echo(f"\nThe bot looks at closed issues too: doppel find {report.repo}#{report.number} --include-closed")
+
+
+def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None:
+    """The queries with their hits, how much was found, and what failed."""
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:

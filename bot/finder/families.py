@@ -42,16 +42,20 @@ def results(
                 shown.append((Result(one.issue, one.confidence, relevance, one.sources), one))
         elif group := groups.get(one.issue.number):
             members = [own[number] for number in group.found]
-            result = Result(
-                told[group.lead],
-                max(member.confidence for member, _ in members),
-                max(worth for _, worth in members),
-                tuple(dict.fromkeys(source for member, _ in members for source in member.sources)),
-                also=group.others,
-            )
-            shown.append((result, one))
+            shown.append((_of_group(told[group.lead], members, group.others), one))
     marked = [(replace(result, named=key_of(result.issue) in wish.named), one) for result, one in shown]
     return [(result, one) for result, one in marked if wish.show_named or not result.named]
+
+
+def _of_group(lead: Issue, members: Sequence[tuple[Weighed, float]], others: tuple[int, ...]) -> Result:
+    """The one result of a group, by its leading issue; `members` are its candidates, each with its relevance."""
+    return Result(
+        lead,
+        max(member.confidence for member, _ in members),
+        max(relevance for _, relevance in members),
+        tuple(dict.fromkeys(source for member, _ in members for source in member.sources)),
+        also=others,
+    )
 
 
 def _relatives(

@@ -188,13 +188,7 @@ class Finder:
             return self._report(target, wish, gathered, look)
 
     def _report(self, target: Issue, wish: Wish, gathered: Gathered, look: Look | None) -> Report:
-        use = self._settings.use(indexed=look is not None)
-        # All of them matter where something else than their order decides.
-        in_order = wish.by is Relevance.LEARNED and wish.threshold == 0 and wish.state == "all"
-        most = max(50, _SPARE * wish.max_candidates) if in_order else None
-        inside = Inside()
-        if look is not None:
-            inside = weigh_inside(look, target, use, gathered.hits, self._settings.known_issues, most)
+        inside = self._weigh_inside(target, wish, gathered, look)
         elsewhere = [
             hit
             for hit in gathered.hits
@@ -206,17 +200,11 @@ class Finder:
         candidates = together(inside.candidates, weigh_outside(weighed, elsewhere, self._words, self._model))
         ranked = self._ranked(weighed, candidates, wish, look)
         found = results(target, ranked, wish, self._look_up(target, look))
-        shown = [
-            (result, one)
-            for result, one in found
-            if wish.min_confidence is None or result.confidence >= wish.min_confidence
-        ][: wish.max_candidates]
-        best = found[:MOST_CONSIDERED]
-        telling = (*shown, *((result, one) for result, one in best if result.confidence >= NEAR))
-        worth = {id(result): one for result, one in telling} if wish.explained else {}
-        why = {key: one.reasons() for key, one in worth.items()}
-        told, best_told = (
-            [replace(result, reasons=why.get(id(result), ())) for result, _ in some] for some in (shown, best)
+        likely = [pair for pair in found if wish.min_confidence is None or pair[0].confidence >= wish.min_confidence]
+        shown, best = likely[: wish.max_candidates], found[:MOST_CONSIDERED]
+        reasons = _reasons_of(shown, best) if wish.explained else {}
+        shown_results, best_results = (
+            [replace(result, reasons=reasons.get(id(result), ())) for result, _ in pairs] for pairs in (shown, best)
         )
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         problems = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
@@ -227,7 +215,7 @@ class Finder:
             outcome=outcome(
                 runs, problems, found=bool(shown), usable=has_usable_words(wish.words, target.title, target.body)
             ),
-            candidates=self._present(target, told),
+            candidates=self._present(target, shown_results),
             search_query=search_query(runs),
             queries=runs,
             problems=problems,
@@ -235,8 +223,17 @@ class Finder:
             threshold=wish.threshold,
             counts=counted(inside.found, gathered, target),
             best_confidence=max((one.confidence for one in candidates), default=None),
-            considered=considered(target, best_told, inside.found, gathered.answers) if wish.explained else (),
+            considered=considered(target, best_results, inside.found, gathered.answers) if wish.explained else (),
         )
+
+    def _weigh_inside(self, target: Issue, wish: Wish, gathered: Gathered, look: Look | None) -> Inside:
+        if look is None:
+            return Inside()
+        # All of them matter where something else than their order decides.
+        in_order = wish.by is Relevance.LEARNED and wish.threshold == 0 and wish.state == "all"
+        most = max(50, _SPARE * wish.max_candidates) if in_order else None
+        use = self._settings.use(indexed=True)
+        return weigh_inside(look, target, use, gathered.hits, self._settings.known_issues, most)
 
     def _ranked(
         self, target: Issue, candidates: Sequence[Weighed], wish: Wish, look: Look | None
@@ -300,3 +297,14 @@ class Finder:
     def _model(self) -> Model:
         # Read on first use: training looks for candidates without any.
         return self._given_model or shipped_model()
+
+
+def _reasons_of(
+    shown: Sequence[tuple[Result, Weighed]], best: Sequence[tuple[Result, Weighed]]
+) -> dict[int, tuple[str, ...]]:
+    """The reasons of what is shown and of the `best` that nearly is, by the `id` of the result: each costs a look into
+    two texts, so that the others go without.
+    """
+    near = [pair for pair in best if pair[0].confidence >= NEAR]
+    explained = {id(result): one for result, one in (*shown, *near)}
+    return {key: one.reasons() for key, one in explained.items()}

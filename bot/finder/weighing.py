@@ -64,17 +64,7 @@ def weigh_inside(
 
     `most` is how many candidates are read from the index, None for all.
     """
-    found = {
-        name: tuple(look.found[name][: use[name].limit])
-        for name in (FULL_TEXT, VECTORS)
-        if name in use and name in look.found
-    }
-    runs = [run for run in look.runs if run.source in found and run.query.strip()]
-    if known and KNOWN_ISSUES in use:
-        asked = [number for number in known if number != target.number][: use[KNOWN_ISSUES].limit]
-        pinned = look.issues(asked)
-        found[KNOWN_ISSUES] = tuple(number for number in asked if number in pinned)
-        runs.append(known_run(asked, len(found[KNOWN_ISSUES])))
+    found, runs = _found_inside(look, target, use, known)
     own = [hit for hit in hits if is_own(hit.issue, target)]
     sources = _sources(found, own)
     compared = set(sources)
@@ -97,7 +87,7 @@ def weigh_inside(
         ),
         compared=frozenset(match.number for match in matches),
         found=found,
-        runs=tuple(runs),
+        runs=runs,
         problems=tuple(one for one in look.problems if one.partition(":")[0] in use),
     )
 
@@ -129,6 +119,24 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
     """An issue of the index as GitHub would say it, in the target's repository."""
     home = target.url.rsplit("/", 2)[0]
     return row.issue(target.repo, f"{home}/issues/{row.number}")
+
+
+def _found_inside(
+    look: Look, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
+) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
+    """What the index's own sources found and which of the `known` issues it holds, by source; and what was asked."""
+    found = {
+        name: tuple(look.found[name][: use[name].limit])
+        for name in (FULL_TEXT, VECTORS)
+        if name in use and name in look.found
+    }
+    runs = [run for run in look.runs if run.source in found and run.query.strip()]
+    if known and KNOWN_ISSUES in use:
+        asked = [number for number in known if number != target.number][: use[KNOWN_ISSUES].limit]
+        pinned = look.issues(asked)
+        found[KNOWN_ISSUES] = tuple(number for number in asked if number in pinned)
+        runs.append(known_run(asked, len(found[KNOWN_ISSUES])))
+    return found, tuple(runs)
 
 
 def _sources(found: Mapping[str, Sequence[int]], own: Sequence[Hit]) -> dict[int, tuple[str, ...]]:
