@@ -95,14 +95,8 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     for one in inside:
         if one.outcome.speaks and one.shown:
             line = _line(one, said.get(one.number, ()))
-            known = spoke.get(one.number)
-            # A comment that people have judged stays in the digest when `not` has brought up what nobody has judged.
-            # So does what the bot said of its own accord, by which the bar is judged, when a command has asked for what
-            # is less likely, or with words of its own.
-            own = one.cause != COMMAND or one.number not in unasked
-            judged = line.standing is not Standing.UNKNOWN
-            before = known is not None and known.standing is not Standing.UNKNOWN
-            if (judged or not before) if own else (judged and not before):
+            asked_again = one.cause == COMMAND and one.number in unasked
+            if _replaces(line, spoke.get(one.number), asked_again=asked_again):
                 spoke[one.number] = line
             if one.cause != COMMAND:
                 unasked.add(one.number)
@@ -119,6 +113,18 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
         missed=sum(any(one.same for one in said.get(number, ())) for number in looked - set(spoke)),
         lines=lines,
     )
+
+
+def _replaces(line: Line, known: Line | None, *, asked_again: bool) -> bool:
+    """Whether a later line of an issue stands in the digest instead of the one that is known of it.
+
+    What people have judged is not replaced by what nobody has. What the bot said of its own accord, by which the bar is
+    judged, gives way to what a command has `asked_again` only where that alone is judged: it may have asked for what is
+    less likely, or with words of its own.
+    """
+    judged = line.standing is not Standing.UNKNOWN
+    known_judged = known is not None and known.standing is not Standing.UNKNOWN
+    return judged and not known_judged if asked_again else judged or not known_judged
 
 
 def _line(decision: Decision, said: Sequence[Example]) -> Line:

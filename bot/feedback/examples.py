@@ -60,14 +60,24 @@ def _of_signal(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> It
         yield _example(signal, signal.other, before)
         return
     if signal.kind is Kind.CLOSED:
-        # Closed otherwise: as far as anybody knows none of those that came into question is the same.
-        last = next((one for one in reversed(before) if one.evidence), None)
-        for other in [one.number for one in last.evidence if one.own] if last else ():
-            yield _example(signal, other, before, said=False)
-        return
+        yield from _of_closing(signal, before)
+    else:
+        yield from _of_vote(signal, before)
+
+
+def _of_closing(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
+    """Closed otherwise: as far as anybody knows none of those that came into question is the same."""
+    last = next((one for one in reversed(before) if one.evidence), None)
+    for candidate in last.evidence if last else ():
+        if candidate.own:
+            yield _example(signal, candidate.number, before, said=False)
+
+
+def _of_vote(signal: Signal, before: Sequence[Decision]) -> Iterator[Example]:
+    """A reaction to the comment: 👎 says that none of those it names is it, 👍 that the first of them helped."""
     comment = next((one for one in reversed(before) if one.outcome.speaks and one.shown), None)
     named = [one for one in comment.evidence if one.shown] if comment else []
-    # 👎 says that none of them is it, 👍 that the first of them helped, which can be of another repository.
+    # The first can be of another repository.
     for one in named[:1] if signal.same else named:
         if one.own:
             yield _example(signal, one.number, before)
