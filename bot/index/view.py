@@ -172,25 +172,12 @@ class View:
         """
         return self._memory.frequencies(self._connection, self._repo_id, self._position[field], self._state)
 
-    def search(
-        self,
-        field: str,
-        terms: Integers,
-        weights: Floats,
-        scoring: Scoring,
-        *,
-        budget: int = BUDGET,
-        below: int | None = None,
-    ) -> Scores:
-        """All issues with one of the terms in a field, each with the sum of weight × `scoring`.
-
-        The heaviest terms come first; a term whose list is longer than what is left of the budget is left out. `below`
-        leaves out issues with that number and higher ones.
-        """
-        return self.search_all([Query(field, terms, weights, scoring)], budget=budget, below=below)[0]
-
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
-        """The same for several queries, which are read at once; each has the budget for itself."""
+        """For each query all issues with one of its terms in its field, each with the sum of weight × scoring.
+
+        The heaviest terms come first; a term whose list is longer than what is left of the budget, which each query has
+        for itself, is left out. `below` leaves out issues with that number and higher ones. All are read at once.
+        """
         keys = [self._keys(query.field, query.terms) for query in queries]
         self._load({key for each in keys for key in each})
         chosen = [self._choose(each, query.weights, budget) for each, query in zip(keys, queries, strict=True)]

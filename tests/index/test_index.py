@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.index import Analysis, Index, IndexedIssue, TextAnalyser, View, bm25, idf, lists
+from bot.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf, lists
 from bot.model import Actor, Issue, RepoRef
 from bot.store import Store
 from bot.store.schema import metadata
@@ -31,10 +31,14 @@ def rows(engine: sa.Engine, repo_id: int) -> dict[str, int]:
         }
 
 
+def search(view: View, query: Query, **more: Any) -> Scores:
+    return view.search_all([query], **more)[0]
+
+
 def found(view: View, analysis: Analysis, field: str = "words", **more: Any) -> list[int]:
     known = view.look_up(analysis)[field]
     weights = idf(view.count, known.issues)
-    best = view.search(field, known.terms, weights, bm25(view.average_length(field)), **more).best(10)
+    best = search(view, Query(field, known.terms, weights, bm25(view.average_length(field))), **more).best(10)
     return [int(number) for number in best.numbers]
 
 
@@ -76,10 +80,10 @@ class TestFinding:
         with index.view(1) as view:
             known = view.look_up(index.analyse(1, "common own7x group2x", ""))["words"]
             weights = idf(view.count, known.issues)
-            scores = view.search("words", known.terms, weights, bm25(1.0), budget=10)
+            scores = search(view, Query("words", known.terms, weights, bm25(1.0)), budget=10)
             assert scores.numbers.tolist() == [7, 10, 11, 12, 13, 14]
             assert not scores.complete
-            assert view.search("words", known.terms, weights, bm25(1.0)).complete
+            assert search(view, Query("words", known.terms, weights, bm25(1.0))).complete
 
     def test_nothing_is_found_where_nothing_is(self, index: Index) -> None:
         assert ask(index, "common") == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import sqlalchemy as sa
 
-from bot.index import Index, IndexedIssue, TextAnalyser, shared
+from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
 from bot.index.recent import Recent
 from bot.index.state import Version
 from tests.index.conftest import HashingModel
@@ -138,4 +138,4 @@ class TestWords:
 def found(index: Index, word: str) -> list[int]:
     with index.view(REPO) as view:
         terms = view.look_up(index.analyse(REPO, word, ""))["title"].terms
-        return list(map(int, view.search("title", terms, np.ones(len(terms)), shared()).numbers))
+        return list(map(int, view.search_all([Query("title", terms, np.ones(len(terms)), shared())])[0].numbers))

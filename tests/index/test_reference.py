@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.index import Index, IndexedIssue, Scores, bm25, idf, lists, shared
+from bot.index import Index, IndexedIssue, Query, Scores, bm25, idf, lists, shared
 
 WORDS = ["alpha", "beta", "gamma", "delta", "getUserName", "panic", "错误信息", "x1"]
 
@@ -91,7 +91,7 @@ def test_lexical_search_equals_the_reference(
             for field in ("title", "words"):
                 weights = idf(view.count, reference.issues_with(known.words, field))
                 for how, scoring in (("bm25", bm25(view.average_length(field))), ("shared", shared(3))):
-                    scores = view.search(field, known.terms, weights, scoring)
+                    (scores,) = view.search_all([Query(field, known.terms, weights, scoring)])
                     assert dict(zip(scores.numbers.tolist(), scores.scores.tolist(), strict=True)) == pytest.approx(
                         reference.search(query, field, how)
                     )

@@ -22,7 +22,7 @@ from bot.events import Event, Ignored, IndexEvent, parse
 from bot.github import changes
 from bot.github.changes import ChangesPage
 from bot.github.client import GitHub
-from bot.index import Index, IndexedIssue, TextAnalyser, shared
+from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
 from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, StoredFacts
 from bot.issue_forms import IssueForms
@@ -202,7 +202,8 @@ class Host:
         index = self.services.index
         with index.view(self.repo_id) as view:
             terms = view.look_up(index.analyse(self.repo_id, word, ""))["title"].terms
-            each = [view.search("words", terms[i : i + 1], np.ones(1), shared()).numbers for i in range(len(terms))]
+            queries = [Query("words", terms[i : i + 1], np.ones(1), shared()) for i in range(len(terms))]
+            each = [scores.numbers for scores in view.search_all(queries)]
         return sorted(set.intersection(*(set(numbers.tolist()) for numbers in each)))
 
     def _list(self, *arguments: Any, **options: Any) -> ChangesPage:
