@@ -71,7 +71,7 @@ def test_from_the_terminals_address_to_it_works(browser: Any, address: str, simu
     page.get_by_role("heading", name="Create GitHub App for acme").wait_for()
     assert "issues: write" in page.locator("ul").inner_text()
     page.get_by_role("button", name="Create GitHub App").click()
-    page.get_by_role("heading", name="The App is there").wait_for()
+    page.get_by_role("heading", name="The App is created").wait_for()
     assert page.get_by_text("Waiting for GitHub's first delivery").is_visible()
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Install doppel-for-acme on repositories").click()
@@ -86,6 +86,7 @@ def test_from_the_terminals_address_to_it_works(browser: Any, address: str, simu
     install.get_by_text("is installed on acme/app").wait_for()
     page.get_by_text("It works.").wait_for()
     assert not page.get_by_text("Waiting for GitHub's first delivery").is_visible()
+    assert not page.get_by_text("Nothing arrives?").is_visible()
     page.close()
     # Neither the first-run token nor a secret is in what the terminal shows from then on.
     kept = (tmp_path / "home" / "app.env").read_text()
