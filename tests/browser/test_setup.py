@@ -101,7 +101,7 @@ def test_the_form_tells_a_mistake_and_fits_a_phone(browser: Any, address: str) -
     page.goto(address)
     page.get_by_label("Organization").fill("no/login")
     page.keyboard.press("Enter")
-    assert "Organization: this is no login" in page.get_by_role("alert").inner_text()
+    assert "Organization: this is not a login" in page.get_by_role("alert").inner_text()
     assert page.get_by_label("Organization").input_value() == "no/login"
     assert page.evaluate(TOO_WIDE) == 0
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="`make test-browser` installs it")

@@ -92,7 +92,7 @@ def test_every_wrong_setting_is_told_and_names_that_are_nearly_ours(
         "nothing reads a setting of this name",
         "Did you mean WEBHOOK_SECRET?",
     )
-    assert found["PORT"][:2] == ("broken", "'http' is no whole number from 1 to 65535.")
+    assert found["PORT"][:2] == ("broken", "'http' is not a whole number from 1 to 65535.")
 
 
 def test_what_is_missing_is_told(examine: Callable[..., Found]) -> None:
