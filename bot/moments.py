@@ -13,14 +13,14 @@ def aware(moment: datetime) -> datetime:
 def read_moment(moment: datetime | str) -> datetime:
     """A time as ISO 8601 writes it, as JSON holds it, or one that is read already, with its zone.
 
-    Raises ValueError with the text where it is no time.
+    Raises ValueError with the text where it is not a time.
     """
     if isinstance(moment, datetime):
         return aware(moment)
     try:
         return aware(datetime.fromisoformat(moment))
     except ValueError as error:
-        raise ValueError(f"{moment!r} is no time; write it like 2026-01-31T12:00:00Z") from error
+        raise ValueError(f"{moment!r} is not a time; write it like 2026-01-31T12:00:00Z") from error
 
 
 def write_moment(seconds: float) -> str:

@@ -105,9 +105,9 @@ def _read(path: Path) -> Any:
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:
-        raise UserError(f"{path}: this is no UTF-8 text") from None
+        raise UserError(f"{path}: this is not UTF-8 text") from None
     except (ValueError, RecursionError) as problem:
-        raise UserError(f"{path}: this is no JSON: {problem}") from None
+        raise UserError(f"{path}: this is not JSON: {problem}") from None
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(constant: str) -> Any:
     """NaN and Infinity, which Python reads and writes, and other programs do not."""
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _tell(found: Deduplication, merges: Iterable[Merge]) -> None:

@@ -1,4 +1,4 @@
-"""`doppel digest OWNER/REPO`: what the bot did of late, and how right it was as far as people have said (C7)."""
+"""`doppel digest OWNER/REPO`: what the bot did lately, and how right it was as far as people have said (C7)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Ago(click.ParamType[float]):
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON, without titles.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
 def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> None:
-    """Say what the bot did of late, or would have done (mode: shadow), and how right it was as far as people have said.
+    """Say what the bot did lately, or would have done (mode: shadow), and how right it was as far as people have said.
 
     GitHub's id may stand for OWNER/REPO. GitHub is not asked: workers read reactions every hour, and closings, commands
     and ticked boxes as they come. docs/feedback.md says what counts how much.

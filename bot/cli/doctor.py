@@ -1,4 +1,4 @@
-"""`doppel doctor`: what of the configuration is missing or wrong, and how to mend it."""
+"""`doppel doctor`: what is missing or wrong in the configuration, and how to mend it."""
 
 from __future__ import annotations
 

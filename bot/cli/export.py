@@ -1,4 +1,4 @@
-"""`doppel export OWNER/REPO`: everything that is stored of a repository, as JSON (C6a)."""
+"""`doppel export OWNER/REPO`: everything that is stored about a repository, as JSON (C6a)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @click.argument("repository", metavar="OWNER/REPO")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file, not to the terminal.")
 def export(repository: str, out: Path | None) -> None:
-    """Print everything that is stored of a repository as JSON; GitHub's id may stand for OWNER/REPO.
+    """Print everything that is stored about a repository as JSON; GitHub's id may stand for OWNER/REPO.
 
     GitHub is not asked. The object has the repository's name and id, its rows in each table of the store (bytes in
     base64, times in seconds since 1970), what the queue holds of it, and the history that `doppel evaluate` has read.

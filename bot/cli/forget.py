@@ -1,4 +1,4 @@
-"""`doppel forget OWNER/REPO`: erase everything that is stored of a repository (C6a)."""
+"""`doppel forget OWNER/REPO`: erase everything that is stored about a repository (C6a)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.cli.stored import stored_repository
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was erased as JSON.")
 def forget(repository: str, yes: bool, as_json: bool) -> None:
-    """Erase everything that is stored of a repository; GitHub's id may stand for it.
+    """Erase everything that is stored about a repository; GitHub's id may stand for it.
 
     That is what is in the store, in the queue, and in the history that `doppel evaluate` has read.
 
@@ -32,7 +32,7 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
     with closing(open_store(settings)) as store, closing(Inbox(settings)) as inbox:
         meant = stored_repository(store, repository, kept_repositories(settings.home))
         if not yes:
-            click.confirm(f"Erase everything that is stored of {meant.name} for good?", abort=True, err=True)
+            click.confirm(f"Erase everything that is stored about {meant.name} for good?", abort=True, err=True)
         # The queue first: a job that still waits would store anew what is erased.
         inbox.erase(meant.id)
         rows = store.forget(meant.id)

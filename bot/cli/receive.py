@@ -64,7 +64,7 @@ def post(url: str, secret: str, event: str, body: bytes, delivery: str) -> reque
         if isinstance(bad, requests.exceptions.InvalidHeader) or getattr(bad, "object", None) in (event, delivery):
             raise UserError(f"EVENT, --delivery: {event!r} and {delivery!r} cannot both be sent as headers") from None
         # Also a host's name that is too long, and a name or password that no header can hold.
-        raise UserError(f"--url: {url!r} is no http(s) address") from bad
+        raise UserError(f"--url: {url!r} is not an http(s) address") from bad
     except requests.exceptions.RequestException as problem:
         raise Unavailable(
             f"nobody answers at {url} ({type(problem).__name__}); is `doppel serve` running?"

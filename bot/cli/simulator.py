@@ -71,7 +71,7 @@ def simulator(
     try:
         count = sim.load_issues(issues_file, made) if issues_file else 0
     except (KeyError, TypeError, ValueError, OSError) as problem:
-        raise UserError(f"--issues: {issues_file} is no file of issues: {problem}") from problem
+        raise UserError(f"--issues: {issues_file} is not a file of issues: {problem}") from problem
 
     def announce(url: str) -> None:
         if write_env is not None:

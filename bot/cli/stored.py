@@ -40,5 +40,5 @@ def stored_repository(store: Store, text: str, others: Mapping[int, str] | None 
         near = difflib.get_close_matches(name, sorted(known.values()), _NAMED_AT_MOST)
         listed = near or sorted(known.values())[:_NAMED_AT_MOST]
         there = f"; there is {', '.join(listed)}" if listed else "; the store holds no repository at all"
-        raise UserError(f"nothing is stored of {text}{there}")
+        raise UserError(f"nothing is stored about {text}{there}")
     return found[0]

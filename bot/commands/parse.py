@@ -82,7 +82,9 @@ def _meant(word: str, words: Sequence[str], here: Here) -> str:
         return _suggest(BY_NAME[Name.EXPLAIN], ["", word], here)
     word = word[:40].lower().rstrip(".,;:!")
     bare = word.partition("=")[0]
-    found = process.extractOne(bare, list(_SUGGESTIBLE), scorer=OSA.normalized_similarity, score_cutoff=0.5)
+    # `close #12` is not meant for `closed`: no option is followed by an issue.
+    near = _NAMES if len(words) > 1 and isinstance(here.number(words[1]), int) else list(_SUGGESTIBLE)
+    found = process.extractOne(bare, near, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     if found is None:
         return ""
     if found[0] in _NAMES:
@@ -145,6 +147,6 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-_NAMES = {row.name.value for row in COMMANDS if row.name}
-_SUGGESTIBLE = {row.name.value: row.name.value for row in COMMANDS if row.name}
+_NAMES = [row.name.value for row in COMMANDS if row.name]
+_SUGGESTIBLE = {name: name for name in _NAMES}
 _SUGGESTIBLE |= {option.partition("=")[0]: option for option in OPTIONS}

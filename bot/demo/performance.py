@@ -95,7 +95,7 @@ def _reading(issues: Path | None) -> Iterator[None]:
     except (KeyError, TypeError, ValueError, OSError) as problem:
         if issues is None:
             raise
-        raise UserError(f"--issues: {issues} is no file of issues: {problem}") from problem
+        raise UserError(f"--issues: {issues} is not a file of issues: {problem}") from problem
 
 
 def _check_port(port: int) -> None:

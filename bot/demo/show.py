@@ -95,7 +95,7 @@ class Show:
             yield from self._command(command, issue, comment)
 
     def _wait_for_the_end(self, issue: Issue) -> None:
-        guid = self._delivery_of(issue)
+        guid = self._delivery_of("issue", "number", issue.number)
         self._wait(f"end of the work on #{issue.number}", lambda: self._backstage.done(guid))
 
     def _command(self, command: Command, issue: Issue, advice: Comment) -> Iterator[Event]:
@@ -105,6 +105,9 @@ class Show:
         given = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{issue.number}"
         self._wait(what, lambda: self._acknowledged(asked) and self._answered(command, asked, advice, before))
+        # The reply, where there is one, comes after the 👍.
+        guid = self._delivery_of("comment", "id", asked.id)
+        self._wait(f"end of the {what}", lambda: self._backstage.done(guid))
         seconds = time.monotonic() - given
         for reply in self._replies(asked):
             yield Replied(issue.number, reply.body, seconds)
@@ -127,18 +130,18 @@ class Show:
         return [one for one in comments[comments.index(asked) :] if one.author is self._sim.app.bot]
 
     def _acknowledged(self, asked: Comment) -> bool:
-        """The command's comment carries the bot's 👍, which comes last (C4)."""
+        """The command's comment carries the bot's 👍 (C4)."""
         return any(reaction.content == "+1" for reaction in asked.reactions)
 
     def _advice(self, issue: Issue) -> Comment | None:
         comments = self._sim.comments(self._repository, issue.number)
         return next((comment for comment in comments if comment.author is self._sim.app.bot), None)
 
-    def _delivery_of(self, issue: Issue) -> str:
+    def _delivery_of(self, what: str, key: str, value: int) -> str:
         for delivery in reversed(self._sim.webhooks.log):
-            if delivery.payload.get("issue", {}).get("number") == issue.number:
+            if delivery.payload.get(what, {}).get(key) == value:
                 return delivery.guid
-        raise ShowFailed(f"nothing was delivered for #{issue.number}")
+        raise ShowFailed(f"nothing was delivered for the {what} {value}")
 
     def _nobody_was_disturbed(self) -> Event:
         """What the bot wrote, read as GitHub reads it: whom it would notify and where it would leave a back-link."""

@@ -24,8 +24,26 @@ LONGEST_WAIT = 300.0
 PATIENCE_SECONDS = 5.0
 
 
+# What the drivers say, which a server may do in another language, and what that means.
+_REASONS = (
+    ("Connection refused", "nothing listens there"),
+    ("failed to resolve host", "no host of this name is known"),
+    ("timeout expired", "the server does not answer"),
+    ("password authentication failed", "the server refuses this user or password"),
+    ("no password supplied", "the server wants a password"),
+    ("no pg_hba.conf entry", "the server does not let this user in from here: see its pg_hba.conf"),
+    ("does not exist", "the server has no such database or user"),
+    ("not a database", "the file is not an SQLite database"),
+    ("is locked", "another process keeps it locked"),
+)
+
+
 class _DiskFullError(OSError):
     """A database can be read, and even locked, but takes nothing more."""
+
+
+class _UnwritableError(OSError):
+    """A database or its place is there, but not for us to write; says so in words for people."""
 
 
 def writable(settings: Settings) -> Iterator[Finding]:
@@ -43,7 +61,15 @@ def writable(settings: Settings) -> Iterator[Finding]:
             yield Finding(Health.BROKEN, subject, f"{name} cannot be written: its disk is full", mend)
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
-            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({type(problem).__name__})", mend)
+            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({_why(problem)})", mend)
+
+
+def _why(problem: Exception) -> str:
+    """The reason in words of ours: the driver's own may repeat what opens the database."""
+    if isinstance(problem, _UnwritableError):
+        return str(problem)
+    cause = str(getattr(problem, "orig", None) or problem)
+    return next((says for words, says in _REASONS if words in cause), type(problem).__name__)
 
 
 def _look_into(url: str, synchronous: str, *, index: bool) -> str:
@@ -55,12 +81,12 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
     if engine is None:
         place = next(parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
         if not os.access(place, os.W_OK | os.X_OK):
-            raise PermissionError(f"{place} cannot be written")
+            raise _UnwritableError(f"{place} cannot be written")
         return "is not there yet; the first start makes it"
     try:
         with write(engine) as connection:
             if connection.dialect.name != "sqlite" and connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
-                raise PermissionError("the database is read-only")
+                raise _UnwritableError("it is read-only")
             if is_full(engine):
                 raise _DiskFullError
             extended = index and pgvector.is_prepared(connection)
@@ -88,12 +114,12 @@ def at_work(settings: Settings) -> Iterator[Finding]:
         if now.heartbeat is not None:
             heard = f"none has been heard of for {now.heartbeat:.0f} s"
             mend += " If one does run, the log says what keeps it from writing, such as a full disk."
-        yield Finding(Health.WARNING, "worker", f"{heard}, and {left} deliveries are to be worked on", mend)
+        yield Finding(Health.WARNING, "worker", f"{heard}; deliveries to work on: {left}", mend)
     elif now.oldest[QUEUE] > LONGEST_WAIT:
-        says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits, and {left} are to be worked on"
+        says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits; deliveries to work on: {left}"
         yield Finding(Health.WARNING, "worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
     else:
-        yield Finding(Health.WELL, "worker", f"{now.workers} running, {left} deliveries to be worked on")
+        yield Finding(Health.WELL, "worker", f"{now.workers} running; deliveries to work on: {left}")
     if now.dead:
         mend = "`doppel jobs` says why, and `doppel jobs retry` tries them again."
         yield Finding(Health.WARNING, "given up", f"{now.dead} deliveries", mend)

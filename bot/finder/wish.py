@@ -40,10 +40,10 @@ class Wish:
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
             raise InvalidArgument("max_candidates", f"{most!r} is not 1 or more")
         if self.relevance not in tuple(Relevance):
-            raise InvalidArgument("relevance", f"{self.relevance!r} is none of: {', '.join(Relevance)}")
+            raise InvalidArgument("relevance", f"{self.relevance!r} is not one of: {', '.join(Relevance)}")
         if self.state not in get_args(StateFilter):
             # No issue is in such a state, and "none" would be a false answer (F9).
-            raise InvalidArgument("state", f"{self.state!r} is none of: {', '.join(get_args(StateFilter))}")
+            raise InvalidArgument("state", f"{self.state!r} is not one of: {', '.join(get_args(StateFilter))}")
         if self.min_confidence is not None and not _is_share(self.min_confidence):
             raise InvalidArgument("min_confidence", f"{self.min_confidence!r} is not between 0 and 1")
 

@@ -91,18 +91,18 @@ def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequ
 def choose_threshold(explicit: float | None, environ: Mapping[str, str], default: float) -> float:
     """D4: `explicit`, else the environment variable, else `default`; clamped to [0, 1].
 
-    A variable that is no number is told on stderr and ignored. Raises InvalidArgument where `explicit` is no number.
+    A variable that is no number is told on stderr and ignored. Raises InvalidArgument where `explicit` is not a number.
     """
     if explicit is not None:
         # NumPy's numbers are welcome too; a bool is a number to Python alone.
         if isinstance(explicit, bool | str | bytes):
-            raise InvalidArgument("threshold", f"{explicit!r} is no number")
+            raise InvalidArgument("threshold", f"{explicit!r} is not a number")
         try:
             value = float(explicit)
         except (TypeError, ValueError):
             value = math.nan
         if math.isnan(value):
-            raise InvalidArgument("threshold", f"{explicit!r} is no number")
+            raise InvalidArgument("threshold", f"{explicit!r} is not a number")
         return _clamped(value)
     text = environ.get(VARIABLE, "").strip()
     if not text:
@@ -112,7 +112,7 @@ def choose_threshold(explicit: float | None, environ: Mapping[str, str], default
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        complain(f"{VARIABLE}: {text[:40]!r} is no number from 0 to 1, and is ignored")
+        complain(f"{VARIABLE}: {text[:40]!r} is not a number from 0 to 1, and is ignored")
         return default
     return _clamped(value)
 

@@ -66,7 +66,7 @@ def choose_model(name: str | None = None) -> ShippedModel:
     Raises EmbeddingError where there is none, InvalidArgument for a name that is not known.
     """
     if name is not None and name not in MODELS:
-        raise InvalidArgument("model", f"{name!r} is none of: {', '.join(MODELS)}")
+        raise InvalidArgument("model", f"{name!r} is not one of: {', '.join(MODELS)}")
     for model in MODELS.values():
         if name == model.name or (name is None and _installed(model.package)):
             return model

@@ -49,11 +49,11 @@ def score_candidates(
     `target_number` is the target's own number: the target is no candidate of its own. Threshold 0.0 keeps every
     candidate, 1.0 only titles with equal bigram sets. Of equal ones the older comes first, because that is the one
     a duplicate would be closed in favour of; times may be text in ISO 8601, and are UTC without a zone.
-    `max_candidates` None keeps all. Raises InvalidArgument for a threshold that is no number and a negative
+    `max_candidates` None keeps all. Raises InvalidArgument for a threshold that is not a number and a negative
     `max_candidates`, which would drop the last.
     """
     if math.isnan(threshold):
-        raise InvalidArgument("threshold", f"{threshold!r} is no number")
+        raise InvalidArgument("threshold", f"{threshold!r} is not a number")
     if max_candidates is not None and max_candidates < 0:
         raise InvalidArgument("max_candidates", f"{max_candidates!r} is below 0")
     scored = [

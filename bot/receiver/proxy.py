@@ -179,7 +179,7 @@ def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
         try:
             yield base64.b64decode(message["bodyB"], validate=True)
         except (binascii.Error, ValueError):
-            log.warning("the channel sent a body that is no base64")
+            log.warning("the channel sent a body that is not base64")
     if isinstance(message.get("body"), dict):
         text = json.dumps(message["body"], ensure_ascii=False, separators=(",", ":"))
         written = _ESCAPE.sub(lambda escape: escape[0][:2] + escape[0][2:].upper(), text)

@@ -73,7 +73,7 @@ def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Acc
     except MalformedPayload as problem:
         return Refused(400, str(problem)[:300])
     except (ValueError, RecursionError):
-        return Refused(400, "the payload is no JSON, or nested too deeply")
+        return Refused(400, "the payload is not JSON, or nested too deeply")
     return Accepted(delivery_id, name, content)
 
 

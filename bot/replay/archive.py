@@ -121,4 +121,4 @@ def _time(field: str, text: Any) -> datetime:
         datetime.fromtimestamp(moment.timestamp(), UTC)
         return moment
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{field} is {text!r}, which is no time like 2024-01-31T12:00:00Z") from None
+        raise ValueError(f"{field} is {text!r}, which is not a time like 2024-01-31T12:00:00Z") from None

@@ -66,7 +66,7 @@ def _checked(variable: str, pem: str) -> str:
     pem = pem.strip() + "\n"
     if _BEGIN not in pem:
         raise SettingsError(
-            f"{variable}: this is no PEM key (it must start with -----BEGIN RSA PRIVATE KEY-----), nor base64 of one."
+            f"{variable}: not a PEM key (it must start with -----BEGIN RSA PRIVATE KEY-----), nor base64 of one."
         )
     if "PRIVATE KEY-----" not in pem:
         raise SettingsError(f"{variable}: this is a public key or a certificate; the App needs its private key.")

@@ -72,7 +72,7 @@ class Reader:
             right = False
         if not right:
             # Without the value: whoever knows a channel's address can read it, and others can hold a password.
-            self.problems.append(f"{name}: this is no http(s) address, such as {example or default}.")
+            self.problems.append(f"{name}: this is not an http(s) address, such as {example or default}.")
         elif login:
             self.problems.append(
                 f"{name}: this holds a name or password before the @, which messages would show; leave it out. Keys "
@@ -87,7 +87,7 @@ class Reader:
             return default
         if text.isascii() and text.isdigit() and least <= int(text) <= most:
             return int(text)
-        self.problems.append(f"{name}: {text!r} is no whole number from {least} to {most}.")
+        self.problems.append(f"{name}: {text!r} is not a whole number from {least} to {most}.")
         return default
 
     def seconds(self, name: str, default: float, least: float, most: float) -> float:
@@ -98,7 +98,7 @@ class Reader:
         except ValueError:
             value = -1.0
         if not least <= value <= most:
-            self.problems.append(f"{name}: {text!r} is no number of seconds from {least:g} to {most:g}.")
+            self.problems.append(f"{name}: {text!r} is not a number of seconds from {least:g} to {most:g}.")
         return value
 
     def repositories(self, name: str) -> tuple[str, ...]:
@@ -116,7 +116,7 @@ class Reader:
         value = self.text(name, default).upper()
         value = (others or {}).get(value, value)
         if value not in choices:
-            self.problems.append(f"{name}: {value!r} is none of {', '.join(choices)}.")
+            self.problems.append(f"{name}: {value!r} is not one of {', '.join(choices)}.")
         return value
 
     def flag(self, name: str) -> bool:

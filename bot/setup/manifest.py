@@ -55,7 +55,7 @@ def place_of(web_or_api: str) -> Place:
     parts = _parts(url)
     host, root = parts.hostname or "", f"{parts.scheme}://{parts.netloc}"
     if parts.scheme not in ("https", "http") or not host or "@" in parts.netloc:
-        raise InvalidArgument("GitHub", "this is no address such as https://github.com")
+        raise InvalidArgument("GitHub", "this is not an address such as https://github.com")
     if host in ("github.com", "www.github.com", "api.github.com"):
         return Place("https://github.com", "https://api.github.com")
     if host.endswith(".ghe.com"):
@@ -72,10 +72,12 @@ def wanted(name: str, organization: str, address: str, channel: str, *, simulate
     if not 0 < len(name) <= LONGEST_NAME:
         raise InvalidArgument("Name", f"must have 1 to {LONGEST_NAME} characters")
     if organization and not _LOGIN.fullmatch(organization):
-        raise InvalidArgument("Organization", "this is no login; leave it empty to own the App yourself")
+        raise InvalidArgument("Organization", "this is not a login; leave it empty to own the App yourself")
     if channel.strip():
         proxy = _address("Channel", channel, path=True)
         return Wanted(name, organization, proxy, proxy)
+    if not address.strip():
+        raise InvalidArgument("Address", "enter where GitHub reaches this bot, or a channel instead")
     root = _address("Address", address).removesuffix("/webhook")
     if _is_private(root) and not simulated:
         raise InvalidArgument(
@@ -106,7 +108,7 @@ def _address(field: str, value: str, *, path: bool = False) -> str:
     right = parts.scheme in ("https", "http") and parts.hostname and "@" not in parts.netloc and not parts.query
     if not right or (path and not parts.path):
         example = "https://smee.io/CHANNEL" if path else "https://doppel.example.org"
-        raise InvalidArgument(field, f"this is no address such as {example}")
+        raise InvalidArgument(field, f"this is not an address such as {example}")
     return url
 
 

@@ -82,7 +82,7 @@ class Faults:
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):
-            raise ValueError(f"{kind!r} is none of {', '.join(get_args(Kind))}")
+            raise ValueError(f"{kind!r} is not one of {', '.join(get_args(Kind))}")
         if " " not in pattern:
             pattern = f"* {pattern}"
         number = status if isinstance(status, int) else code

@@ -117,6 +117,15 @@ def test_on_a_phone_each_candidate_is_a_card_with_its_votes_in_sight(browser: An
     page.close()
 
 
+def test_on_a_phone_no_name_of_a_setting_is_broken(browser: Any, address: str) -> None:
+    page = sign_in(browser, address, viewport={"width": 360, "height": 740})
+    page.goto("/dashboard/acme/app/settings")
+    measured = "(names) => names.map((name) => name.getBoundingClientRect().height)"
+    heights = page.locator("th code").evaluate_all(measured)
+    assert len(heights) > 10 and max(heights) < 1.5 * min(heights)
+    page.close()
+
+
 def test_an_evaluation_is_asked_for_with_a_button_and_its_progress_shows_by_itself(
     browser: Any,
     address: str,

@@ -71,7 +71,7 @@ def test_from_the_terminals_address_to_it_works(browser: Any, address: str, simu
     page.get_by_role("heading", name="Create GitHub App for acme").wait_for()
     assert "issues: write" in page.locator("ul").inner_text()
     page.get_by_role("button", name="Create GitHub App").click()
-    page.get_by_role("heading", name="The App is there").wait_for()
+    page.get_by_role("heading", name="The App is created").wait_for()
     assert page.get_by_text("Waiting for GitHub's first delivery").is_visible()
     with page.expect_popup() as opened:
         page.get_by_role("link", name="Install doppel-for-acme on repositories").click()
@@ -86,6 +86,7 @@ def test_from_the_terminals_address_to_it_works(browser: Any, address: str, simu
     install.get_by_text("is installed on acme/app").wait_for()
     page.get_by_text("It works.").wait_for()
     assert not page.get_by_text("Waiting for GitHub's first delivery").is_visible()
+    assert not page.get_by_text("Nothing arrives?").is_visible()
     page.close()
     # Neither the first-run token nor a secret is in what the terminal shows from then on.
     kept = (tmp_path / "home" / "app.env").read_text()
@@ -100,7 +101,7 @@ def test_the_form_tells_a_mistake_and_fits_a_phone(browser: Any, address: str) -
     page.goto(address)
     page.get_by_label("Organization").fill("no/login")
     page.keyboard.press("Enter")
-    assert "Organization: this is no login" in page.get_by_role("alert").inner_text()
+    assert "Organization: this is not a login" in page.get_by_role("alert").inner_text()
     assert page.get_by_label("Organization").input_value() == "no/login"
     assert page.evaluate(TOO_WIDE) == 0
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="`make test-browser` installs it")

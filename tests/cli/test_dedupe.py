@@ -155,15 +155,15 @@ def test_d6_nothing_to_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 WRONG: list[tuple[Any, tuple[Any, ...], str]] = [
-    (b"{", (), "this is no JSON"),
-    (b"\xff\xfe{}", (), "no UTF-8"),
-    (b"[" * 100_000, (), "no JSON"),
+    (b"{", (), "this is not JSON"),
+    (b"\xff\xfe{}", (), "not UTF-8"),
+    (b"[" * 100_000, (), "not JSON"),
     (b"{}", (), "has no 'version'"),
     (b'{"version": 1, "last_updated": "", "sections": {"A": [{}], "A": []}}', (), "the name 'A' stands twice"),
-    (b'{"version": NaN, "last_updated": "", "sections": {}}', ("--in-place",), "NaN is no JSON"),
+    (b'{"version": NaN, "last_updated": "", "sections": {}}', ("--in-place",), "NaN is not JSON"),
     (json.dumps(playbook(patterns=[entry("a"), entry("b") | {"helpful": -1}])).encode(), (), "entry 2: helpful"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--threshold", "nan"), "threshold"),
-    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "word2vec"), "none of: all-MiniLM-L6-v2, wordllama"),
+    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "word2vec"), "not one of: all-MiniLM-L6-v2, wordllama"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "all-MiniLM-L6-v2"), "not installed"),
     (json.dumps(playbook(patterns=[entry("\ud800"), entry("b")])).encode(), (), "the model failed"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--in-place", "--dry-run"), "exclude each other"),

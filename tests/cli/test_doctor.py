@@ -92,7 +92,7 @@ def test_every_wrong_setting_is_told_and_names_that_are_nearly_ours(
         "nothing reads a setting of this name",
         "Did you mean WEBHOOK_SECRET?",
     )
-    assert found["PORT"][:2] == ("broken", "'http' is no whole number from 1 to 65535.")
+    assert found["PORT"][:2] == ("broken", "'http' is not a whole number from 1 to 65535.")
 
 
 def test_what_is_missing_is_told(examine: Callable[..., Found]) -> None:
@@ -124,9 +124,10 @@ def test_databases_are_looked_into(examine: Callable[..., Found], tmp_path: Path
     assert examine(DATABASE_URL=f"sqlite:///{tmp_path / 'there.db'}")["database"][1].endswith("can be written")
     (tmp_path / "note.db").write_text("this is no database, but it is long enough to be read as one" * 20)
     broken = examine(DATABASE_URL=f"sqlite:///{tmp_path / 'note.db'}")["database"]
-    assert broken[0] == "broken" and "cannot be used (DatabaseError)" in broken[1]
+    assert broken[0] == "broken" and broken[1].endswith("cannot be used (the file is not an SQLite database)")
     away = examine(DATABASE_URL="postgresql://ann:hush@127.0.0.1:9/doppel")
     assert away["database"][0] == away["queue"][0] == "broken"
+    assert away["database"][1].endswith("cannot be used (nothing listens there)")
     assert "hush" not in str(away)
 
 
@@ -166,7 +167,14 @@ def test_a_server_that_takes_no_writes_is_told(
     engine.dispose()
     found = examine(DATABASE_URL=url)
     assert [found[subject][0] for subject in ("database", "queue")] == ["broken", "broken"]
-    assert "cannot be used" in found["queue"][1]
+    assert found["queue"][1].endswith("cannot be used (it is read-only)")
+
+
+@pytest.mark.postgres
+def test_why_a_server_lets_nobody_in_is_told(examine: Callable[..., Found], new_database: Callable[[str], str]) -> None:
+    url = sa.make_url(new_database("postgres"))
+    elsewhere = url.set(database="nowhere").render_as_string(hide_password=False)
+    assert examine(DATABASE_URL=elsewhere)["database"][1].endswith("(the server has no such database or user)")
 
 
 @pytest.mark.postgres
@@ -266,10 +274,10 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
     with closing(inbox):
         inbox.put("d-1", opened)
         found = examine()
-        assert found["worker"][:2] == ("warning", "none is running, and 1 deliveries are to be worked on")
+        assert found["worker"][:2] == ("warning", "none is running; deliveries to work on: 1")
         assert "given up" not in found
         beat(queue, worker)
-        assert examine()["worker"] == ("ok", "1 running, 1 deliveries to be worked on", "")
+        assert examine()["worker"] == ("ok", "1 running; deliveries to work on: 1", "")
         table = workflow_table(queue)
         with write(queue) as connection:
             connection.execute(sa.update(table).values(created_at=0))
@@ -285,7 +293,7 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         with write(queue) as connection:
             connection.execute(sa.update(table).values(status="ERROR"))
         found = examine()
-        assert found["worker"][1] == "1 running, 0 deliveries to be worked on"
+        assert found["worker"][1] == "1 running; deliveries to work on: 0"
         assert found["given up"][:2] == ("warning", "1 deliveries")
         assert "doppel jobs retry" in found["given up"][2]
     queue.dispose()

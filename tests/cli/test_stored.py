@@ -165,7 +165,7 @@ def test_c6a_export_has_the_history_that_was_read_for_an_evaluation(store: Store
 def test_c6a_forget_asks_first(store: Store) -> None:
     for answer in ("n\n", ""):
         asked = run("forget", "acme/app", stdin=answer)
-        assert asked.exit_code == 1 and "Erase everything that is stored of Acme/App for good?" in asked.stderr
+        assert asked.exit_code == 1 and "Erase everything that is stored about Acme/App for good?" in asked.stderr
         assert all(rows(store, MINE).values())
     assert run("forget", "acme/app", stdin="y\n").exit_code == 0
     assert set(rows(store, MINE).values()) == {0}
@@ -176,7 +176,7 @@ def test_a_name_that_is_not_stored_is_said_with_the_nearest(store: Store, capsys
         with pytest.raises(SystemExit) as ended:
             main(command)
         assert ended.value.code == 2
-        assert "nothing is stored of acme/othr; there is acme/other" in capsys.readouterr().err
+        assert "nothing is stored about acme/othr; there is acme/other" in capsys.readouterr().err
 
 
 def test_a_name_that_two_bear_is_not_guessed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:

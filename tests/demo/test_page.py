@@ -76,7 +76,7 @@ def test_what_is_written_here_arrives_at_the_simulator(client: FlaskClient, simu
     ("path", "form", "status", "text"),
     [
         ("/issues/new", {"title": " ", "body": "x", "login": "a"}, 422, "Validation Failed"),
-        ("/issues/new", {"title": "t", "body": "x", "login": "<b>"}, 422, "is no login"),
+        ("/issues/new", {"title": "t", "body": "x", "login": "<b>"}, 422, "is not a login"),
         ("/issues/new", {"title": "t", "body": "x" * 65_537, "login": "a"}, 422, "Validation Failed"),
         ("/issues/1/comments", {"body": " ", "login": "a"}, 422, "Write something first"),
         ("/issues/1/comments", {"body": "x", "login": "doppel[bot]"}, 400, ""),

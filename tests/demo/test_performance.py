@@ -56,7 +56,7 @@ CUT = gzip.compress(b'{"id": 1, "created_at": "2024-01-01T00:00:00Z"}\n' * 50)[:
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("playbook.json", b"{\n}", "line 1 is no JSON"),
+        ("playbook.json", b"{\n}", "line 1 is not JSON"),
         ("few.jsonl", b'{"id": 1}', "line 1 has no created_at"),
         ("odd.jsonl", b'{"id": 1, "created_at": "2024-01-01T00:00:00Z", "closed_at": "yesterday"}', "'yesterday'"),
         ("named.jsonl.gz", b"{}", "Not a gzipped file"),
@@ -74,7 +74,7 @@ def test_a_file_that_holds_no_issues_is_told_as_such(
             main([command, "--issues", str(file)])
         said = capsys.readouterr().err
         assert ended.value.code == 2, said
-        assert f"--issues: {file} is no file of issues: " in said and says in said
+        assert f"--issues: {file} is not a file of issues: " in said and says in said
 
 
 def test_a_port_of_the_page_that_is_taken_is_said_before_anything_starts(capsys: pytest.CaptureFixture[str]) -> None:

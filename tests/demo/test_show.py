@@ -5,11 +5,12 @@ The bot here is a few lines that act when the simulator delivers; the real one i
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 
 import pytest
 
-from bot.demo.events import Checked, Commented, Edited, Event, Finished, IssueClosed, StayedSilent
+from bot.demo.events import Checked, Commented, Edited, Event, Finished, IssueClosed, Replied, StayedSilent
 from bot.demo.scenario import Command, Expect, Scene
 from bot.demo.show import Backstage, Show, ShowFailed
 from bot.simulator import Simulator
@@ -107,6 +108,22 @@ def test_commands_wait_for_the_edit_the_reaction_and_the_closing() -> None:
     played = play(Scene("h", "bea", "t", "b", commands=(again, of)), obeys)
     assert [event.number for event in played if isinstance(event, Edited)] == [2]
     assert [event.original for event in played if isinstance(event, IssueClosed)] == [1]
+
+
+def test_a_reply_that_comes_after_the_reaction_is_shown() -> None:
+    def edits_reacts_and_replies(simulator: Simulator, number: int) -> None:
+        comments(simulator, number)
+        advice, *rest = simulator.comments(REPOSITORY, number)
+        for asked in rest:
+            if asked.author is not simulator.app.bot and not asked.reactions:
+                simulator.edit_comment(advice, "Nothing left to show")
+                simulator.react(asked, simulator.app.bot, "+1")
+                time.sleep(0.2)
+                simulator.comment(REPOSITORY, number, simulator.app.bot, "Noted")
+
+    scene = Scene("h", "bea", "t", "b", commands=(Command("bea", "/duplicates not #1", "n", lacks=1),))
+    played = play(scene, edits_reacts_and_replies)
+    assert [event.body for event in played if isinstance(event, Replied)] == ["Noted"]
 
 
 def test_a_command_without_its_effect_is_named() -> None:

@@ -92,7 +92,7 @@ def test_r3_what_is_no_time_is_named() -> None:
     item.created_at = ""
     assert cross_corpus_rrf([RankedSourceList(SourceType.CODE, [item])])[0].rrf_score == 1 / 60
     item.created_at = "last week"
-    with pytest.raises(ValueError, match="'last week' is no time"):
+    with pytest.raises(ValueError, match="'last week' is not a time"):
         cross_corpus_rrf([RankedSourceList(SourceType.CODE, [item])])
 
 

@@ -71,6 +71,9 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
     [
         ("/duplicates serch x", "`serch` is not something I know. Did you mean `/duplicates search WORDS…`?"),
         ("/duplicates xyzzy", "`xyzzy` is not something I know. `/duplicates help` lists what I do."),
+        ("/duplicates serch 404", "`serch` is not something I know. Did you mean `/duplicates search WORDS…`?"),
+        ("/duplicates close #12", "`close` is not something I know. `/duplicates help` lists what I do."),
+        ("/duplicates close", "`close` is not something I know. Did you mean `/duplicates closed`?"),
         ("/duplicate of #12", "`/duplicate` is not something I know. Did you mean `/duplicates of #12`?"),
         ("/duplicates not", "Which issue? Write `/duplicates not #N` with its number."),
         ("/duplicates not x", "`x` is not the number of an issue. Write `/duplicates not #N` with its number."),

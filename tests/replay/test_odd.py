@@ -64,8 +64,8 @@ def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
         ('{"created_at": "2024-01-01"}', "id is missing"),
         ('{"id": 1}', "created_at is missing"),
         ('{"id": 1, "created_at": "x"}', "created_at is 'x'"),
-        ('{"id": 1, "created_at": ""}', "created_at is '', which is no time like 2024-"),
-        ('{"id": 1, "created_at": 1700000000}', "created_at is 1700000000, which is no time"),
+        ('{"id": 1, "created_at": ""}', "created_at is '', which is not a time like 2024-"),
+        ('{"id": 1, "created_at": 1700000000}', "created_at is 1700000000, which is not a time"),
         ('{"id": 1, "created_at": "2024-01-01", "closed_at": "soon"}', "closed_at is 'soon'"),
         ('{"id": 1, "created_at": "0001-01-01T00:00:00+14:00"}', "created_at is '0001-"),
         ('{"id": 1, "created_at": "9999-12-31T23:59:59-12:00"}', "created_at is '9999-"),
@@ -114,7 +114,7 @@ def test_an_id_that_utf_8_cannot_hold_comes_back_as_it_was(tmp_path: Path) -> No
 def test_nan_is_no_share(option: str, tmp_path: Path) -> None:
     issues = write_lines(tmp_path / "issues.jsonl", [row(0)])
     result = CliRunner().invoke(command, [str(issues), "--out", str(tmp_path / "out"), option, "nan"])
-    assert result.exit_code == 2 and "nan is no number" in result.output
+    assert result.exit_code == 2 and "nan is not a number" in result.output
     assert CliRunner().invoke(evaluate, [str(issues), "--min-confidence", "nan"]).exit_code == 2
 
 

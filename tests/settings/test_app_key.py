@@ -72,8 +72,8 @@ def test_no_key_at_all_is_an_empty_string() -> None:
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ("hello", "no PEM key"),
-        (BODY, "no PEM key"),
+        ("hello", "not a PEM key"),
+        (BODY, "not a PEM key"),
         (PEM[:400], "damaged or cut off"),
         (PEM.replace(BODY[200:210], "é" * 10), "damaged or cut off"),
         (pem_of(RSA, password=b"secret"), "protected by a password"),

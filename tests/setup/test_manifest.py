@@ -33,7 +33,7 @@ def test_a_github_is_known_by_its_pages_or_its_api(entered: str, web: str, api: 
 
 @pytest.mark.parametrize("entered", ["", "github.com", "ftp://github.com", "https://me:pw@github.com", "https://[::1"])
 def test_what_is_no_address_of_a_github_is_refused(entered: str) -> None:
-    with pytest.raises(InvalidArgument, match="GitHub: this is no address"):
+    with pytest.raises(InvalidArgument, match="GitHub: this is not an address"):
         place_of(entered)
 
 
@@ -72,14 +72,14 @@ def test_github_delivers_to_a_channel_where_there_is_no_public_address() -> None
     [
         ("", "", "https://a.org", "", "Name: must have 1 to 34"),
         ("x" * 35, "", "https://a.org", "", "Name: must have 1 to 34"),
-        ("Doppel", "a/../b", "https://a.org", "", "Organization: this is no login"),
-        ("Doppel", "", "", "", "Address: this is no address"),
-        ("Doppel", "", "javascript:alert(1)", "", "Address: this is no address"),
-        ("Doppel", "", "https://me:pw@a.org", "", "Address: this is no address"),
+        ("Doppel", "a/../b", "https://a.org", "", "Organization: this is not a login"),
+        ("Doppel", "", "", "", "Address: enter where GitHub reaches this bot"),
+        ("Doppel", "", "javascript:alert(1)", "", "Address: this is not an address"),
+        ("Doppel", "", "https://me:pw@a.org", "", "Address: this is not an address"),
         ("Doppel", "", "http://127.0.0.1:3000", "", "Address: GitHub cannot reach this machine"),
         ("Doppel", "", "http://localhost:3000", "", "Address: GitHub cannot reach this machine"),
         ("Doppel", "", "http://192.168.1.4", "", "Address: GitHub cannot reach this machine"),
-        ("Doppel", "", "", "https://smee.io", "Channel: this is no address such as https://smee.io/CHANNEL"),
+        ("Doppel", "", "", "https://smee.io", "Channel: this is not an address such as https://smee.io/CHANNEL"),
     ],
 )
 def test_what_cannot_work_is_told_before_anything_goes_to_github(

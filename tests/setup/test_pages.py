@@ -136,9 +136,9 @@ def test_the_receiver_with_the_app_says_whether_github_delivers(
     ("changes", "problem"),
     [
         ({"name": ""}, "Name: must have 1 to 34 characters"),
-        ({"organization": "no/login"}, "Organization: this is no login"),
-        ({"address": "nowhere"}, "Address: this is no address"),
-        ({"github": "gopher://x"}, "GitHub: this is no address"),
+        ({"organization": "no/login"}, "Organization: this is not a login"),
+        ({"address": "nowhere"}, "Address: this is not an address"),
+        ({"github": "gopher://x"}, "GitHub: this is not an address"),
     ],
 )
 def test_a_mistake_is_told_beside_what_was_entered(

@@ -68,8 +68,8 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("not json", "line 2 is no JSON (Expecting value)"),
-        ("[]", "line 2 is no JSON object"),
+        ("not json", "line 2 is not JSON (Expecting value)"),
+        ("[]", "line 2 is not a JSON object"),
         ('{"title": "no time"}', "line 2 has no id and no created_at"),
         ('{"created_at": "yesterday", "id": 1}', "yesterday"),
     ],
@@ -83,7 +83,7 @@ def test_a_file_of_something_else_is_the_users_to_mend(
         main(["simulator", "--issues", str(issues)])
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert "is no file of issues" in told
+    assert "is not a file of issues" in told
     assert says in told
 
 

@@ -141,7 +141,7 @@ class _Page:
     def open_issue(self) -> Response | tuple[str, int]:
         title, body, login = (request.form.get(name, "").strip() for name in ("title", "body", "login"))
         if not LOGIN.fullmatch(login):
-            problem = f"{login!r} is no login: letters, digits and single hyphens, at most 39."
+            problem = f"{login!r} is not a login: letters, digits and single hyphens, at most 39."
             return render_template("new.html", title=title, body=body, login=login, problem=problem), 422
         try:
             made = self._sim.open_issue(self._repository, login, title, body)

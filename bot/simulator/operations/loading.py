@@ -45,9 +45,9 @@ def _object(line: str, number: int) -> dict[str, Any]:
         if "\\ud" in line.lower():
             row = json.loads(_HALVES.sub("\N{REPLACEMENT CHARACTER}", json.dumps(row, ensure_ascii=False)))
     except json.JSONDecodeError as problem:
-        raise ValueError(f"line {number} is no JSON ({problem.msg})") from None
+        raise ValueError(f"line {number} is not JSON ({problem.msg})") from None
     if not isinstance(row, dict):
-        raise ValueError(f"line {number} is no JSON object")
+        raise ValueError(f"line {number} is not a JSON object")
     if lacking := [name for name in ("id", "created_at") if name not in row]:
         raise ValueError(f"line {number} has no {' and no '.join(lacking)}")
     return row
