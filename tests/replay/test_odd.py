@@ -156,6 +156,7 @@ def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkey
         list(replay_index(issues, range(5, 9), Asking()))
 
 
+@pytest.mark.slow
 def test_two_replays_in_one_database_do_not_take_each_other_s_issues_for_theirs(store_url: str, tmp_path: Path) -> None:
     rows = [row(n) for n in range(40)]
     one = read_archive(write_lines(tmp_path / "one.jsonl", rows[:20]))
