@@ -6,10 +6,11 @@ Their headings are no search words, and none of their lines is evidence in the i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Protocol
 
+from bot.config.tree import Mapping, Node, Scalar, Sequence, read_tree
 from bot.errors import Forbidden, Invalid, NotFound
 from bot.events import RepositorySummary
 from bot.events.parse import TEMPLATES
@@ -25,15 +26,7 @@ _HEADINGS, _LINES = "issue form headings", "issue form lines"
 _FILES_MAX = 20
 _LINES_MAX = 2_000
 
-# A form's labels become headings of the issue ("Syntax for GitHub's form schema"). Labels of single check boxes are
-# taken too, which does no harm: they never stand in a heading.
-_LABEL = re.compile(r"^[ \t-]*label:[ \t]+(\S.*)$", re.MULTILINE)
-_COMMENT = re.compile(r"\s#.*$")
-_QUOTED = re.compile(r"\"([^\"\\]+)\"\s*(?:#|\Z)|'((?:[^']|'')+)'\s*(?:#|\Z)")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
-# A field's own text, which people write over or around: a block of lines that are indented further, or one line.
-_BLOCK = re.compile(r"^([ \t]*)(?:- )?value:[ \t]*[|>][-+0-9]*[ \t]*\n((?:\1[ \t]+\S.*\n?|[ \t]*\n)+)", re.MULTILINE)
-_VALUE = re.compile(r"^[ \t-]*value:[ \t]+([^\s|>].*)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 # What GitHub writes where somebody leaves a field empty.
 _EMPTY = "_No response_"
@@ -50,7 +43,7 @@ class FolderReader(Protocol):
 def headings_in(name: str, text: str) -> list[str]:
     """The headings that one file supplies: a form's labels, or the headings of a Markdown template."""
     if _is_form(name):
-        return [_scalar(label) for label in _LABEL.findall(text)]
+        return _labels(text)
     return [heading.rstrip("# \t") for heading in _HEADING.findall(text)] if name.endswith(".md") else []
 
 
@@ -61,10 +54,11 @@ def lines_in(name: str, text: str) -> list[str]:
         return _lines(_FRONT_MATTER.sub("", text))
     if not _is_form(name):
         return []
-    labels = headings_in(name, text)
+    labels = _labels(text)
     boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
-    values = [line for _, block in _BLOCK.findall(text) for line in _lines(block)]
-    return [_EMPTY, *(f"### {label}" for label in labels), *boxes, *values, *map(_scalar, _VALUE.findall(text))]
+    # A field's own text, which people write over or around.
+    values = [line for value in _said("value", read_tree(text)[0]) for line in _lines(value)]
+    return [_EMPTY, *(f"### {label}" for label in labels), *boxes, *values]
 
 
 class IssueForms:
@@ -116,11 +110,25 @@ def _is_form(name: str) -> bool:
     return name.endswith((".yml", ".yaml"))
 
 
-def _scalar(text: str) -> str:
-    if quoted := _QUOTED.match(text):
-        # A sign of a comment means nothing in quotes.
-        return quoted[1] or quoted[2].replace("''", "'")
-    return _COMMENT.sub("", text).strip().strip("\"'")
+def _labels(text: str) -> list[str]:
+    """A form's labels, which become headings of the issue ("Syntax for GitHub's form schema").
+
+    Those of single check boxes are taken too, which does no harm: they never stand in a heading.
+    """
+    labels = (" ".join(label.split()) for label in _said("label", read_tree(text)[0]))
+    return [label for label in labels if label]
+
+
+def _said(key: str, node: Node) -> Iterator[str]:
+    """What stands for a key, wherever it does."""
+    if isinstance(node, Sequence):
+        for item in node.items:
+            yield from _said(key, item)
+    elif isinstance(node, Mapping):
+        for name, value in node.entries:
+            if name.text == key and isinstance(value, Scalar):
+                yield value.text
+            yield from _said(key, value)
 
 
 def _lines(text: str) -> list[str]:

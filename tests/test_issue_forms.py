@@ -21,6 +21,27 @@ body:
       label: Version # the one you run
 """
 
+FOLDED = """\
+body:
+  - type: textarea
+    attributes:
+      label: >-
+        What did you expect
+        to happen?
+  - type: textarea
+    attributes:
+      label: Steps to
+        reproduce it
+  - type: input
+    attributes: {label: "A \\"quoted\\" one"}
+  - type: input
+    attributes:
+      label: |
+        Version
+      value: Such as
+        1.0
+"""
+
 
 @pytest.mark.parametrize(
     ("name", "text", "headings"),
@@ -34,8 +55,13 @@ body:
         ("config.txt", "## Not a template", []),
         (
             "quoted.yml",
-            "label: \"Related issue # or link\" # asked for\nlabel: 'It''s # five'\n- label: 'plain' # three\n",
+            "a:\n- label: \"Related issue # or link\" # asked for\n- label: 'It''s # five'\n- label: 'plain' # three\n",
             ["Related issue # or link", "It's # five", "plain"],
+        ),
+        (
+            "folded.yml",
+            FOLDED,
+            ["What did you expect to happen?", "Steps to reproduce it", 'A "quoted" one', "Version"],
         ),
         ("broken.yml", "label\nlabel:\n  :label: x", []),
     ],
@@ -86,6 +112,7 @@ body:
                 "1.0 or later",
             },
         ),
+        ("bug.yml", FOLDED, {"### What did you expect to happen?", "### Version", "Such as 1.0"}),
         ("bug.yml", BLOCKS.replace("\n", "\r\n"), {"Paste the log here.", "It helps a lot."}),
         (
             "bug.md",

@@ -117,9 +117,13 @@ def evaluate(
         found = judging.answers(read_rows(answers), trial.issues)
         _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
         trial = trial.only(found) if answered_only else trial
+        if not trial.chosen:
+            raise UserError(f"--answered-only: {answers} has no answer for an issue of {source} that can be judged")
     else:
         with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
+    if not any(issue.dated for issue in trial.issues):
+        click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
     result = trial.judge(found, _bar(source) if min_confidence is None else min_confidence)
     as_the_bot = answers is None and replace(asking, store="") == as_the_bot_asks()
     if as_the_bot and not Path(source).is_file():
@@ -233,10 +237,12 @@ def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
         console.print(paragraph, "\n")
     # What is said below of the threshold that is set, because no other is recommended, is said once.
     if words.spoken_of(found) != found.at.cut:
-        console.print(f"{words.at_threshold(found.at, found.monthly[found.at.cut])}\n")
+        console.print(f"{words.at_threshold(found, found.at)}\n")
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
     console.print(_retrieval(found))
-    console.print(_limits(found))
+    # Without others each threshold bothers as few of them.
+    if found.silent:
+        console.print(_limits(found))
     console.print(_thresholds(found))
     if found.unmarked:
         console.print(f"{words.unmarked(found)}\n")
@@ -269,7 +275,7 @@ def _limits(found: Evaluation) -> Table:
     columns = ("others bothered", "threshold", "duplicates caught", "at 95 %", "comments right")
     table = _table("Speaking: what can be caught while few are bothered", columns)
     for share, row in found.limits.items():
-        cells = (words.threshold(row.cut), words.percent(row.caught), words.interval(found.caught_intervals.get(share)))
+        cells = (words.threshold(row.cut), words.caught(found, row), words.interval(found.caught_intervals.get(share)))
         table.add_row(words.percent(share), *cells, words.percent(row.precision))
     return table
 
@@ -288,8 +294,8 @@ def _thresholds(found: Evaluation) -> Table:
             f"{month.comments:.1f}",
             f"{month.right:.1f}",
             words.percent(row.precision),
-            words.percent(row.caught),
-            words.percent(row.false_alarms),
+            words.caught(found, row),
+            words.bothered(found, row),
             style=style,
         )
     return table

@@ -86,6 +86,7 @@ def scan(
     # NumPy and the models, which `doppel --help` need not pay for.
     from bot.cli.asking_options import read_weights
     from bot.replay.asking import INDEX
+    from bot.scanning.files import without_dates
 
     settings, judging = _settings(store), read_weights(weights, INDEX)
     # A file's issues lie in a database of their own meanwhile, which must not outlive the command.
@@ -93,7 +94,7 @@ def scan(
         scan = _scan(there, include_closed, fresh, processes or os.cpu_count() or 1, judging)
         if there.reactions is not None:
             scan.count_reactions(there.reactions, confidence)
-        found = scan.result(confidence)
+        found = without_dates(scan.result(confidence), there.undated)
     if html is not None:
         _write_page(html, found, there)
     if as_json:
@@ -108,7 +109,8 @@ def scan(
 class _There:
     """The store with the index of SOURCE, the settings that open it again, the repository's id and its name.
 
-    A file's issues have `names`, by their numbers. Where GitHub can be asked, `reactions` counts those to issues.
+    A file's issues have `names`, by their numbers; of the `undated` ones it has no time. Where GitHub can be asked,
+    `reactions` counts those to issues.
     """
 
     store: Store
@@ -116,6 +118,7 @@ class _There:
     repo_id: int
     name: str
     names: Mapping[int, str] | None = None
+    undated: frozenset[int] = frozenset()
     reactions: ReadReactions | None = None
 
 
@@ -135,8 +138,8 @@ def _opened(source: str, settings: Settings) -> Iterator[_There]:
             url = f"sqlite:///{Path(directory) / 'scan.db'}"
             used = replace(settings, database_url=url, sqlite_synchronous="OFF")
             with closing(open_store(used)) as opened:
-                names = _index_file(Path(source), opened, used)
-                yield _There(opened, used, _FILE, Path(source).name, names)
+                names, undated = _index_file(Path(source), opened, used)
+                yield _There(opened, used, _FILE, Path(source).name, names, undated)
         return
     try:
         repo = RepoRef.parse(source)
@@ -152,8 +155,10 @@ def _opened(source: str, settings: Settings) -> Iterator[_There]:
             yield _There(opened, settings, repo_id, name, reactions=reactions)
 
 
-def _index_file(path: Path, store: Store, settings: Settings) -> dict[int, str]:
-    """Put a file's issues into the index; the names that they have in the file, by their numbers."""
+def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int, str], frozenset[int]]:
+    """Put a file's issues into the index; the names that they have in the file, by their numbers, and which of them
+    have no date there.
+    """
     from bot.replay.archive import read_archive
     from bot.scanning.files import indexed
     from bot.wiring.indexes import build_index
@@ -166,7 +171,8 @@ def _index_file(path: Path, store: Store, settings: Settings) -> dict[int, str]:
             part = issues[start : start + 1_000]
             index.put(_FILE, part)
             advance(len(part))
-    return {number: str(one.id) for number, one in enumerate(archive, 1)}
+    numbered = list(enumerate(archive, 1))
+    return {at: str(one.id) for at, one in numbered}, frozenset(at for at, one in numbered if not one.dated)
 
 
 def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, str]:

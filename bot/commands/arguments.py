@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from bot.commands.model import Options, Problem
 from bot.model import PLACE, RepoRef
+from bot.text.full_width import plain
 
 NUMBER_MAX = 2**31 - 1
 """The largest number that GitHub's API takes for an issue."""
@@ -62,7 +63,7 @@ class Here:
 
         The first part is `owner/repo` where that is another repository, else empty.
         """
-        word = word.rstrip(".,;:!")
+        word = plain(word).rstrip(".,;:!")
         where, is_here = str(self.repo), True
         if match := _NUMBER.fullmatch(word):
             digits = match[1]
@@ -81,7 +82,7 @@ class Here:
 
 def read_option(word: str, options: Options) -> Options | Problem | None:
     """`options` with what `word` says; None where it is no option at all."""
-    word = word.lower()
+    word = plain(word).lower()
     if word in ("open", "closed", "all"):
         return replace(options, state=word)  # type: ignore[arg-type]
     if word == "fresh":

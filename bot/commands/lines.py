@@ -14,6 +14,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from bot.text.full_width import plain
+
 BODY_MAX = 65_536
 """Characters in a comment, GitHub's own limit."""
 
@@ -25,6 +27,8 @@ _START = re.compile(r"/du[a-z]{1,12}(?!\S)", re.IGNORECASE)
 # What keyboards and editors put before a line, or around a number in a text from right to left, without being asked. A
 # zero-width space is not among them: people write it on purpose, so that a command is none.
 _UNSEEN = dict.fromkeys(map(ord, "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"))
+# Only the command itself is made plain: full-width signs mean nothing to Markdown, and words to search for stay.
+_WIDE = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])\S{0,20}", re.IGNORECASE | re.MULTILINE)
 _INDENT = re.compile(r" {0,3}/")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list"]
 
@@ -32,6 +36,7 @@ _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheadi
 def command_lines(body: str) -> list[str]:
     """The lines that begin with a command word after at most three spaces, trimmed, in their order."""
     body = body[:BODY_MAX].translate(_UNSEEN).replace("\r\n", "\n").replace("\r", "\n")
+    body = _WIDE.sub(lambda word: plain(word[0]), body)
     if "/du" not in body.lower():
         return []
     source = body.split("\n")[:LINES_MAX]

@@ -13,6 +13,7 @@ from bot.commands.lines import command_lines
 from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.table import BY_NAME, COMMAND, COMMANDS, OPTIONS, Name, Row, Takes
 from bot.model import RepoRef
+from bot.text.full_width import plain
 
 COMMANDS_MAX = 5
 """Commands that are carried out of one comment; a longer list is a mistake or an attack."""
@@ -42,7 +43,7 @@ def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS) -> tup
 
 def _line(line: str, here: Here) -> Parsed | None:
     word, *rest = line.split()
-    head = rest[0].lower().rstrip(".,;:!") if rest else ""
+    head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
     row = BY_NAME[Name(head)] if head in _NAMES else None
     if word.lower() != COMMAND:
         return _other_word(line, word, row, rest, here)

@@ -37,6 +37,8 @@ class Trial:
     def of(cls, rows: Sequence[tuple[Any, str]], *, warm: float, sample: int | None, seed: int) -> Trial:
         """The trial of `rows`, each with its place for error messages. Raises UserError where nothing can be judged."""
         issues = archive_of(rows)
+        if not issues:
+            raise UserError("there is no issue in it")
         marked = labels.labels_of([row for row, _ in rows])
         if not marked.marked:
             raise NothingKnown("no issue is known to be a duplicate")

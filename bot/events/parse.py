@@ -21,6 +21,7 @@ from bot.events.types import (
     RepositorySummary,
 )
 from bot.model import NOBODY, Actor, RepoRef
+from bot.text.full_width import plain
 
 ISSUE_ACTIONS = frozenset({"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled"})
 COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
@@ -171,7 +172,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         previous = fields.child("changes").child("body").text("from", "")[:LONGEST_BODY]
     if action == "deleted" and not author.is_bot:
         return Ignored("the deleted comment was a person's")
-    if action != "deleted" and COMMAND not in body.lower() and COMMAND not in previous.lower():
+    if action != "deleted" and not any(COMMAND in plain(text).lower() for text in (body, previous)):
         return Ignored("a comment without a command")
     return CommentEvent(
         action=action,

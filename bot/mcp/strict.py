@@ -1,17 +1,21 @@
-"""A server that names every argument that is wrong (F1), in one line."""
+"""A server that names every argument that is wrong (F1), in one line, and every line over stdio that is no message."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+import anyio
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp_types import CallToolResult, InputRequiredResult, Tool
 from pydantic import ValidationError
 
 from bot.config.kinds import nearest
+from bot.mcp.stdio import answer_what_is_no_message
 
 
 class StrictServer(MCPServer[str]):
@@ -42,6 +46,20 @@ class StrictServer(MCPServer[str]):
             if isinstance(problem.__cause__, ValidationError):
                 raise ToolError(f"{name}: {_refused(problem.__cause__)}") from None
             raise
+
+    async def run_stdio_async(self) -> None:
+        """As the SDK does it, but that what is no message is answered."""
+        async with stdio_server() as (lines, answers), anyio.create_task_group() as tasks:
+            passed, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+
+            async def read() -> None:
+                async with passed:
+                    await answer_what_is_no_message(lines, passed, answers)
+
+            tasks.start_soon(read)
+            server = self._lowlevel_server
+            await server.run(messages, answers, server.create_initialization_options())
+            tasks.cancel_scope.cancel()
 
 
 def _unknown(argument: str, known: Iterable[str]) -> str:

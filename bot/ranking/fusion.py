@@ -36,8 +36,8 @@ def cross_corpus_rrf(
     An item's score is the sum over the lists of weight/(k + rank), rank counted from 0 and only the best rank of an id
     in one list (R2; a list weighs 1 unless it says otherwise). It is multiplied by 1 + `recency_boost_factor` where the
     item was created within `recency_boost_days` before `now` (the clock's time if not given; times without a zone are
-    UTC). Equal scores keep the order in which the items were first met. An item found in several lists keeps the labels
-    of all of them (H2).
+    UTC), or after it, as where another machine's clock is ahead. Equal scores keep the order in which the items were
+    first met. An item found in several lists keeps the labels of all of them (H2).
     """
     # Written so that NaN, by which nothing can be sorted, is refused too.
     if not k > 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.evaluation.metrics import Speaking
-from bot.evaluation.report import BEARABLE, FEW, Evaluation, Monthly, Reason, others_needed
+from bot.evaluation.report import BEARABLE, FEW, Evaluation, Reason, others_needed
 from bot.wilson import Interval
 
 # With fewer comments at a threshold the share that is right is a rough guess.
@@ -43,13 +43,13 @@ def confidence(found: Evaluation) -> str:
     return text + "."
 
 
-def at_threshold(row: Speaking, month: Monthly) -> str:
+def at_threshold(found: Evaluation, row: Speaking) -> str:
     """What the threshold that is set means in an average month, and in all."""
+    month = found.monthly[row.cut]
     return (
         f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues)} issues, as those of the last year "
         f"had on average, would bring {_few(month.comments)} comments, {_few(month.right)} of them right. In all it "
-        f"catches {percent(row.caught)} of the known duplicates and bothers {percent(row.false_alarms)} of the other "
-        "authors."
+        f"{_shares(found, row, 'catches', 'bothers')}."
     )
 
 
@@ -79,9 +79,25 @@ def history(found: Evaluation) -> str:
     when = "" if found.period is None else f", from {_day(found.period[0])} on and that month included,"
     return (
         f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}, "
-        f"on {round(row.right):,} of them rightly: it would have caught {percent(row.caught)} of the known duplicates "
-        f"and bothered {percent(row.false_alarms)} of the other authors."
+        f"on {round(row.right):,} of them rightly: it would have {_shares(found, row, 'caught', 'bothered')}."
     )
+
+
+def caught(found: Evaluation, row: Speaking) -> str:
+    """The share of the known duplicates that are told so; `–` where there are none."""
+    return percent(row.caught if found.retrieval.queries else None)
+
+
+def bothered(found: Evaluation, row: Speaking) -> str:
+    """The share of the other authors that get a comment; `–` where each issue is a duplicate."""
+    return percent(row.false_alarms if found.silent else None)
+
+
+def _shares(found: Evaluation, row: Speaking, catches: str, bothers: str) -> str:
+    """Both in words, one alone where there is nobody to say the other of."""
+    said = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
+    said += [f"{bothers} {bothered(found, row)} of the other authors"] if found.silent else []
+    return " and ".join(said)
 
 
 def spoken_of(found: Evaluation) -> float:

@@ -111,9 +111,9 @@ def facts(group: Group, say: Words) -> str:
 
 
 def age(entry: Entry, say: Words) -> str:
-    """Open or closed, and since when it is there."""
+    """Open or closed, and since when it is there, if that is known."""
     state = say.state_open() if entry.state == "open" else say.state_closed()
-    return f"{state} · {say.reported(day=entry.created_at.date())}"
+    return f"{state} · {say.reported(day=entry.created_at.date())}" if entry.dated else state
 
 
 def _group(rank: int, group: Group, place: Named, most: int, say: Words) -> str:

@@ -22,7 +22,10 @@ from bot.moments import aware
 
 @dataclass(frozen=True, slots=True)
 class PastIssue:
-    """One issue of the file. `id` is the file's own, a number or a string such as `TIMOB-1`."""
+    """One issue of the file. `id` is the file's own, a number or a string such as `TIMOB-1`.
+
+    `dated` says whether `created_at` is the file's own, too, and no other issue's.
+    """
 
     id: int | str
     title: str
@@ -31,6 +34,7 @@ class PastIssue:
     closed_at: datetime | None
     author: str
     labels: tuple[str, ...]
+    dated: bool = True
 
 
 Archive = list[PastIssue]
@@ -63,7 +67,9 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:
     # Issues of one second keep the order of their ids; numbers are compared as numbers, which padding does.
     issues.sort(key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
     first = next((issue.created_at for issue in issues if issue.created_at != _UNKNOWN), _EPOCH)
-    return [replace(issue, created_at=first) if issue.created_at == _UNKNOWN else issue for issue in issues]
+    return [
+        replace(issue, created_at=first, dated=False) if issue.created_at == _UNKNOWN else issue for issue in issues
+    ]
 
 
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
@@ -79,6 +85,9 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
             for count, line in enumerate(io.TextIOWrapper(plain, encoding="utf-8-sig"), 1):
                 if line.strip():
                     place = f"{path}, line {count}"
+                    # What `gh issue list --json` prints, for example.
+                    if line.lstrip().startswith("["):
+                        raise UserError(f"{place}: not JSON Lines but a list; jq -c '.[]' makes lines of it")
                     try:
                         row = json.loads(line)
                     except (ValueError, RecursionError) as problem:

@@ -1,11 +1,13 @@
-"""A file of issues in the shared format, as the index takes it. Pure."""
+"""A file of issues in the shared format, as the index takes it, and what the index cannot know of it. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from bot.index import IndexedIssue
 from bot.replay.archive import PastIssue
+from bot.scanning.model import Entry, Group, Result
 
 
 def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
@@ -24,3 +26,16 @@ def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
         )
         for number, one in enumerate(issues, 1)
     ]
+
+
+def without_dates(found: Result, undated: Collection[int]) -> Result:
+    """The same groups, in which nothing is said of when the issues with these numbers were created."""
+
+    def entry(one: Entry) -> Entry:
+        return replace(one, dated=one.number not in undated)
+
+    def group(one: Group) -> Group:
+        members = tuple(replace(member, entry=entry(member.entry)) for member in one.members)
+        return replace(one, original=entry(one.original), members=members)
+
+    return replace(found, groups=tuple(map(group, found.groups)))

@@ -12,7 +12,7 @@ from bot.model import State
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An issue of the backlog; what people gave it is counted."""
+    """An issue of the backlog; what people gave it is counted. Where it is not `dated`, nobody knows `created_at`."""
 
     number: int
     title: str
@@ -21,6 +21,7 @@ class Entry:
     thumbs_up: int = 0
     thumbs_down: int = 0
     comments: int = 0
+    dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def _json(entry: Entry) -> dict[str, Any]:
         "number": entry.number,
         "title": entry.title,
         "state": entry.state,
-        "created_at": entry.created_at.isoformat(),
+        "created_at": entry.created_at.isoformat() if entry.dated else None,
         "thumbs_up": entry.thumbs_up,
         "thumbs_down": entry.thumbs_down,
         "comments": entry.comments,

@@ -76,6 +76,30 @@ def test_c4_marks_of_direction_that_nobody_sees_are_no_part_of_a_command(body: s
 
 
 @pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("／duplicates not #12", "/duplicates not #12"),
+        ("はい\n  ／ｄｕｐｌｉｃａｔｅｓ　ｎｏｔ　＃１２", "/duplicates　ｎｏｔ　＃１２"),
+        ("/Ｄuplicates not １２", "/Duplicates not １２"),
+        ("/duplicates not ａｃｍｅ／ａｐｐ＃１２", "/duplicates not ａｃｍｅ／ａｐｐ＃１２"),
+    ],
+)
+def test_c4_full_width_letters_digits_and_signs_are_those_of_a_command(body: str, line: str) -> None:
+    assert one(body) == Command(Name.NOT, line, 12)
+
+
+def test_c4_full_width_signs_are_no_markdown_and_stay_in_a_search() -> None:
+    assert one("＞\n／duplicates limit＝３ ａｌｌ") == Command(
+        Name.RECHECK, "/duplicates limit＝３ ａｌｌ", options=Options(state="all", limit=3)
+    )
+    found = one("／duplicates search ｎｕｌｌ（０） ｌｉｍｉｔ＝２")
+    assert isinstance(found, Command)
+    assert (found.words, found.options) == (("ｎｕｌｌ（０）",), Options(limit=2))
+    for talk in ("｀／duplicates｀", "> ／duplicates", "`\n／duplicates\n`", "and／duplicates", "／nothing"):
+        assert parse(talk, REPO) == (), talk
+
+
+@pytest.mark.parametrize(
     ("line", "words", "options"),
     [
         ('search "connection reset" proxy', ("connection reset", "proxy"), Options()),
@@ -146,7 +170,6 @@ def test_c4_an_html_comment_is_no_part_of_a_command_and_hides_what_is_in_it(body
         "/duplicates-of-this",
         "/duplicatesearch",
         "x/duplicates",
-        "／duplicates",
         "/dump",
         "/du -sh",
         "/duplicate #12",

@@ -21,6 +21,8 @@ COMMANDS = [
     "/duplicates",
     "/duplicates ",
     "/dupe",
+    "／ｄｕｐｌｉｃａｔｅｓ ",
+    "＃１２",
     "search ",
     "not ",
     "of ",

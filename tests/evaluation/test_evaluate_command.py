@@ -132,6 +132,25 @@ def test_people_read_sentences_and_tables(file: Path) -> None:
     assert "recommended" not in text
 
 
+def test_where_everything_is_a_duplicate_no_threshold_is_said_to_bother_nobody(tmp_path: Path) -> None:
+    told = rows(12, every=99) + [row | {"id": row["id"] + 12, "duplicate_of": row["id"]} for row in rows(12, every=99)]
+    for number, row in enumerate(told):
+        row["created_at"] = (START + timedelta(days=number)).isoformat()
+    text = call("evaluate", write_lines(tmp_path / "issues.jsonl", told), "--from", "0.5").stdout
+    assert "12 known duplicates, and 0 that repeat" in text
+    assert "while few are bothered" not in text and ".00" not in text
+    thresholds = [line.split() for line in text.splitlines() if line.startswith(" .")]
+    assert len(thresholds) == 19 and {row[-1] for row in thresholds} == {"–"}
+    assert "bothered 0 %" not in text, "of nobody"
+
+
+def test_without_any_time_months_are_said_to_be_none(tmp_path: Path) -> None:
+    undated = [row | {"created_at": None} for row in rows()]
+    said = "created_at is null everywhere"
+    assert said in call("evaluate", write_lines(tmp_path / "undated.jsonl", undated), "--from", "0").stderr
+    assert said not in call("evaluate", write_lines(tmp_path / "one.jsonl", [*undated[:-1], rows()[-1]])).stderr
+
+
 def test_people_can_read_what_it_is_surest_of_though_nobody_marked_it(tmp_path: Path) -> None:
     told = rows()
     told[40] |= {"title": f"{told[38]['title']}\x1b[31m", "body": told[38]["body"]}
@@ -342,6 +361,12 @@ def test_without_labels_there_is_nothing_to_judge_by(tmp_path: Path) -> None:
     assert "no issue is known to be a duplicate. In a file `duplicate_of` names the original's id" in result.stderr
 
 
+def test_a_file_without_issues_is_called_so(tmp_path: Path) -> None:
+    empty = write_lines(tmp_path / "empty.jsonl", [])
+    result = call("evaluate", empty)
+    assert (result.exit_code, result.stderr.strip()) == (2, f"doppel: {empty}: there is no issue in it")
+
+
 def test_an_id_belongs_to_one_issue(tmp_path: Path) -> None:
     result = call("evaluate", write_lines(tmp_path / "twice.jsonl", [*rows(), rows()[6]]))
     assert result.exit_code == 2
@@ -365,7 +390,7 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
         ({"id": 30, "candidates": [{"id": "x", "confidence": 0.5}]}, "line 2: the issues hold no candidate 'x'"),
         ({"id": 30, "candidates": [{"id": 1, "confidence": 7}]}, "line 2: a confidence lies between 0 and 1"),
         ({"id": 30, "candidates": [{"id": 1}]}, "line 2: an answer has the form"),
-        ([1], "line 2: an answer has the form"),
+        (1, "line 2: an answer has the form"),
         (
             {"id": 30, "candidates": [{"id": 1, "confidence": 0.1}, {"id": 2, "confidence": 0.2}]},
             "line 2: the candidates are not in the order of their confidence",
@@ -377,6 +402,13 @@ def test_answers_that_prove_nothing_are_refused(answer: Any, says: str, file: Pa
     result = call("evaluate", file, "--answers", answers)
     assert result.exit_code == 2
     assert says in result.stderr
+
+
+def test_answers_of_other_issues_alone_are_refused(file: Path, tmp_path: Path) -> None:
+    early = write_lines(tmp_path / "answers.jsonl", [{"id": 2, "candidates": []}])
+    result = call("evaluate", file, "--answers", early, "--answered-only")
+    assert result.exit_code == 2
+    assert f"--answered-only: {early} has no answer for an issue of {file} that can be judged" in result.stderr
 
 
 def test_an_app_that_is_not_there_is_named(online: dict[str, str], server: Server) -> None:

@@ -47,6 +47,7 @@ def judge(rows: Sequence[dict[str, Any]], found: dict[int, list[tuple[int, float
     ]
 
 
+@pytest.mark.slow
 @given(cases(), st.sampled_from([0.0, 0.2, 0.5]))
 def test_all_figures_are_those_of_the_protocol(
     case: tuple[list[dict[str, Any]], dict[int, list[tuple[int, float]]]], warm: float

@@ -52,7 +52,7 @@ def test_a_threshold_that_is_right_every_second_time_and_catches_most() -> None:
         "the other authors are bothered, chance included, and no threshold of which that can be said catches more."
     )
     at_it = next(row for row in found.curve if row.cut == 0.4)
-    assert words.at_threshold(at_it, found.monthly[0.4]) == (
+    assert words.at_threshold(found, at_it) == (
         "At .40, which is set, a month with 731 issues, as those of the last year had on average, would bring 18 "
         "comments, 15 of them right. In all it catches 50 % of the known duplicates and bothers 0.5 % of the other "
         "authors."
@@ -169,6 +169,15 @@ def test_what_is_said_without_duplicates_or_answers() -> None:
         words.basis(nothing)
         == "2,000 issues, of which 50 can be judged: 0 known duplicates, and 50 that repeat nothing."
     )
+
+
+def test_nothing_is_said_of_others_or_duplicates_where_there_are_none() -> None:
+    """0 % of nobody would look like a good result."""
+    repeats, alone = made([0.9] * 30, 0, [], 0), made([], 0, [0.9] * 30, 0)
+    assert (words.caught(repeats, repeats.at), words.bothered(repeats, repeats.at)) == ("100 %", "–")
+    assert (words.caught(alone, alone.at), words.bothered(alone, alone.at)) == ("–", "100 %")
+    assert words.history(repeats).endswith(": it would have caught 100 % of the known duplicates.")
+    assert words.at_threshold(alone, alone.at).endswith("In all it bothers 100 % of the other authors.")
 
 
 def test_months_are_those_of_the_last_year() -> None:

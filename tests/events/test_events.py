@@ -91,6 +91,8 @@ def test_c1_a_deleted_account_is_a_ghost() -> None:
 def test_c1_comments_with_a_command_are_queued() -> None:
     event = queued("issue_comment", comment("created", "hello\n/duplicates"))
     assert getattr(event, "comment_id", None) == 11
+    wide = queued("issue_comment", comment("created", "／ｄｕｐｌｉｃａｔｅｓ"))
+    assert getattr(wide, "comment_id", None) == 11
     edited = comment("edited", "never mind", changes={"body": {"from": "/duplicates not #3"}})
     assert getattr(queued("issue_comment", edited), "previous", None) == "/duplicates not #3"
 

@@ -14,6 +14,7 @@ def test_no_input_breaks_a_parser(parser: Parser) -> None:
     given(parser.cases)(settings(max_examples=100, suppress_health_check=list(HealthCheck))(parser.check))()
 
 
+@pytest.mark.slow
 def test_the_fuzzer_counts_its_cases_and_tells_what_it_finds() -> None:
     def check(case: str) -> None:
         assert "x" not in case

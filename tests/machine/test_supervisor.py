@@ -12,6 +12,8 @@ from bot.errors import Unavailable
 from bot.jobs.trials import MOST_DEATHS
 from bot.machine.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
 
+pytestmark = pytest.mark.processes
+
 End = Callable[[str, int, float], None]
 
 

@@ -113,6 +113,11 @@ def test_r3_a_window_may_reach_before_all_dates(days: float) -> None:
     assert item.rrf_score == pytest.approx(1.15 / 60)
 
 
+def test_r3_what_is_newer_than_now_is_recent() -> None:
+    fused = cross_corpus_rrf([RankedSourceList(SourceType.CODE, [chunk("a", age=-1)])], now=NOW)
+    assert fused[0].rrf_score == pytest.approx(1.15 / 60)
+
+
 def test_r4_stable_order_top_k_and_empty_lists() -> None:
     assert ids(cross_corpus_rrf([ranked(), ranked("b"), ranked("a")], now=NOW)) == ["b", "a"]
     assert ids(cross_corpus_rrf([ranked("a", "b", "c")], top_k=2, now=NOW)) == ["a", "b"]

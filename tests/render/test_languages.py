@@ -130,6 +130,7 @@ def own_texts(draw: st.DrawFn) -> dict[str, str]:
     return own
 
 
+@pytest.mark.slow
 @example({"state_regression": ":mailto:"}, [""] * 4)
 @example({"among_open": "{count} :smile"}, [""] * 4)
 @example({"among_open": "_www.example.org_ and 1234567`x`abcdef0"}, [""] * 4)

@@ -59,8 +59,10 @@ def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
     ("line", "says"),
     [
         ("{", "not JSON"),
-        ("[" * 100_000, "not JSON"),
-        ("[]", "an issue is an object"),
+        ('{"id": ' * 100_000, "not JSON"),
+        ('"1"', "an issue is an object"),
+        ("[]", "not JSON Lines but a list; jq -c '.\\[\\]' makes lines of it"),
+        ("[" * 100_000, "not JSON Lines but a list"),
         ('{"created_at": "2024-01-01"}', "id is missing"),
         ('{"id": 1}', "created_at is missing"),
         ('{"id": 1, "created_at": "x"}', "created_at is 'x'"),
@@ -87,6 +89,7 @@ def test_issues_of_an_unknown_time_come_before_all_others(tmp_path: Path) -> Non
     found = read_archive(write_lines(tmp_path / "issues.jsonl", rows))
     assert [one.id for one in found] == [5, 7, 1, 3]
     assert [one.created_at for one in found[:2]] == [found[2].created_at] * 2
+    assert [one.dated for one in found] == [False, False, True, True]
     alone = read_archive(write_lines(tmp_path / "alone.jsonl", rows[2:]))
     assert [(one.id, one.created_at.year) for one in alone] == [(5, 1970), (7, 1970)]
 
@@ -153,6 +156,7 @@ def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkey
         list(replay_index(issues, range(5, 9), Asking()))
 
 
+@pytest.mark.slow
 def test_two_replays_in_one_database_do_not_take_each_other_s_issues_for_theirs(store_url: str, tmp_path: Path) -> None:
     rows = [row(n) for n in range(40)]
     one = read_archive(write_lines(tmp_path / "one.jsonl", rows[:20]))

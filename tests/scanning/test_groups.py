@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from bot.scanning.model import Answer, Entry, Found, Group
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-def entry(number: int, *, day: int | None = None, state: State = "open", **counts: int) -> Entry:
+def entry(number: int, *, day: int | None = None, state: State = "open", **counts: Any) -> Entry:
     """An issue that is as old as its number says, or as `day` does."""
     at = START + timedelta(days=number if day is None else day)
     return Entry(number, f"Issue {number}", state, at, **counts)

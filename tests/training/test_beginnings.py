@@ -31,6 +31,7 @@ def test_all_of_the_first_issues_are_looked_at_but_for_the_very_first_and_the_do
     assert set(beginning(issues, labels).values()) == {1.0}
 
 
+@pytest.mark.slow
 def test_a_repository_that_was_small_and_had_no_duplicates_is_believed() -> None:
     """The likeness of what belongs together in a young repository must not be taken for sameness."""
     alike = features.NAMES.index("words_shared")
@@ -75,6 +76,7 @@ def test_what_was_small_itself_teaches_how_small_ones_are_judged_and_nothing_els
     assert after.weights[confidence.SMALLNESS] < before.weights[confidence.SMALLNESS]
 
 
+@pytest.mark.slow
 def test_what_was_reported_together_teaches_how_small_ones_are_judged() -> None:
     """Made smaller by chance a repository loses it; so what nothing is left out of by chance is looked at as well."""
     alike = features.NAMES.index("words_shared")
