@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from bot.errors import SettingsError
 from bot.events import Ignored
+from bot.events.names import EVENT_NAMES
 from bot.jobs.inbox import Inbox, debounce
 from bot.jobs.job import QueueUnavailable
 from bot.monitoring import health
@@ -118,7 +119,8 @@ class _Receiver:
                 return {"status": "pong"}
             case Ignored(reason, unknown):
                 if unknown:
-                    UNKNOWN_EVENTS.labels(delivery.name).inc()
+                    # Each name that a sender makes up would be a series more, for ever.
+                    UNKNOWN_EVENTS.labels(delivery.name if delivery.name in EVENT_NAMES else "other").inc()
                 return {"status": "ignored", "reason": reason}
             case event:
                 delay = debounce(event, self.settings.debounce_seconds)

@@ -17,6 +17,7 @@ from bot.store import CommentState, Verdict, VerdictKind
 from bot.store.closings import Closings, ClosingState, KeptClosing
 from handlers.advice import refresh
 from handlers.feedback import right_of
+from handlers.offering import objects
 from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)
@@ -151,7 +152,7 @@ def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue 
     page = visit.github.votes([ours.node_id]) if ours else None
     told = page.found.get(ours.node_id) if page and ours else None
     votes = told.votes if told else ()
-    # By GitHub's clock, as all that is compared with it: ours may be fast. What stands there was written by then.
+    # What stands there was written by then, whatever an earlier version noted by a clock of ours that was fast.
     since = min(kept.since, ours.updated_at.timestamp()) if ours else kept.since
     author = issue.author.login.lower()
     labeller = _labeller(visit, since) if DUPLICATE in (name.lower() for name in issue.labels) else ""
@@ -171,7 +172,7 @@ def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue 
         circle=original is not None and original.number == visit.number and same_repository(original.repo, visit.repo),
         heard=told is not None,
         against=sum(not vote.up for vote in votes),
-        comments=sum(_by_people(one, since) for one in visit.github.comments(visit.repo, visit.number)),
+        comments=sum(objects(one, since) for one in visit.github.comments(visit.repo, visit.number)),
         author_agrees=agrees,
         labelled=bool(labeller),
     )
@@ -191,11 +192,6 @@ def _ignored(visit: Visit, issue: Issue) -> bool:
     such a label off, and may agree by another one at the same time."""
     config = replace(visit.config, only_labels=())
     return config.why_ignored(issue.author.login, issue.labels, issue.title) is not None
-
-
-def _by_people(comment: Comment, since: float) -> bool:
-    # GitHub tells whole seconds; what stands in the same one as the announcement counts too.
-    return comment.created_at.timestamp() >= int(since) and not comment.author.is_bot
 
 
 def _labeller(visit: Visit, since: float) -> str:

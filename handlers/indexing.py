@@ -6,6 +6,7 @@ import logging
 
 from bot.errors import Forbidden, NotFound
 from bot.events import IndexEvent
+from bot.index.backfill import OFF
 from bot.services import Services
 
 logger = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ def read_on(event: IndexEvent, services: Services) -> None:
         )
         github = services.github.installation(installation, repository_ids=(repository.id,))
         if settings.config.mode == "off":
-            services.indexing.stop(repository.id, "its settings say mode: off")
+            services.indexing.stop(repository.id, OFF)
             return
         services.issue_forms.refresh(github, repository)
         services.indexing.step(event, repository, github)

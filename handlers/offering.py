@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 from bot.closing import CERTAIN
-from bot.model import Issue
+from bot.errors import NotFound
+from bot.model import Comment, Issue
 from bot.render import Closing
 from bot.report import Candidate
 from bot.store.closings import Closings, ClosingState, KeptClosing
@@ -14,12 +16,23 @@ from handlers.visit import Visit
 
 def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing | None:
     """What the comment says of closing: that it may come, that it came, or nothing."""
-    kept = Closings(visit.services.store.engine).get(visit.repository.id, visit.number)
+    store = Closings(visit.services.store.engine)
+    kept = store.get(visit.repository.id, visit.number)
     if kept is not None and kept.state is ClosingState.OVER:
         return None
     if kept is not None and kept.state is ClosingState.CLOSED:
         day = datetime.fromtimestamp(kept.since, visit.services.clock().tzinfo).date()
         return Closing(kept.other, kept.days, day) if issue.state == "closed" else None
+    closing = _offered(visit, issue, named)
+    if kept is not None and _differs(kept, closing) and _objected(visit, kept):
+        # A later offer counts from its own time, and would know nothing of what was said to this one.
+        store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
+        return None
+    return closing
+
+
+def _offered(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing | None:
+    """What is offered where nothing that was before forbids it."""
     first, days = named[0] if named else None, visit.config.close_after
     if days is None or first is None or not first.own or first.state != "open" or first.number >= issue.number:
         return None
@@ -35,6 +48,32 @@ def remember(visit: Visit, closing: Closing | None) -> None:
     kept = store.get(repo_id, visit.number)
     if closing is None:
         store.drop(repo_id, visit.number)
-    elif closing.closed is None and (kept is None or (kept.other, kept.days) != (closing.other, closing.days)):
-        now = visit.services.now()
-        store.put(repo_id, KeptClosing(visit.number, closing.other, closing.days, now, ClosingState.OFFERED))
+    elif closing.closed is None and (kept is None or _differs(kept, closing)):
+        since = _written(visit)
+        store.put(repo_id, KeptClosing(visit.number, closing.other, closing.days, since, ClosingState.OFFERED))
+
+
+def _differs(kept: KeptClosing, closing: Closing | None) -> bool:
+    return closing is None or (kept.other, kept.days) != (closing.other, closing.days)
+
+
+def _objected(visit: Visit, kept: KeptClosing) -> bool:
+    return any(objects(one, kept.since) for one in visit.github.comments(visit.repo, visit.number))
+
+
+def objects(comment: Comment, since: float) -> bool:
+    """Whether a comment prevents the closing: any of a person's since the announcement does."""
+    # GitHub tells whole seconds; what stands in the same one as the announcement counts too.
+    return comment.created_at.timestamp() >= int(since) and not comment.author.is_bot
+
+
+def _written(visit: Visit) -> float:
+    """When the comment got the text that it has, by GitHub's clock: what people say to it is compared with that."""
+    comment = visit.services.store.comments.get(visit.repository.id, visit.number)
+    try:
+        if comment is not None and comment.comment_id is not None:
+            return visit.github.comment(visit.repo, comment.comment_id).updated_at.timestamp()
+    except NotFound:
+        # It was deleted this moment, by which the offer is over.
+        pass
+    return visit.services.now()

@@ -140,6 +140,12 @@ class TestDeliveries:
         assert 'doppel_deliveries_total{outcome="ignored"} 3.0\n' in page
         assert queued(settings) == []
 
+    def test_events_whose_names_somebody_made_up_are_one_series(self, client: FlaskClient) -> None:
+        for number in range(5):
+            assert post(client, {}, event=f"made_up_{number}").status_code == 202
+        series = [line for line in client.get("/metrics").text.splitlines() if "made_up" in line or '"other"' in line]
+        assert series == ['doppel_unknown_events_total{event="other"} 5.0']
+
 
 class TestRefusals:
     @pytest.mark.parametrize("secret", ["wrong", ""])

@@ -11,12 +11,15 @@ import sqlalchemy as sa
 from bot.doctor.finding import Finding, Health
 from bot.embedding import Embedder
 from bot.index import models
+from bot.index.backfill import OFF
 from bot.jobs.database import QUEUE, queue_url
 from bot.jobs.job import QueueUnavailable
 from bot.jobs.standing import standing
 from bot.settings import Settings
 from bot.store import pgvector
 from bot.store.engine import is_full, make_engine, shown, write
+from bot.store.index_tables import backfills
+from bot.store.schema import repositories
 
 # A delivery that waits for longer is worth a word, as docs/watching.md has it for an alarm.
 LONGEST_WAIT = 300.0
@@ -144,6 +147,32 @@ def models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Fin
         says = f"workers have {' and '.join(sorted(chosen))}; those that have not {latest} find by words alone"
         mend = "Give all the same DOPPEL_EMBEDDING_MODEL and DOPPEL_EMBEDDING_URL, here too, and start them anew."
         yield Finding(Health.WARNING, "models of the workers", says, mend)
+
+
+def indexes(settings: Settings) -> Iterator[Finding]:
+    """What keeps indexes from being whole; nothing where all is well, and before the first start."""
+    query = (
+        sa.select(repositories.c.owner, repositories.c.name, backfills.c.problem)
+        .join(backfills, backfills.c.repo_id == repositories.c.repo_id)
+        .where(backfills.c.problem.not_in(("", OFF)))
+        .order_by(repositories.c.lookup)
+    )
+    try:
+        engine = _engine(settings.database_url, settings.sqlite_synchronous)
+        if engine is None:
+            return
+        try:
+            with engine.connect() as connection:
+                found = connection.execute(query).all()
+        finally:
+            engine.dispose()
+    except (sa.exc.SQLAlchemyError, OSError):
+        # Not there yet, or away, of which another line tells.
+        return
+    if found:
+        first = found[0]
+        says = f"{len(found)} not as they should be, such as that of {first.owner}/{first.name}: {first.problem}"
+        yield Finding(Health.WARNING, "indexes", says, "`doppel index` names all. Workers try again by themselves.")
 
 
 def _engine(url: str, synchronous: str) -> sa.Engine | None:

@@ -42,5 +42,6 @@ def examine(
     chosen = model(settings)
     yield host.model(settings, chosen)
     yield from databases.models_of_others(settings, chosen)
+    yield from databases.indexes(settings)
     if settings.app_id and settings.private_key:
         yield from github(settings, wanted, app(settings))

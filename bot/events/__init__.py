@@ -4,6 +4,7 @@ from bot.events.codec import from_json, to_json
 from bot.events.parse import MalformedPayload, parse
 from bot.events.types import (
     BACKGROUND,
+    REPLAY,
     CommentEvent,
     EvaluationEvent,
     Event,
@@ -20,6 +21,7 @@ from bot.events.types import (
 
 __all__ = [
     "BACKGROUND",
+    "REPLAY",
     "CommentEvent",
     "EvaluationEvent",
     "Event",

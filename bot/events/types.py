@@ -14,6 +14,9 @@ from bot.model import Actor, RepoRef
 BACKGROUND = "index:"
 """How the partitions of work begin that nobody waits for, and that must not keep others waiting."""
 
+REPLAY = "replay:"
+"""The same for what lasts for hours, and must not keep that work waiting either."""
+
 
 @dataclass(frozen=True, slots=True)
 class RepositorySummary:
@@ -129,7 +132,7 @@ class _Step:
     """No delivery of GitHub's but our own: one step of work on a repository that nobody waits for.
 
     `chain` names a round of work and `step` counts in it, so that queueing the same step twice changes nothing. All
-    steps of a repository are done one after the other: what is looked through or replayed is not filled meanwhile.
+    steps of a repository are done one after the other: what is looked through is not filled meanwhile.
     """
 
     installation: int | None
@@ -192,6 +195,11 @@ class EvaluationEvent(_Step):
     replay: bool = False
 
     name = "evaluation"
+
+    @property
+    def partition(self) -> str:
+        # A replay lasts for minutes or hours and has read all that it needs in its first seconds.
+        return f"{REPLAY if self.replay else BACKGROUND}{self.repository.id}"
 
 
 Event = (

@@ -31,12 +31,13 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
     return IssueRef(RepoRef.parse(original["repository"]["nameWithOwner"]), original["number"])
 
 
-def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int]:
+def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
     """Of what in the same repository each of these issues is a duplicate, in one request for a hundred of them.
 
-    Left out are those of which `duplicate_of` says None, and those whose original is in another repository.
+    None where `duplicate_of` says so, and where the original is in another repository. Left out are those of which
+    GitHub does not say it: all of them on servers whose GraphQL does not know the field.
     """
-    found: dict[int, int] = {}
+    found: dict[int, int | None] = {}
     for start in range(0, len(numbers), PAGE):
         asked = numbers[start : start + PAGE]
         issues = "\n".join(f"i{number}: issue(number: {number}) {{ ...original }}" for number in asked)
@@ -49,7 +50,9 @@ def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, i
         data, _ = api.graphql(f"read the originals of issues in {repo}", query, variables)
         answers = data.get("repository") or {}
         for number in asked:
-            original = (answers.get(f"i{number}") or {}).get("duplicateOf")
-            if original and original["repository"]["nameWithOwner"].lower() == str(repo).lower():
-                found[number] = original["number"]
+            if not (answer := answers.get(f"i{number}")):
+                continue
+            original = answer.get("duplicateOf")
+            here = original and original["repository"]["nameWithOwner"].lower() == str(repo).lower()
+            found[number] = original["number"] if here else None
     return found

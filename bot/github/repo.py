@@ -55,7 +55,7 @@ class RepoClient(Writes):
         """The issue that this one is closed as a duplicate of, None where there is none that we can see."""
         return duplicates.duplicate_of(self._api, repo, number)
 
-    def originals(self, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int]:
+    def originals(self, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
         """Of which issues of the same repository these are duplicates, as far as GitHub knows (GraphQL)."""
         return duplicates.originals(self._api, repo, numbers)
 

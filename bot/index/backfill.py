@@ -12,6 +12,9 @@ from bot.store.engine import write
 from bot.store.index_tables import backfills as table
 from bot.store.index_tables import lock_index
 
+OFF = "its settings say mode: off"
+"""The problem of a repository whose maintainers do not want it read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:

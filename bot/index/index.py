@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -95,6 +95,17 @@ class Index:
         query = sa.select(indexed_issues.c.number).where(mine).order_by(indexed_issues.c.number).limit(limit)
         with self._engine.connect() as connection:
             return list(connection.execute(query).scalars())
+
+    def untold(self, repo_id: int, limit: int) -> list[int]:
+        """Some of the issues that were put in as duplicates of nobody knew what (`UNTOLD`)."""
+        with self._engine.connect() as connection:
+            return issue_rows.untold(connection, repo_id, limit)
+
+    def tell(self, repo_id: int, originals: Mapping[int, int | None]) -> None:
+        """Add of what they are duplicates, None for nothing in the repository."""
+        if originals:
+            with write(self._engine) as connection:
+                issue_rows.tell(connection, repo_id, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
         """How many issues of a repository have vectors of the present model; None where it gets none."""

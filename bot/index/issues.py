@@ -18,6 +18,9 @@ from bot.store.index_tables import indexed_issues as table
 LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
+UNTOLD = 0
+"""Stored as `duplicate_of` of an issue that GitHub calls a duplicate, where it could not be asked of what."""
+
 
 class IndexedIssue(NamedTuple):
     """An issue, with `duplicate_of` the number of the one that it was closed as a duplicate of, where that is known.
@@ -150,6 +153,20 @@ def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
 def _issue(row: tuple[Any, ...]) -> IndexedIssue:
     _, number, id, title, state, reason, author, bot, labels, created, updated, closed, up, down, comments, of = row
     tags = tuple(json.loads(labels)) if labels != "[]" else ()
+    of = None if of == UNTOLD else of
     return IndexedIssue(
         number, title, "", state, reason, author, bool(bot), tags, created, updated, closed, up, down, comments, of, id
     )
+
+
+def untold(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
+    """Some of the issues that are duplicates of nobody knows what."""
+    mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNTOLD)
+    return list(connection.execute(sa.select(table.c.number).where(mine).limit(limit)).scalars())
+
+
+def tell(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
+    """Note of what those among them are duplicates that are so still."""
+    mine = sa.and_(table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNTOLD)
+    told = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
+    connection.execute(told, [{"issue": issue, "original": original} for issue, original in originals.items()])

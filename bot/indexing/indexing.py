@@ -9,13 +9,14 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.embedding import EmbeddingError
-from bot.errors import Retryable
+from bot.errors import Retryable, Unavailable
 from bot.events import Event, IndexEvent, RepositorySummary
 from bot.github.api import PAGE
 from bot.github.changes import Budget
 from bot.github.repo import RepoClient
 from bot.index import Index, IndexedIssue
 from bot.index.backfill import Backfills, Progress
+from bot.index.issues import UNTOLD
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue
@@ -164,7 +165,23 @@ class Indexing:
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
         except EmbeddingError as failure:
             return replace(progress, problem=_told(repository, failure)), None
-        return progress, 0.0 if embedded else None
+        if embedded:
+            return progress, 0.0
+        return replace(progress, problem=progress.problem or self._ask_again(github, repository)), None
+
+    def _ask_again(self, github: RepoClient, repository: RepositorySummary) -> str:
+        """Ask of what those issues are duplicates of which it was not told; returns what is in the way, if that is so.
+
+        Nothing waits for it: the index finds as much without, and only shows one by one what belongs together.
+        """
+        asked = self._index.untold(repository.id, PAGES * PAGE)
+        if not asked:
+            return ""
+        found = self._told_originals(github, repository, asked)
+        self._index.tell(repository.id, found)
+        if len(found) == len(asked):
+            return ""
+        return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
 
     def _count(self, known: Progress | None, repository: RepositorySummary, github: RepoClient) -> int | None:
         """How many issues there are to read. Where that failed before it goes on without: only people want to know.
@@ -261,10 +278,20 @@ class Indexing:
     ) -> dict[int, int | None]:
         """Of what the issues are duplicates: GitHub tells, or our own command did that."""
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
-        found: dict[int, int | None] = dict(github.originals(repository.ref, numbers))
+        return dict.fromkeys(numbers, UNTOLD) | self._told_originals(github, repository, numbers)
+
+    def _told_originals(
+        self, github: RepoClient, repository: RepositorySummary, numbers: Sequence[int]
+    ) -> dict[int, int | None]:
+        """The same, without those of which nobody can tell it now: GraphQL can fail over one repository for good."""
+        try:
+            found = dict(github.originals(repository.ref, numbers))
+        except Unavailable as failure:
+            logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
+            found = {}
         for number in numbers:
-            if number not in found:
-                found[number] = self._store.verdicts.original(repository.id, number)
+            if found.get(number) is None and (ours := self._store.verdicts.original(repository.id, number)):
+                found[number] = ours
         return found
 
     def _begun(self, repo_id: int) -> Progress | None:

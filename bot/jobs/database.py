@@ -17,7 +17,7 @@ from dbos import DBOSClient, DBOSPortableJSONSerializer
 from dbos import error as dbos_error
 from dbos._serialization import serialize_exception
 
-from bot.events import BACKGROUND
+from bot.events import BACKGROUND, REPLAY
 from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.engine import PATIENCE, make_engine, write
@@ -30,6 +30,8 @@ VERSION = "1"
 QUEUE = "events"
 # Work that nobody waits for. It is done one piece at a time beside the other queue, so that it keeps nobody waiting.
 BACKGROUND_QUEUE = "background"
+# What of that is a process's work for hours. It waits for its like alone, and no index for it.
+REPLAY_QUEUE = "replays"
 
 # The attribute of a workflow that says what it is about.
 PARTITION = "partition"
@@ -130,6 +132,8 @@ def input_table(engine: sa.Engine) -> sa.TableClause:
 
 def queue_for(partition: str) -> str:
     """The queue that work of this partition goes into (`bot.events`)."""
+    if partition.startswith(REPLAY):
+        return REPLAY_QUEUE
     return BACKGROUND_QUEUE if partition.startswith(BACKGROUND) else QUEUE
 
 
@@ -142,7 +146,7 @@ def partition_of(workflows: sa.TableClause) -> sa.ColumnElement[str]:
 def belongs_to(workflows: sa.TableClause, repository_id: int) -> sa.ColumnElement[bool]:
     """Whether a workflow is about a repository or one of its issues: its partition says so (`bot.events`)."""
     partition = partition_of(workflows)
-    whole = [f"repository:{repository_id}", f"index:{repository_id}"]
+    whole = [f"repository:{repository_id}", f"{BACKGROUND}{repository_id}", f"{REPLAY}{repository_id}"]
     return sa.or_(partition.in_(whole), partition.like(f"{repository_id}#%"))
 
 

@@ -9,7 +9,17 @@ queues what one sender gets is McKenney's idea ("Stochastic Fairness Queueing", 
 
 from __future__ import annotations
 
-from bot.events import BACKGROUND, CommentEvent, EvaluationEvent, Event, IndexEvent, IssueEvent, ScanEvent, from_json
+from bot.events import (
+    BACKGROUND,
+    REPLAY,
+    CommentEvent,
+    EvaluationEvent,
+    Event,
+    IndexEvent,
+    IssueEvent,
+    ScanEvent,
+    from_json,
+)
 
 LANES = 8
 """How many jobs of one installation are at work at once, on all workers together."""
@@ -20,6 +30,8 @@ def lane_of(event: Event) -> str:
     match event:
         case IssueEvent() | CommentEvent():
             return f"{_account(event)}/{event.number % LANES}"
+        case EvaluationEvent(replay=True):
+            return f"{REPLAY}{_account(event)}/{event.repository.id % LANES}"
         case IndexEvent() | ScanEvent() | EvaluationEvent():
             return f"{BACKGROUND}{_account(event)}/{event.repository.id % LANES}"
         case _:

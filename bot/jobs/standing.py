@@ -13,12 +13,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.jobs import executors
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, input_table, named_failures, workflow_table
+from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, input_table, named_failures, workflow_table
 from bot.jobs.dead_letters import GIVEN_UP
 from bot.jobs.enqueue import WORKFLOW
 
 # DBOS's words for where a job is, and ours.
 _WORDS = {"ENQUEUED": "waiting", "DELAYED": "delayed", "PENDING": "running"}
+_QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,8 @@ def standing(engine: sa.Engine) -> Standing:
         given_up = connection.execute(dead).scalar_one()
         ages = executors.ages(engine, connection)
     now = time.time() * 1000
-    jobs = {(queue, state): 0 for queue in (QUEUE, BACKGROUND_QUEUE) for state in _WORDS.values()}
-    oldest = dict.fromkeys((QUEUE, BACKGROUND_QUEUE), 0.0)
+    jobs = {(queue, state): 0 for queue in _QUEUES for state in _WORDS.values()}
+    oldest = dict.fromkeys(_QUEUES, 0.0)
     for row in rows:
         jobs[row.queue, _WORDS[row.status]] = row.jobs
         if row.status == "ENQUEUED":
@@ -74,7 +75,7 @@ def _of(workflows: sa.TableClause, status: str) -> sa.Select[Any]:
         )
         .where(
             sa.text(f"status = '{status}'"),
-            workflows.c.queue_name.in_([QUEUE, BACKGROUND_QUEUE]),
+            workflows.c.queue_name.in_(_QUEUES),
             workflows.c.name == WORKFLOW,
         )
         .group_by(workflows.c.queue_name)

@@ -28,6 +28,7 @@ from bot.jobs.database import (
     APPLICATION,
     BACKGROUND_QUEUE,
     QUEUE,
+    REPLAY_QUEUE,
     SCHEMA,
     VERSION,
     end_as_dead,
@@ -57,7 +58,7 @@ log = logging.getLogger(__name__)
 
 # Seconds between two looks into a queue. Each costs some milliseconds of processor time, at rest too. Somebody waits
 # for a comment, and nobody for background work.
-POLL_EVERY = {QUEUE: 0.15, BACKGROUND_QUEUE: 0.5}
+POLL_EVERY = {QUEUE: 0.15, BACKGROUND_QUEUE: 0.5, REPLAY_QUEUE: 2.0}
 # Jobs that a worker claims for each of its threads. With one job a thread, short jobs would leave the threads idle for
 # most of the time between two looks.
 CLAIMS_PER_THREAD = 3
@@ -74,7 +75,8 @@ class GivenUp(DoppelError):
 
 
 class Worker:
-    """Runs `handle` for what is in the queues: deliveries `worker_threads` at a time, and one piece of background work.
+    """Runs `handle` for what is in the queues: deliveries `worker_threads` at a time, one piece of background work, and
+    one replay.
 
     One in a process: DBOS is global.
     """
@@ -131,7 +133,7 @@ class Worker:
                 "run_migrations": False,
                 "use_listen_notify": False,
                 "notification_listener_polling_interval_sec": 0.25,
-                "max_executor_threads": self._claims + 3,
+                "max_executor_threads": self._claims + 4,
                 "log_level": "WARNING",
             }
         )
@@ -140,7 +142,7 @@ class Worker:
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_CRASHES)
         def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
             message = Message.restored(delivery_id, run, failures, arrived, partition, text)
-            if queue_for(partition) == BACKGROUND_QUEUE:
+            if queue_for(partition) != QUEUE:
                 return self._fairly(message)
             with self._places.one_for(owner_of(message.lane)):
                 return self._fairly(message)
@@ -151,7 +153,7 @@ class Worker:
             return self._do_chore(name)
 
         # Before the launch, because DBOS looks for new queues only every second.
-        for queue, at_once in ((QUEUE, self._claims), (BACKGROUND_QUEUE, 1)):
+        for queue, at_once in ((QUEUE, self._claims), (BACKGROUND_QUEUE, 1), (REPLAY_QUEUE, 1)):
             self._client.register_queue(
                 queue, partition_concurrency=1, worker_concurrency=at_once, polling_interval_sec=POLL_EVERY[queue]
             )
@@ -189,7 +191,7 @@ class Worker:
             log.warning("delivery %s is another worker's by now", message.delivery_id)
             return "overtaken"
         try:
-            behind = queue_for(message.partition) == BACKGROUND_QUEUE
+            behind = queue_for(message.partition) != QUEUE
             with self._trials.fair(run, claims, behind=behind), held(self._claimed.asked(run)):
                 return self._work(message)
         except Deadly as reason:

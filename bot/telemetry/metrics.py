@@ -27,7 +27,10 @@ DELIVERIES = Counter(
     registry=REGISTRY,
 )
 UNKNOWN_EVENTS = Counter(
-    "doppel_unknown_events", "Signed deliveries of events that Doppel does not know.", ["event"], registry=REGISTRY
+    "doppel_unknown_events",
+    "Signed deliveries of events that Doppel does not read; other: GitHub's manual does not name it.",
+    ["event"],
+    registry=REGISTRY,
 )
 JOBS = Counter(
     "doppel_jobs",

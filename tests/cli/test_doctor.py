@@ -17,6 +17,7 @@ from bot.cli import cli
 from bot.embedding.wordllama import WordLlama
 from bot.events import IssueEvent, RepositorySummary
 from bot.index import models
+from bot.index.backfill import OFF, Backfills, Progress
 from bot.jobs import Inbox
 from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import beat, this_process
@@ -235,6 +236,19 @@ def test_workers_with_different_models_are_told(examine: Callable[..., Found], t
         Gauges(store.engine).say("worker with another", {models.gauge(own): 1.0}, time.time())
     assert "models of the workers" not in examine()
     assert examine(DOPPEL_EMBEDDING_MODEL="none")["models of the workers"][0] == "warning"
+
+
+def test_what_keeps_indexes_from_being_whole_is_told(examine: Callable[..., Found], tmp_path: Path) -> None:
+    settings = load({"DOPPEL_HOME": str(tmp_path / "home")}, tmp_path / "no.env")
+    with closing(open_store(settings)) as store:
+        for repo_id, problem in enumerate(("", OFF, "duplicates: GitHub does not tell", "vectors: none")):
+            summary = RepositorySummary(repo_id, RepoRef("acme", f"app{repo_id}"), private=False)
+            store.repositories.upsert(summary, 1, 0)
+            Backfills(store.engine).set(repo_id, Progress(done=True, problem=problem))
+    health, says, mend = examine()["indexes"]
+    expected = "2 not as they should be, such as that of acme/app2: duplicates: GitHub does not tell"
+    assert (health, says) == ("warning", expected)
+    assert "doppel index" in mend
 
 
 def test_deliveries_that_failed_are_told_with_the_reason_until_they_are_taken(

@@ -26,7 +26,7 @@ from bot.indexing import Indexing
 from bot.jobs import DeadLetters, Job, Worker
 from bot.jobs import retry as retries
 from bot.jobs import worker as worker_module
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, queue_client, queue_engine
+from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_client, queue_engine
 from bot.posts.comments import CommentKeeper
 from bot.services import Services
 from bot.settings import Settings
@@ -105,7 +105,7 @@ def start_world(home: Path) -> Iterator[World]:
     """Start everything, and stop it at the end."""
     with pytest.MonkeyPatch.context() as patch, start_simulator() as server:
         patch.setattr(retries, "_FIRST_WAIT", 0.1)
-        patch.setattr(worker_module, "POLL_EVERY", {QUEUE: 0.02, BACKGROUND_QUEUE: 0.05})
+        patch.setattr(worker_module, "POLL_EVERY", {QUEUE: 0.02, BACKGROUND_QUEUE: 0.05, REPLAY_QUEUE: 0.05})
         patch.setattr(SystemDatabase, "dequeue_scopes", _where_there_is_work)
         server.sim.app.hook.secret = SECRET
         settings = Settings(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -242,6 +243,50 @@ def test_c6_a_thumb_from_before_the_announcement_agrees_to_nothing(
     doppel.settle()
     assert OFFER in doppel.advice(2)
     assert later(doppel).state == "open"
+
+
+def test_c6_a_thumb_from_just_before_agrees_to_nothing_though_the_hosts_clock_is_slow(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    doppel.open(TITLE, BODY, author="ann")
+    doppel.open(TITLE, BODY)
+    doppel.said(2)
+    doppel.configure("close_after: 7d\n")
+    agree(doppel)
+    doppel.sim.clock.advance(20)
+    slow = replace(doppel.services, clock=lambda: doppel.sim.clock.now() - timedelta(seconds=50))
+    with monkeypatch.context() as behind:
+        behind.setattr(doppel.world, "services", slow)
+        doppel.sim.edit_issue(doppel.repo, 2, body=f"{BODY} Every time.")
+        doppel.settle()
+    assert OFFER in doppel.advice(2)
+    assert later(doppel).state == "open"
+
+
+def test_c6_a_comment_prevents_it_though_the_offer_was_withdrawn_and_made_again_since(offered: Doppel) -> None:
+    offered.write(2, "I do not think so.", "stranger")
+    offered.sim.clock.advance(60)
+    offered.sim.edit_issue(offered.repo, 2, title="Green is too bright", body="Everywhere.")
+    offered.settle()
+    assert "closed in favour" not in offered.advice(2)
+    offered.sim.clock.advance(60)
+    offered.sim.edit_issue(offered.repo, 2, title=TITLE, body=BODY)
+    offered.settle()
+    assert "closed in favour" not in offered.advice(2)
+    agree(offered)
+    assert later(offered).state == "open"
+
+
+def test_c6_an_offer_to_which_nobody_objected_may_be_withdrawn_and_made_again(offered: Doppel) -> None:
+    offered.sim.edit_issue(offered.repo, 2, title="Green is too bright", body="Everywhere.")
+    offered.settle()
+    assert "closed in favour" not in offered.advice(2)
+    offered.sim.edit_issue(offered.repo, 2, title=TITLE, body=BODY)
+    offered.settle()
+    assert OFFER in offered.advice(2)
+    agree(offered)
+    assert later(offered).state == "closed"
 
 
 def test_c6_a_comment_prevents_it_though_the_hosts_clock_is_fast(offered: Doppel) -> None:

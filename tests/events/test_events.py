@@ -6,10 +6,12 @@ import contextlib
 from typing import Any
 
 import pytest
+from githubkit_schemas.v2026_03_10.webhooks import VALID_EVENT_NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.events import Ignored, MalformedPayload, from_json, parse, to_json
+from bot.events.names import EVENT_NAMES
 from bot.model import Actor, RepoRef
 
 REPOSITORY = {"id": 7, "full_name": "acme/app", "private": True, "archived": False, "default_branch": "main"}
@@ -139,6 +141,10 @@ def test_c1_a_push_counts_when_it_touches_the_settings_on_the_default_branch() -
     assert (getattr(event, "settings", None), getattr(event, "templates", None)) == (True, False)
     assert "neither" in ignored("push", push("refs/heads/main", "src/a.c"))
     assert "another branch" in ignored("push", push("refs/heads/next", ".github/doppel.yml"))
+
+
+def test_the_names_of_events_are_githubs() -> None:
+    assert set(VALID_EVENT_NAMES) >= EVENT_NAMES
 
 
 def test_unknown_events_are_ignored_and_say_so() -> None:

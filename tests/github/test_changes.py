@@ -87,7 +87,7 @@ def test_originals_are_those_in_the_same_repository(client: RepoClient, sim: Sim
         sim.open_issue("acme/app", "ann", title)
     sim.close_issue("acme/app", 2, reason="duplicate", duplicate_of=sim.issue("acme/app", 1))
     sim.close_issue("acme/app", 3, reason="duplicate", duplicate_of=elsewhere)
-    assert client.originals(REPO, [2, 3, 4, 99]) == {2: 1}
+    assert client.originals(REPO, [2, 3, 4, 99]) == {2: 1, 3: None, 4: None}
     assert client.originals(REPO, []) == {}
 
 

@@ -88,6 +88,28 @@ def test_what_duplicates_is_known_from_the_first_reading_and_from_closing(host: 
     assert host.indexed()[11].duplicate_of is None
 
 
+@pytest.mark.parametrize("code", [200, 502])
+def test_a_repository_is_ready_though_github_does_not_tell_what_repeats_what(host: Host, code: int) -> None:
+    """GraphQL can fail over one repository for good; when it does not any more, what is missing is asked for."""
+    host.load(30)
+    host.sim.close_issue(REPO, 9, reason="duplicate", duplicate_of=host.sim.issue(REPO, 4))
+    if code == 200:
+        host.sim.faults.add("POST /graphql", "graphql_error", code=code, times=None)
+    else:
+        host.sim.faults.add("POST /graphql", code, times=None)
+    host.sim.install(REPO)
+    host.work(6)
+    assert host.services.indexing.ready(host.repo_id)
+    progress = host.progress()
+    assert progress is not None and progress.problem.startswith("duplicates: of what some issues are duplicates")
+    assert (host.indexed()[9].state_reason, host.indexed()[9].duplicate_of) == ("duplicate", None)
+    host.sim.faults.clear()
+    host.round()
+    assert host.indexed()[9].duplicate_of == 4
+    progress = host.progress()
+    assert progress is not None and progress.problem == ""
+
+
 @on_one_database
 def test_what_webhooks_missed_is_found_later(filled: Host) -> None:
     filled.sim.clock.advance(600)

@@ -19,11 +19,11 @@ from dbos import _core as dbos_core
 from dbos import _workflow_commands
 
 from bot.errors import InvalidArgument, RateLimited
-from bot.events import IndexEvent, IssueEvent, RepositorySummary
+from bot.events import EvaluationEvent, IndexEvent, IssueEvent, RepositorySummary
 from bot.jobs import Inbox, Job, debounce, retry
 from bot.jobs import worker as worker_module
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
-from bot.jobs.database import BACKGROUND_QUEUE, input_table, trials
+from bot.jobs.database import BACKGROUND_QUEUE, REPLAY_QUEUE, input_table, trials
 from bot.jobs.orphans import Orphans
 from bot.jobs.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef
@@ -48,7 +48,9 @@ def bench(
     bench = Bench(settings)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(retry, "_FIRST_WAIT", 0.1)
-        patch.setattr(worker_module, "POLL_EVERY", worker_module.POLL_EVERY | {BACKGROUND_QUEUE: 0.1})
+        patch.setattr(
+            worker_module, "POLL_EVERY", worker_module.POLL_EVERY | {BACKGROUND_QUEUE: 0.1, REPLAY_QUEUE: 0.1}
+        )
         # DBOS looks once a second for what is due.
         patch.setattr(_workflow_commands, "_BACKGROUND_JOBS_INTERVAL_SEC", 0.1)
         bench.worker.start()
@@ -301,14 +303,17 @@ def test_c6a_erasing_a_repository_cancels_what_waits_and_drops_what_it_held(benc
     bench.inbox.put("gone", event(number, repo_id=77), delay_seconds=60)
     bench.inbox.put("done", event(number, repo_id=77))
     bench.inbox.put("similar", event(number, repo_id=770), delay_seconds=60)
+    bench.inbox.put("replay", replay(77), delay_seconds=60)
     bench.wait(lambda: bench.statuses("done") == ["SUCCESS"])
     time.sleep(0.01)
     before = time.time()
     time.sleep(0.01)
     bench.inbox.put("later", event(number, repo_id=77), delay_seconds=60)
     bench.inbox.erase(77, before)
-    assert bench.statuses("gone", "later", "similar") == ["CANCELLED", "DELAYED", "DELAYED"]
-    assert [bench.has_content(one) for one in ("gone", "done", "later", "similar")] == [False, False, True, True]
+    assert bench.statuses("gone", "replay") == ["CANCELLED", "CANCELLED"]
+    assert bench.statuses("later", "similar") == ["DELAYED", "DELAYED"]
+    kept = [bench.has_content(one) for one in ("gone", "done", "replay", "later", "similar")]
+    assert kept == [False, False, False, True, True]
     assert not bench.inbox.put("gone", event(number, repo_id=77)), "a redelivery stays a no-op"
 
 
@@ -355,6 +360,28 @@ def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiti
     bench.wait(lambda: len(bench.calls("beside")) == 1)
     held.go.set()
     bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == len(steps))
+    assert held.most == 1
+
+
+def replay(repo_id: int) -> EvaluationEvent:
+    return EvaluationEvent(1, RepositorySummary(repo_id, RepoRef("acme", "app"), private=False), "asked", replay=True)
+
+
+def test_a_replay_keeps_no_index_waiting_but_another_replay(bench: Bench) -> None:
+    held = Held()
+    replays = [replay(repo_id) for repo_id in (7_200, 7_201)]
+    for one in replays:
+        bench.reactions[one.delivery_id] = held
+        bench.inbox.put(one.delivery_id, one)
+    bench.wait(lambda: held.at_work > 0)
+    steps = [IndexEvent(1, one.repository, "chain") for one in replays]
+    for step in steps:
+        bench.inbox.put(step.delivery_id, step)
+    try:
+        bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == 2, seconds=20)
+    finally:
+        held.go.set()
+    bench.wait(lambda: len(bench.calls(*(one.delivery_id for one in replays))) == 2)
     assert held.most == 1
 
 
