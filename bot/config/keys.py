@@ -129,7 +129,7 @@ SEARCH = (
         "How many searches by words an issue may cost; all repositories share 30 a minute. Pull requests and siblings "
         "take one each of it.",
     ),
-    Key("hybrid", Switch(), "Also ask GitHub's search by meaning, where it is available."),
+    Key("hybrid", Switch(), "Also ask GitHub's semantic search, where it is available."),
 )
 
 IGNORE = (
@@ -152,9 +152,9 @@ SOURCE = (
 
 SOURCES: dict[str, str] = {
     "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready.",
-    "github-hybrid": "GitHub's issue search by meaning. On.",
+    "github-hybrid": "GitHub's semantic issue search. On.",
     "full-text": "The bot's own full-text index. On when it is ready.",
-    "vectors": "The bot's own index of meanings. On when it is ready.",
+    "vectors": "The bot's own semantic index. On when it is ready.",
     "pull-requests": "Pull requests, open, closed and merged. Off.",
     "discussions": "Discussions; the App needs the permission to read them. Off.",
     "siblings": "The repositories named under `siblings`. On where any are named.",

@@ -113,7 +113,7 @@ def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, s
 
 
 def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
-    """The title in its own words, for GitHub's search by meaning, which takes neither quotes nor OR; "" without any.
+    """The title in its own words, for GitHub's semantic search, which takes neither quotes nor OR; "" without any.
 
     A title of nothing but stop words means nothing, and the question would have been one of ten a minute.
     """

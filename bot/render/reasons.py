@@ -14,7 +14,7 @@ _VECTORS = "vectors"
 
 
 def reason_words(candidate: Candidate, say: Words) -> list[str]:
-    """The strongest reasons; where there are no words to name, that the index of meanings found it, if it did."""
+    """The strongest reasons; where there are no words to name, that the semantic index found it, if it did."""
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 

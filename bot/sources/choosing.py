@@ -29,7 +29,7 @@ def chosen(named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = T
 
     `indexed` is whether the repository's own index may be trusted; without it there is nothing local to ask. With it
     GitHub's search by words is left alone unless it is named: it reads the same texts with less sense, and all
-    repositories of an installation share 30 of its requests a minute. `hybrid` is whether GitHub's search by meaning
+    repositories of an installation share 30 of its requests a minute. `hybrid` is whether GitHub's semantic search
     is on where it is not named.
     """
     usual = {

@@ -18,7 +18,7 @@ class HelpTexts(Texts):
 
     @text
     def command_for(self, command: str, says: str, who: str) -> None:
-        """One command that not everybody may give."""
+        """One command that is not open to everybody."""
 
     @text
     def help_intro(self) -> None:
@@ -30,7 +30,7 @@ class HelpTexts(Texts):
 
     @text
     def help_limit(self, most: int, wait: str) -> None:
-        """How many commands somebody can give."""
+        """How many commands a person can give."""
 
     @text
     def seconds(self, count: int) -> None:
@@ -142,11 +142,11 @@ class MistakeTexts(Texts):
 
     @text
     def number_missing(self, syntax: str) -> None:
-        """The number of an issue is missing."""
+        """The issue number is missing."""
 
     @text
     def number_unreadable(self, value: str, syntax: str) -> None:
-        """What stands there is no number of an issue."""
+        """What was given is not an issue number."""
 
     @text
     def other_repository(self, value: str) -> None:
@@ -170,11 +170,11 @@ class MistakeTexts(Texts):
 
     @text
     def too_many(self, most: int) -> None:
-        """More commands in one comment than are carried out."""
+        """A comment holds more commands than are carried out."""
 
     @text
     def forbidden(self, command: str, who: str) -> None:
-        """Whoever asked may not use this command."""
+        """The person who asked may not use this command."""
 
     @text
     def rate_limited(self, most: int, wait: str) -> None:
@@ -186,7 +186,7 @@ class MistakeTexts(Texts):
 
     @text
     def issue_gone(self, issue: str) -> None:
-        """The number names no issue here: nothing, or a discussion, say."""
+        """There is no issue with that number here (it may be a discussion)."""
 
     @text
     def not_an_issue(self, issue: str) -> None:
@@ -250,7 +250,7 @@ class AnswerTexts(Texts):
 
     @text
     def undo_not_holds(self, issue: str) -> None:
-        """`undo` has taken back a `not` that somebody else has given, too."""
+        """`undo` has taken back a `not` that somebody else gave as well."""
 
     @text
     def undo_of(self, issue: str) -> None:
@@ -286,7 +286,7 @@ class AnswerTexts(Texts):
 
     @text
     def comment_deleted(self) -> None:
-        """A maintainer deleted the comment, so that it is not posted again."""
+        """A maintainer deleted the comment, so it is not posted again."""
 
     @text
     def explain_heading(self, issue: str, title: str) -> None:
@@ -298,7 +298,7 @@ class AnswerTexts(Texts):
 
     @text
     def explain_no_reason(self) -> None:
-        """Both have nothing telling in common."""
+        """The two have nothing telling in common."""
 
     @text
     def explain_confidence(self, confidence: str) -> None:
@@ -310,8 +310,8 @@ class AnswerTexts(Texts):
 
     @text
     def explain_found_by(self, sources: str) -> None:
-        """What found that issue."""
+        """The sources that found that issue."""
 
     @text
     def explain_queries(self) -> None:
-        """The line over the queries that found it."""
+        """The line above the queries that found it."""

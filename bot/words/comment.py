@@ -12,7 +12,7 @@ class CommentTexts(Texts):
 
     @text
     def found(self, count: int) -> None:
-        """The heading over so many candidates."""
+        """The heading over that many candidates."""
 
     @text
     def nothing(self) -> None:
@@ -36,7 +36,7 @@ class CommentTexts(Texts):
 
     @text
     def because(self, causes: str) -> None:
-        """What failed, at the end of the two sentences before, with the punctuation that leads to it."""
+        """What failed; it goes into the two sentences before, with its punctuation."""
 
     @text
     def cause(self, source: str, reason: str) -> None:
@@ -44,7 +44,7 @@ class CommentTexts(Texts):
 
     @text
     def causes_more(self, count: int) -> None:
-        """That many further searches failed."""
+        """That many more searches failed."""
 
     @text
     def comma(self) -> None:
@@ -52,7 +52,7 @@ class CommentTexts(Texts):
 
     @text
     def searched_for(self, words: str) -> None:
-        """A command brought words of its own."""
+        """A command asked with words of its own."""
 
     @text
     def only_open(self) -> None:
@@ -64,15 +64,15 @@ class CommentTexts(Texts):
 
     @text
     def from_confidence(self, percent: float) -> None:
-        """A command said how likely what is shown must be."""
+        """A command set how likely candidates must be."""
 
     @text
     def from_threshold(self, percent: float) -> None:
-        """A command said how alike the titles must be."""
+        """A command set how alike the titles must be."""
 
     @text
     def nearest(self, issue: str, percent: float, option: str) -> None:
-        """A command asked and nothing is likely enough: what comes nearest, and the option that shows it."""
+        """A command asked, and nothing is likely enough: the closest issue, and the option that shows it."""
 
     @text
     def people_decide(self) -> None:
@@ -84,11 +84,11 @@ class CommentTexts(Texts):
 
     @text
     def summary(self) -> None:
-        """What the folded part is called."""
+        """The title of the folded part."""
 
     @text
     def checked(self, time: datetime) -> None:
-        """When it was looked, the last line."""
+        """The last line: when the bot looked."""
 
 
 class CandidateTexts(Texts):
@@ -100,7 +100,7 @@ class CandidateTexts(Texts):
 
     @text
     def state_closed(self) -> None:
-        """It is closed, nobody said why."""
+        """It is closed, without a reason."""
 
     @text
     def state_completed(self) -> None:
@@ -108,7 +108,7 @@ class CandidateTexts(Texts):
 
     @text
     def state_regression(self) -> None:
-        """It was closed as completed, and is probably the same: it may be back."""
+        """It was closed as completed and is probably the same, so the problem may be back."""
 
     @text
     def state_not_planned(self) -> None:
@@ -156,7 +156,7 @@ class CandidateTexts(Texts):
 
     @text
     def also_more(self, count: int) -> None:
-        """That many further ones are not listed."""
+        """That many more are not listed."""
 
     @text
     def named(self) -> None:
@@ -208,7 +208,7 @@ class CandidateTexts(Texts):
 
     @text
     def by_meaning(self) -> None:
-        """Found by the index of meanings alone; there are no words to name."""
+        """Found by the semantic index alone; there are no words to name."""
 
 
 class SearchTexts(Texts):
@@ -220,7 +220,7 @@ class SearchTexts(Texts):
 
     @text
     def query(self, query: str, notes: str, source: str) -> None:
-        """One query, what came of it, and what was asked."""
+        """One query, what came of it, and the source that was asked."""
 
     @text
     def no_answer(self) -> None:
@@ -228,7 +228,7 @@ class SearchTexts(Texts):
 
     @text
     def results(self, count: int) -> None:
-        """So many results."""
+        """A number of results."""
 
     @text
     def incomplete(self) -> None:
@@ -248,15 +248,15 @@ class SearchTexts(Texts):
 
     @text
     def unique(self, count: int) -> None:
-        """So many different results."""
+        """How many of the results are different issues."""
 
     @text
     def repeats(self, count: int) -> None:
-        """So many results that another query had found, too."""
+        """How many of the results another query had found already."""
 
     @text
     def by_source(self, count: int, source: str) -> None:
-        """How many results are one source's."""
+        """How many results came from one source."""
 
     @text
     def problems(self) -> None:

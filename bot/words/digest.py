@@ -12,19 +12,19 @@ class DigestTexts(Texts):
 
     @text
     def bar_moved(self, bar: float, usual: float) -> None:
-        """In the comment: from which probability on issues are named, and from which usually."""
+        """In the comment: the probability from which issues are shown, and the usual one."""
 
     @text
     def bar_usual(self, bar: float) -> None:
-        """From which probability on issues are named: nobody has said otherwise."""
+        """The probability from which issues are shown, where nothing has changed it."""
 
     @text
     def bar_settings(self, bar: float) -> None:
-        """The same, as the settings say."""
+        """The same where the settings say it."""
 
     @text
     def bar_feedback(self, bar: float, right: str, wrong: str) -> None:
-        """The same, as feedback has moved it; the weights are of what was said for and against."""
+        """The same where feedback has moved it, with the weights of what was said for and against."""
 
     @text
     def digest_title(self) -> None:
@@ -36,43 +36,43 @@ class DigestTexts(Texts):
 
     @text
     def digest_commented(self, count: int) -> None:
-        """On how many it commented."""
+        """How many it commented on."""
 
     @text
     def digest_would(self, count: int) -> None:
-        """On how many it would have commented (`mode: shadow`)."""
+        """How many it would have commented on (`mode: shadow`)."""
 
     @text
     def digest_so_far(self, parts: str) -> None:
-        """What people have said of these comments; the parts are the next four."""
+        """The feedback on these comments; the parts are the next four."""
 
     @text
     def digest_right(self, count: int) -> None:
-        """So many were right."""
+        """That many were right."""
 
     @text
     def digest_wrong(self, count: int) -> None:
-        """So many were wrong."""
+        """That many were wrong."""
 
     @text
     def digest_disputed(self, count: int) -> None:
-        """Of so many people say both."""
+        """On that many, people disagree."""
 
     @text
     def digest_unknown(self, count: int) -> None:
-        """Of so many nobody has said anything."""
+        """That many have no feedback yet."""
 
     @text
     def digest_missed(self, count: int) -> None:
-        """How many were reported before, as people say, without a comment."""
+        """How many the bot was silent on that had been reported before, as people say."""
 
     @text
     def digest_how(self) -> None:
-        """What the boxes are for, and how to be rid of the issue."""
+        """What the boxes are for, and how to end the digest."""
 
     @text
     def digest_named(self, issue: str, percent: float, standing: str) -> None:
-        """Below an issue: which earlier one the comment named first, and what people say."""
+        """Below an issue: the first one in the comment, and what people say of it."""
 
     @text
     def digest_would_name(self, issue: str, percent: float, standing: str) -> None:
@@ -92,23 +92,23 @@ class DigestTexts(Texts):
 
     @text
     def standing_right(self) -> None:
-        """Of one comment people say that it was right."""
+        """People say that a comment was right."""
 
     @text
     def standing_wrong(self) -> None:
-        """Of one comment people say that it was wrong."""
+        """People say that a comment was wrong."""
 
     @text
     def standing_disputed(self) -> None:
-        """Of one comment people say both."""
+        """People disagree about a comment."""
 
     @text
     def standing_unknown(self) -> None:
-        """Of one comment nobody has said anything."""
+        """A comment has no feedback yet."""
 
     @text
     def standing_by(self, standing: str, how: str) -> None:
-        """What people say, and how they have said it."""
+        """What people say, and how they said it."""
 
     @text
     def said_reaction(self) -> None:
@@ -124,8 +124,8 @@ class DigestTexts(Texts):
 
     @text
     def said_closed(self) -> None:
-        """By how they have closed the issue."""
+        """By how they closed the issue."""
 
     @text
     def said_retitled(self) -> None:
-        """By the title that they have given it since."""
+        """By the title that they gave it since."""

@@ -16,19 +16,19 @@ class ScanTexts(Texts):
 
     @text
     def scan_begun(self, count: int, wait: str, title: str) -> None:
-        """`scan` was begun; there is no issue of an earlier one."""
+        """`scan` has started; no earlier scan left an issue."""
 
     @text
     def scan_begun_known(self, count: int, wait: str, issue: str) -> None:
-        """`scan` was begun; its issue is there already."""
+        """`scan` has started; its issue exists already."""
 
     @text
     def scan_not_ready(self, seen: int, expected: str) -> None:
-        """`scan` before all issues were read."""
+        """`scan` was given before all issues were read."""
 
     @text
     def scan_not_begun(self) -> None:
-        """`scan` before any issue was read."""
+        """`scan` was given before any issue was read."""
 
     @text
     def scan_found(self, groups: str, among: str, issues: str) -> None:
@@ -52,19 +52,19 @@ class ScanTexts(Texts):
 
     @text
     def scan_sums(self, issues: str, up: int, down: int, comments: str) -> None:
-        """What people gave the issues of a group together."""
+        """All reactions and comments on the issues of a group."""
 
     @text
     def comments(self, count: int) -> None:
-        """So many comments."""
+        """A number of comments."""
 
     @text
     def groups(self, count: int) -> None:
-        """So many groups."""
+        """A number of groups."""
 
     @text
     def issues(self, count: int) -> None:
-        """So many issues."""
+        """A number of issues."""
 
     @text
     def scan_left_out(self, groups: str, issues: str) -> None:
@@ -88,11 +88,11 @@ class ClosingTexts(Texts):
 
     @text
     def closing_offered(self, issue: str, days: str) -> None:
-        """In the comment: what must happen for this issue to be closed, and how that is prevented."""
+        """In the comment: what makes the bot close this issue, and what prevents that."""
 
     @text
     def closing_offered_on_vote(self, issue: str, days: str) -> None:
-        """The same where the bot sets the label `duplicate` itself, so that nobody can agree by it."""
+        """The same where the bot adds the `duplicate` label itself, so that the label cannot mean agreement."""
 
     @text
     def closed_after(self, issue: str, day: date) -> None:

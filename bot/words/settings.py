@@ -26,15 +26,15 @@ class SettingsTexts(Texts):
 
     @text
     def settings_hint(self, hint: str) -> None:
-        """What was probably meant; it follows the problem, with the punctuation before it."""
+        """What was probably meant; it follows the problem and begins with its own punctuation."""
 
     @text
     def settings_more(self, count: int) -> None:
-        """That many further problems are not listed."""
+        """That many more problems are not listed."""
 
     @text
     def wrong_value(self, value: str, wanted: str) -> None:
-        """A setting has a value that it does not take."""
+        """A setting has a value that it does not accept."""
 
     @text
     def unknown_setting(self, name: str) -> None:
@@ -42,19 +42,19 @@ class SettingsTexts(Texts):
 
     @text
     def unknown_text(self, name: str) -> None:
-        """`templates` names a text that there is not."""
+        """`templates` names a text that does not exist."""
 
     @text
     def unknown_variable(self, name: str, variable: str) -> None:
-        """A template has a variable that its text has not."""
+        """A template uses a variable that its text does not have."""
 
     @text
     def template_malformed(self, piece: str) -> None:
-        """A template has braces that are no variable."""
+        """A template has braces that are not a variable."""
 
     @text
     def template_forbidden(self, piece: str) -> None:
-        """A template holds what would call people or link to an issue."""
+        """A template would mention people or link to an issue."""
 
     @text
     def template_variables(self, most: int) -> None:
@@ -66,7 +66,7 @@ class SettingsTexts(Texts):
 
     @text
     def key_twice(self, line: int) -> None:
-        """A key stands there twice."""
+        """A key is given twice."""
 
     @text
     def no_yaml(self, problem: str) -> None:
@@ -90,7 +90,7 @@ class SettingsTexts(Texts):
 
     @text
     def key_no_word(self) -> None:
-        """A key is more than a word."""
+        """A key is more than one word."""
 
     @text
     def anchors(self) -> None:
@@ -110,15 +110,15 @@ class SettingsTexts(Texts):
 
     @text
     def a_mapping(self) -> None:
-        """What stands there: a mapping."""
+        """What was given: a mapping."""
 
     @text
     def a_list(self) -> None:
-        """What stands there: a list."""
+        """What was given: a list."""
 
     @text
     def no_value(self) -> None:
-        """What stands there: nothing."""
+        """What was given: nothing."""
 
     @text
     def quoted(self, value: str) -> None:
@@ -126,7 +126,7 @@ class SettingsTexts(Texts):
 
     @text
     def either(self, first: str, last: str) -> None:
-        """What a setting takes: one of several; `first` is a list."""
+        """What a setting accepts: one of several values; `first` is a list."""
 
     @text
     def wants_number(self, least: str, most: str) -> None:

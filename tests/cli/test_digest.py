@@ -59,10 +59,10 @@ def run(*arguments: str) -> str:
 def test_c7_a_week_in_words_and_a_table(store: Store) -> None:
     said = run("digest", "acme/app")
     assert "the bot looked at 10 issues, 10 of them new. It commented on 10." in said
-    assert "As far as people have said: 1 right, 8 wrong, 1 not said yet." in said
-    assert "Issues are named from a probability of 20% on, as usual." in said
+    assert "Feedback so far: 1 right, 8 wrong, 1 without feedback." in said
+    assert "Issues are shown at a probability of 20% or more, the default." in said
     assert "#110 It stops" in said
-    assert "right (a box here)" in said
+    assert "right (a box ticked here)" in said
     assert "looked at 11 issues" in run("digest", "acme/app", "--since", "8w")
 
 
@@ -86,7 +86,7 @@ def test_c7_for_programs_and_as_markdown(store: Store) -> None:
     text = run("digest", "acme/app", "--markdown")
     row = next(line for line in text.splitlines() if "issues/110)" in line)
     assert row.count(" | ") == 3, "a title cannot break the table"
-    assert row.endswith("| 27% | nobody has said |")
+    assert row.endswith("| 27% | no feedback yet |")
     wrong = CliRunner().invoke(cli, ["digest", "acme/app", "--since", "soon"])
     assert wrong.exit_code == 2
     assert "'soon' is not a time such as 36h, 7d or 4w" in wrong.output
@@ -94,14 +94,15 @@ def test_c7_for_programs_and_as_markdown(store: Store) -> None:
 
 def test_c7_the_bar_is_shown_and_put_back(store: Store) -> None:
     moved = (
-        "Issues are named from a probability of 30% on: feedback has moved that here (1 right and 8 wrong, as weights)."
+        "Issues are shown at a probability of 30% or more: feedback has moved the threshold there "
+        "(weighted: 1 right, 8 wrong)."
     )
     assert moved in run("calibrate", "acme/app")
     assert moved in run("digest", "acme/app")
     said = run("calibrate", "acme/app", "--reset")
-    assert "Issues are named from a probability of 20% on, as usual." in said
+    assert "Issues are shown at a probability of 20% or more, the default." in said
     assert "What people said since the bar was put back on 20" in said
     assert "and of what a lower bar would have named: 0 right and 0 wrong, as weights; 6 on one side" in said
     found = json.loads(run("calibrate", "acme/app", "--json"))
     assert (found["bar"], found["from"], found["feedback"]) == (0.2, "usual", "stays")
-    assert "As far as people have said: 1 right, 8 wrong, 1 not said yet." in run("digest", "acme/app")
+    assert "Feedback so far: 1 right, 8 wrong, 1 without feedback." in run("digest", "acme/app")

@@ -112,7 +112,7 @@ def test_the_table_names_exactly_the_fields_that_exist(keys: tuple[object, ...],
         ("siblings: [acme]", 'line 1, column 12: "acme" is not a repository as OWNER/REPO'),
         ("siblings: [acme/..]", 'line 1, column 12: "acme/.." is not a repository as OWNER/REPO'),
         ("close_after: 7", "line 1, column 14: 7 is not off or a number of days from 1d to 99d"),
-        ("mode: off\nmode: comment", "line 2, column 1: this key was already given in line 1, which counts"),
+        ("mode: off\nmode: comment", "line 2, column 1: this key was already given in line 1; that one is used"),
         ("mode: off\n\tlabel: add", "line 2, column 1: this is not valid YAML: found character '\\t'"),
         ("mode: [off\n", "line 2, column 1: this is not valid YAML:"),
         ("a: &x 1", "line 1, column 4: anchors (&name) and aliases"),
@@ -121,10 +121,10 @@ def test_the_table_names_exactly_the_fields_that_exist(keys: tuple[object, ...],
         ("ignore:\n  titles:\n    - [Bug]*\n", "line 3, column 12: anchors (&name) and aliases"),
         ("ignore:\n  titles: [*]", "line 2, column 12: anchors (&name) and aliases"),
         ("ignore:\n  titles: [& more]", "line 2, column 12: anchors (&name) and aliases"),
-        ("mode: !!python/name:os.system off", "line 1, column 7: tags (!name) are not read here"),
+        ("mode: !!python/name:os.system off", "line 1, column 7: tags (!name) are not supported"),
         ("mode: off\n---\nmode: comment", "line 2, column 1: a settings file holds one document"),
         ("- mode", "line 1, column 1: a settings file is a list of keys with values"),
-        ("? [a]\n: b", "line 1, column 3: a key is a single word"),
+        ("? [a]\n: b", "line 1, column 3: a key must be a single word"),
         ("mode: \x07", "line 1, column 7: this is not valid YAML: a character here is not allowed"),
         ("a: [[[[[[[[[[[[1]]]]]]]]]]]]", "line 1, column 11: this is nested more deeply than any setting"),
         ("a" * (SIZE_MAX + 1), "line 1, column 1: the file is longer than 65536 characters"),
@@ -166,7 +166,7 @@ def test_c6_a_login_may_be_written_as_one_mentions_somebody() -> None:
 def test_c6_a_long_list_is_cut_and_said() -> None:
     config, wrong = parse_config(f"known_issues: {list(range(1, 200))}")
     assert len(config.known_issues) == 100
-    assert "199 items; the first 100 count" in wrong[0].message
+    assert "199 items; only the first 100 are used" in wrong[0].message
 
 
 def test_h2_what_is_listed_twice_counts_once() -> None:

@@ -46,7 +46,9 @@ def test_c7_the_weeks_digest_stands_above_what_happened_and_each_comment_can_be_
     evidence = (Evidence(1, 0.71, 1, True),)
     decisions.add(host.public, Decision(2, time.time() - 60, "edited", "shadow", Outcome.SHADOW, 0.2, "", evidence))
     said = words(browser.get("/dashboard/acme/app").text)
-    assert "the bot looked at 1 issue" in said and "It would have commented on 1." in said and "1 not said yet" in said
+    assert (
+        "the bot looked at 1 issue" in said and "It would have commented on 1." in said and "1 without feedback" in said
+    )
     assert said.count("👍 Yes 👎 No") == 2, (
         "the newest decision on #2 and on #3, since the older one on #2 named nothing"
     )

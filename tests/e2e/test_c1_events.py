@@ -127,7 +127,7 @@ def test_c1_a_comment_that_a_maintainer_deleted_is_never_posted_again(doppel: Do
     asked = doppel.write(2, "/duplicates")
     assert doppel.said(2) == [
         f"<!-- doppel:reply v1 {asked.id} -->\n"
-        "The comment with earlier issues was deleted here, so no other one is posted.\n"
+        "The comment with earlier issues was deleted here, so it is not posted again.\n"
     ]
     assert doppel.reactions(asked) == ["eyes", "-1"]
 

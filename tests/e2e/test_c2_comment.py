@@ -32,9 +32,9 @@ QUERIES
 
 **To correct this**
 
-- `/duplicates not #1` – These two are different; neither is shown for the other again.
-- `/duplicates of #1` – Close this issue as a duplicate; the oldest open issue that it repeats is named.
-- `/duplicates explain #1` – Say how that issue compares with this one.
+- `/duplicates not #1` – These two are different; neither is shown on the other again.
+- `/duplicates of #1` – Close this as a duplicate. If that one is a duplicate too, its oldest open original is used.
+- `/duplicates explain #1` – Show how that issue compares with this one.
 - `/duplicates search WORDS…` – Look again with words of your own. Quote words that belong together.
 - `/duplicates help` – Show this list.
 
@@ -48,7 +48,7 @@ def without_queries(comment: str) -> str:
     """Which queries are asked is the finder's business, and tested there."""
     head, _, rest = comment.partition("**Searches**\n\n")
     queries, _, tail = rest.partition("\n\n**To correct this**")
-    assert all(f" ({source})" in queries for source in ("the full-text index", "GitHub's search by meaning"))
+    assert all(f" ({source})" in queries for source in ("the full-text index", "GitHub's semantic search"))
     return f"{head}**Searches**\n\nQUERIES\n\n**To correct this**{tail}"
 
 

@@ -69,9 +69,9 @@ def test_c4_a_search_that_finds_nothing_likely_says_so_and_what_comes_nearest(pa
     pair.write(2, "/duplicates search exporting confidence=1")
     advice = pair.advice(2)
     assert "**No earlier issue that looks like this one was found.**" in advice
-    assert "Only what is at least 100% likely the same is shown." in advice
-    assert f"The nearest is {LINK.format(1)}, " in advice
-    (option,) = re.findall(r"`(confidence=[0-9.]+)` at the end of a command shows it", advice)
+    assert "Only issues that are at least 100% likely to be the same are shown." in advice
+    assert f"The closest is {LINK.format(1)}, " in advice
+    (option,) = re.findall(r"add `(confidence=[0-9.]+)` to the end of a command to see it", advice)
     pair.write(2, f"/duplicates search exporting {option}")
     assert f"1. {LINK.format(1)} Crash while exporting to PDF" in pair.advice(2)
 
@@ -129,7 +129,7 @@ def percentages(doppel: Doppel) -> list[int]:
 def test_c4_not_rejects_a_pair_for_good_in_both_directions(pair: Doppel) -> None:
     comment = pair.write(2, "/duplicates not #1")
     assert reply(pair) == (
-        f"Noted: this issue and {LINK.format(1)} are different. Neither will be shown for the other again."
+        f"Noted: this issue and {LINK.format(1)} are different. Neither will be shown on the other again."
     )
     assert pair.said(2)[0].startswith("<!-- doppel:advice v1 -->\n**Nothing left to show:**")
     assert pair.reactions(comment) == ["eyes", "+1"]
@@ -149,7 +149,7 @@ def test_c4_undo_of_not(pair: Doppel) -> None:
     pair.write(2, "/duplicates not #1", "reporter")
     pair.write(2, "/duplicates undo", "reporter")
     (advice, _, undone) = pair.said(2)
-    assert undone.endswith(f"Taken back: {LINK.format(1)} can be shown for this issue again.\n")
+    assert undone.endswith(f"Taken back: {LINK.format(1)} can be shown on this issue again.\n")
     assert "Crash while exporting to PDF" in advice
 
 
@@ -182,7 +182,7 @@ def test_c4_of_follows_the_chain_to_its_root(pair: Doppel) -> None:
 
 
 REFUSED = [
-    (1, "/duplicates of #2", f"{LINK.format(2)} is newer than this one. Close that one in favour of this instead."),
+    (1, "/duplicates of #2", f"{LINK.format(2)} is newer than this one. Close that one in favour of this one instead."),
     (2, "/duplicates of #2", "That is this issue itself. Give the number of another one."),
     (2, "/duplicates of #99", f"There is no issue {LINK.format(99)} here, or I am not allowed to see it."),
 ]
@@ -211,7 +211,7 @@ def test_c4_of_is_refused_for_a_pull_request(pair: Doppel) -> None:
     pair.open(*OTHER)
     pair.open("Fix the crash", is_pull_request=True)
     pair.write(3, "/duplicates of #4", "triage-person")
-    assert pair.said(3)[0].endswith(f"{LINK.format(4)} is a pull request; only issues can be given.\n")
+    assert pair.said(3)[0].endswith(f"{LINK.format(4)} is a pull request; this command only takes issues.\n")
 
 
 def test_c4_a_discussion_is_not_said_to_be_missing(pair: Doppel) -> None:
@@ -225,7 +225,7 @@ def test_c4_a_discussion_is_not_said_to_be_missing(pair: Doppel) -> None:
 def test_c4_of_again_says_that_it_is_done(pair: Doppel) -> None:
     pair.write(2, "/duplicates of #1", "triage-person")
     comment = pair.write(2, "/duplicates of #1", "write-person")
-    assert pair.said(2)[2].endswith(f"This issue is closed in favour of {LINK.format(1)} already.\n")
+    assert pair.said(2)[2].endswith(f"This issue is already closed in favour of {LINK.format(1)}.\n")
     assert pair.reactions(comment) == ["eyes", "+1"]
 
 
@@ -234,7 +234,7 @@ def test_c4_undo_of_of_opens_the_issue_and_takes_the_label_off(pair: Doppel) -> 
     pair.write(2, "/duplicates undo", "triage-person")
     issue = pair.sim.issue(pair.repo, 2)
     assert (issue.state, issue.labels, issue.duplicate_of) == ("open", [], None)
-    assert pair.said(2)[2].endswith(f"Taken back: this issue is open again and no longer tied to {LINK.format(1)}.\n")
+    assert pair.said(2)[2].endswith(f"Taken back: this issue is open again and no longer linked to {LINK.format(1)}.\n")
 
 
 def test_c4_undo_of_of_leaves_a_label_that_was_there_and_a_closed_issue_closed(pair: Doppel) -> None:
@@ -258,7 +258,7 @@ def test_c4_undo_takes_back_one_decision_at_a_time(pair: Doppel) -> None:
     pair.write(3, "/duplicates undo", "reporter")
     assert rejected(pair.repository.id, 3) == set()
     pair.write(3, "/duplicates undo", "reporter")
-    assert pair.said(3)[-1].endswith("There is nothing of yours to take back here.\n")
+    assert pair.said(3)[-1].endswith("You have nothing to take back here.\n")
 
 
 def test_c4_mute_and_unmute(pair: Doppel) -> None:

@@ -44,7 +44,8 @@ def test_c4_a_siblings_issue_is_rejected_and_taken_back(doppel: Doppel, lib: str
     assert f"- `/duplicates not {lib}#" in doppel.said(1)[0], "the comment says how"
     doppel.write(1, f"/duplicates not {lib.upper()}#1")
     assert (
-        reply(doppel) == f"Noted: this issue and {link(lib.upper(), 1)} are different. It will not be shown here again."
+        reply(doppel)
+        == f"Noted: this issue and {link(lib.upper(), 1)} are different. That one will not be shown here again."
     )
     assert named(doppel, lib) == [2]
     doppel.write(1, f"/duplicates not https://github.com/{lib}/issues/2", "triage-person")
@@ -58,9 +59,9 @@ def test_c4_a_siblings_issue_is_rejected_and_taken_back(doppel: Doppel, lib: str
     assert named(doppel, lib) == [2]
     doppel.write(1, "/duplicates undo", "triage-person")
     assert named(doppel, lib) == [1, 2]
-    assert reply(doppel) == f"Taken back: {link(lib.lower(), 1)} can be shown for this issue again."
+    assert reply(doppel) == f"Taken back: {link(lib.lower(), 1)} can be shown on this issue again."
     doppel.write(1, "/duplicates undo", "triage-person")
-    assert reply(doppel) == "There is nothing of yours to take back here."
+    assert reply(doppel) == "You have nothing to take back here."
 
 
 def test_c4_each_persons_word_on_a_siblings_issue_stands_for_itself(doppel: Doppel, lib: str) -> None:
@@ -72,7 +73,7 @@ def test_c4_each_persons_word_on_a_siblings_issue_stands_for_itself(doppel: Dopp
     assert "Somebody else has noted the same" in reply(doppel)
     assert named(doppel, lib) == [2]
     doppel.write(1, "/duplicates undo")
-    assert reply(doppel) == "There is nothing of yours to take back here."
+    assert reply(doppel) == "You have nothing to take back here."
     doppel.write(1, f"/duplicates not {lib}#1")
     doppel.write(1, "/duplicates undo", "triage-person")
     assert named(doppel, lib) == [1, 2]
@@ -107,7 +108,7 @@ def test_c4_an_old_comment_that_becomes_an_undo_takes_back_what_stands_above_it(
     comments = [doppel.write(1, "Hm.", login) for login in ("reporter", "triage-person")]
     doppel.write(1, f"/duplicates not {lib}#1")
     doppel.edit(comments[0], "/duplicates undo")
-    assert reply(doppel) == "There is nothing of yours to take back here."
+    assert reply(doppel) == "You have nothing to take back here."
     later = doppel.write(1, "Hm.", "triage-person")
     doppel.write(1, f"/duplicates not {lib}#1", "triage-person")
     doppel.edit(later, "/duplicates undo")
@@ -170,7 +171,7 @@ def test_h6_what_was_not_shown_cannot_be_rejected_whether_it_is_there_or_not(
     with doppel.paused():
         doppel.sim.open_issue(f"{doppel.owner}/secret", "ann", *FIRST)
     doppel.write(1, f"/duplicates not {other.format(lib=lib, owner=doppel.owner)}")
-    assert " was not shown here. Of other repositories' issues only those that were can be given." in reply(doppel)
+    assert " was not shown here. Issues of other repositories can only be given where they were shown." in reply(doppel)
     assert named(doppel, lib) == [1, 2]
 
 

@@ -9,7 +9,7 @@ from tests.e2e.harness import Doppel
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
 OTHER = ("Dark mode for the settings page", "Please add it.")
-NOTHING = "There is nothing of yours to take back here.\n"
+NOTHING = "You have nothing to take back here.\n"
 
 
 @pytest.fixture

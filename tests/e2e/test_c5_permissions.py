@@ -69,7 +69,7 @@ def test_c5_an_edit_counts_with_the_editors_permission(two: Doppel) -> None:
 def test_c5_undo_is_ones_own_or_a_triagers(two: Doppel) -> None:
     two.write(2, "/duplicates not #1", "reporter")
     two.write(2, "/duplicates undo", ANYBODY)
-    assert two.said(2)[-1].endswith("There is nothing of yours to take back here.\n")
+    assert two.said(2)[-1].endswith("You have nothing to take back here.\n")
     two.write(2, "/duplicates undo", "triage-person")
     assert "Taken back" in two.said(2)[-1]
     two.write(2, "/duplicates of #1", "triage-person")
@@ -89,7 +89,7 @@ def test_c5_a_flood_is_answered_once(two: Doppel, monkeypatch: pytest.MonkeyPatc
     assert two.searches() == searches
     assert two.said(2)[1:] == [two.said(2)[1]]
     assert two.said(2)[1].endswith(
-        "That is a lot at once: each person can give 3 commands in 10 minutes. Please try again in 10 minutes.\n"
+        "That is a lot at once: each person can give 3 commands per 10 minutes. Please try again in 10 minutes.\n"
     )
     assert two.reactions(two.write(2, "/duplicates", "reporter")) == ["eyes", "+1"], "others are not concerned"
     two.said(2)

@@ -27,7 +27,7 @@ OFFER = (
 )
 ON_VOTE = (
     "If the author gives this comment a 👍, this issue is closed in favour of "
-    "[#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment by anybody prevents that."
+    "[#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment from anybody prevents that."
 )
 
 
@@ -182,7 +182,10 @@ def test_c6_the_comment_says_who_may_open_again_what_a_maintainers_label_has_clo
     offered.settle()
     issue = later(offered)
     assert issue.state_reason == "duplicate"
-    assert "For whoever agreed and for people with triage access, `/duplicates undo`" in offered.advice(2)
+    assert (
+        "Whoever agreed, and people with triage access, can reopen this issue with `/duplicates undo`."
+        in offered.advice(2)
+    )
     offered.write(2, "/duplicates undo", "reporter")
     assert "nothing of yours" in offered.said(2)[1]
     offered.write(2, "/duplicates undo", "triage-person")

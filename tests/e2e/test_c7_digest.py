@@ -23,17 +23,17 @@ AGAIN = ("Exporting to PDF crashes @everybody", "I see `PdfRenderError: page 7` 
 
 WHOLE = """\
 <!-- doppel:digest v1 -->
-From DAY to DAY the bot looked at 2 issues, 2 of them new. It would have commented on 1. As far as people have said: \
-1 not said yet.
+From DAY to DAY the bot looked at 2 issues, 2 of them new. It would have commented on 1. Feedback so far: \
+1 without feedback.
 
-Issues are named from a probability of 20% on, as usual.
+Issues are shown at a probability of 20% or more, the default.
 
-Were these the same? People who can write to this repository can tick a box; each counts as their feedback. This issue \
-is kept up to date; close it, and it is left alone.
+Were these the same? Anyone who can write to this repository can tick a box; each tick counts as feedback. This issue \
+is kept up to date until it is closed.
 
 - [#2](https://redirect.github.com/acme/app/issues/2) Exporting to PDF crashes @\u200beverybody
   Would have named [#1](https://redirect.github.com/acme/app/issues/1) Crash while exporting to PDF (N%); so far: \
-nobody has said
+no feedback yet
   - [ ] <!-- 2 1 same --> the same
   - [ ] <!-- 2 1 other --> not the same
 
@@ -84,7 +84,7 @@ def test_c7_a_ticked_box_is_feedback_and_can_be_taken_back(doppel: Doppel, diges
     doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
     doppel.settle()
     assert said(doppel) == [(2, 1, False, "box", "triage", 1.0)]
-    assert "so far: wrong (a box here)" in (keep(doppel).body or "")
+    assert "so far: wrong (a box ticked here)" in (keep(doppel).body or "")
     assert "[x] <!-- 2 1 other -->" in (digest.body or "")
     doppel.sim.edit_issue(doppel.repo, 3, body=(digest.body or "").replace("[x]", "[ ]"), actor="write-person")
     doppel.settle()
@@ -167,8 +167,8 @@ def test_c7_a_comment_says_that_feedback_has_moved_the_bar(doppel: Doppel) -> No
     Calibrations(store.engine).set(repo_id, Calibration(0.1, Move.FALLS, 7, 0), doppel.services.now())
     doppel.open(*AGAIN)
     assert doppel.said(2)[0].count(
-        "\n\nIssues are named from a probability of 10% on here: feedback in this repository has "
-        "moved that from 20%.\n\n"
+        "\n\nIssues are shown here at a probability of 10% or more: feedback in this repository has "
+        "moved this from 20%.\n\n"
         "**To correct this**"
     ) == 1  # fmt: skip
 

@@ -98,7 +98,7 @@ def test_what_is_reported_twice_in_a_second_is_in_the_index_for_the_second_one(d
     doppel.settle()
     doppel.said(2)
     (comment,) = doppel.said(3)
-    assert "- `#2` – found by: the full-text index, the index of meanings" in comment
+    assert "- `#2` – found by: the full-text index, the semantic index" in comment
 
 
 def test_c2_who_was_looked_at_before_an_earlier_report_came_in_is_told_of_it_later(doppel: Doppel) -> None:
@@ -116,7 +116,7 @@ def test_c2_who_was_looked_at_before_an_earlier_report_came_in_is_told_of_it_lat
     doppel.settle()
     assert doppel.said(1) == doppel.said(3) == []
     (comment,) = doppel.said(2)
-    assert "- `#1` – found by: the full-text index, the index of meanings" in comment
+    assert "- `#1` – found by: the full-text index, the semantic index" in comment
     causes = [one.cause for one in Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 2)]
     assert causes == ["opened", "overtaken"]
     # The other one was asked about in the index alone.

@@ -38,7 +38,7 @@ def scans(doppel: Doppel) -> list[Issue]:
 def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppel) -> None:
     comment = backlog.write(3, "/duplicates scan", "maintain-person")
     assert backlog.said(3)[-1].partition("\n")[2] == (
-        "Looking through 3 open issues in the background, which takes about 4 seconds. What is found will stand in an "
+        "Looking through 3 open issues in the background, which takes about 4 seconds. The result will be in an "
         f"issue of its own, “{english().scan_title()}”.\n"
     )
     assert backlog.reactions(comment) == ["eyes", "+1"]
@@ -49,11 +49,12 @@ def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppe
     said = re.sub(r"     - Same words.*\n", "", backlog.plain(body_of(shown)))
     assert said.partition("\n")[2] == (
         "**1 group of issues that may report the same thing**, among 3 open issues: 1 issue could be closed.\n\n"
-        "Each group begins with its oldest issue, which the others may repeat. Every two of a group are alike, not "
-        "only neighbours. Those groups come first where most can be tidied up. This is a suggestion. People decide, "
+        "Each group begins with its oldest issue, which the others may repeat. Within a group, every issue is "
+        "similar to every other. Groups with the most to tidy up come first. This is a suggestion. People decide, "
         "and nothing was changed. Commands for the newer issues:\n\n"
-        "- `/duplicates of #N` – Close this issue as a duplicate; the oldest open issue that it repeats is named.\n"
-        "- `/duplicates not #N` – These two are different; neither is shown for the other again.\n"
+        "- `/duplicates of #N` – Close this as a duplicate. If that one is a duplicate too, "
+        "its oldest open original is used.\n"
+        "- `/duplicates not #N` – These two are different; neither is shown on the other again.\n"
         "- `/duplicates scan` – Look through all open issues for groups that report the same thing.\n\n"
         "1. [#1](https://redirect.github.com/acme/app/issues/1) Crash while exporting to PDF\n"
         "   - Open · reported DAY · 2 issues, together 👍 0, 👎 0, 0 comments\n"
@@ -74,7 +75,7 @@ def test_d8_a_second_scan_edits_the_same_issue(backlog: Doppel) -> None:
     backlog.write(3, "/duplicates scan", "admin-person")
     (shown,) = scans(backlog)
     assert shown.number == number
-    assert "**Nothing found:** among 3 open issues no two are likely enough" in body_of(shown)
+    assert "**Nothing found:** among 3 open issues, no two are likely enough" in body_of(shown)
     said = backlog.said(3)
     assert said[-1].endswith(f"stand in [#{number}](https://redirect.github.com/acme/app/issues/{number}).\n")
     backlog.said(2)

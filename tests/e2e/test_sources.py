@@ -37,10 +37,10 @@ def test_h1_h4_after_it_the_index_answers_with_reasons_confidence_and_counts(dop
     assert "   - Same identifiers: " in shown
     asked = searches(comment)
     assert " – 1 result (the full-text index)" in asked
-    assert " – 1 result (the index of meanings)" in asked
+    assert " – 1 result (the semantic index)" in asked
     assert "1 different one and 2 repeats (" in asked
-    assert "1 by the full-text index, 1 by the index of meanings" in asked
-    assert "- `#1` – found by: the full-text index, the index of meanings" in comment
+    assert "1 from the full-text index, 1 from the semantic index" in asked
+    assert "- `#1` – found by: the full-text index, the semantic index" in comment
     assert "(GitHub's search)" not in asked
 
 
@@ -117,7 +117,7 @@ class TestDuplicatesResolved:
         doppel.open(AGAIN[0], f"{AGAIN[1]} Perhaps like #1?")
         assert doppel.said(2) == []
         doppel.write(2, "/duplicates")
-        assert " · already named in this issue\n" in doppel.advice(2)
+        assert " · already mentioned in this issue\n" in doppel.advice(2)
 
     def test_a_name_in_code_does_not_count(self, doppel: Doppel) -> None:
         doppel.open(*FIRST, author="ann")
@@ -131,7 +131,7 @@ class TestDuplicatesResolved:
         doppel.sim.edit_issue(doppel.repo, 2, body=f"{AGAIN[1]} Thanks, that is #1.")
         doppel.settle()
         assert f"{LINK.format(1)} " in doppel.advice(2)
-        assert "already named" in doppel.advice(2)
+        assert "already mentioned" in doppel.advice(2)
 
 
 def test_h6_a_permission_that_was_just_given_is_used(doppel: Doppel) -> None:

@@ -37,21 +37,21 @@ This is a suggestion. People decide, and nothing was changed.
 **Searches**
 
 - `repo:acme/app is:issue crash paste` – 12 results (GitHub's search)
-- ``a `quoted` error`` – 1 result, incomplete, [Cached result from 10:20:01 AM] (GitHub's search by meaning)
-- `crash` – no answer, rate limited until 10:24 (the index of meanings)
+- ``a `quoted` error`` – 1 result, incomplete, [Cached result from 10:20:01 AM] (GitHub's semantic search)
+- `crash` – no answer, rate limited until 10:24 (the semantic index)
 
-14 results, 9 different ones and 5 repeats (8 by GitHub's search, 3 by GitHub's search by meaning).
+14 results: 9 unique and 5 repeats (8 from GitHub's search, 3 from GitHub's semantic search).
 
-`/duplicates fresh` asks again.
+`/duplicates fresh` searches again.
 
 - `#118` – found by: GitHub's search
-- `#97` – found by: GitHub's search, GitHub's search by meaning
+- `#97` – found by: GitHub's search, GitHub's semantic search
 
 **To correct this**
 
-- `/duplicates not #118` – These two are different; neither is shown for the other again.
-- `/duplicates of #118` – Close this issue as a duplicate; the oldest open issue that it repeats is named.
-- `/duplicates explain #118` – Say how that issue compares with this one.
+- `/duplicates not #118` – These two are different; neither is shown on the other again.
+- `/duplicates of #118` – Close this as a duplicate. If that one is a duplicate too, its oldest open original is used.
+- `/duplicates explain #118` – Show how that issue compares with this one.
 - `/duplicates search WORDS…` – Look again with words of your own. Quote words that belong together.
 - `/duplicates help` – Show this list.
 
@@ -132,16 +132,19 @@ def test_c2_nothing_is_not_said_to_be_left_where_something_else_was_asked(asked:
 def test_c2_who_asked_and_gets_no_list_is_told_what_comes_nearest_and_how_to_see_it() -> None:
     best = (considered(7, 0.19, kind="pull request"), considered(8, 0.179), considered(9, 0.1))
     nearest = "[#8](https://redirect.github.com/acme/app/issues/8), 18% likely the same"
-    said = f"The nearest is {nearest}; `confidence=0.17` at the end of a command shows it."
+    said = f"The closest is {nearest}; add `confidence=0.17` to the end of a command to see it."
     assert said in render_comment(report(considered=best), view(asked=True))
-    assert "nearest" not in render_comment(report(considered=best), view())
-    assert "nearest" not in render_comment(report(candidate(), considered=best), view(asked=True))
-    assert "nearest" not in render_comment(report(considered=(considered(8, 0.04),)), view(asked=True))
+    assert "The closest is" not in render_comment(report(considered=best), view())
+    assert "The closest is" not in render_comment(report(candidate(), considered=best), view(asked=True))
+    assert "The closest is" not in render_comment(report(considered=(considered(8, 0.04),)), view(asked=True))
 
 
 def test_c3_how_likely_and_how_alike_a_command_wanted_it_is_said() -> None:
     body = render_comment(report(candidate(confidence=0.05)), view(options=Options(confidence=0.05, threshold=0.4)))
-    assert "Only what is at least 5% likely the same is shown. Only titles at least 40% alike were looked at." in body
+    assert (
+        "Only issues that are at least 5% likely to be the same are shown. "
+        "Only titles at least 40% alike were looked at." in body
+    )
 
 
 def test_c2_the_comment_begins_with_its_marker() -> None:
@@ -217,8 +220,8 @@ def test_c3_numbers_are_code_on_enterprise() -> None:
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        (Outcome.DEGRADED, "**This could not be checked fully.** Nothing was found, but not every search answered"),
-        (Outcome.INCONCLUSIVE, "**This could not be checked:** there was nothing to search for properly."),
+        (Outcome.DEGRADED, "**This could not be checked fully.** Nothing was found, but that says little"),
+        (Outcome.INCONCLUSIVE, "**This could not be checked:** there was nothing specific enough to search for."),
     ],
 )
 def test_f9_an_outage_is_never_presented_as_no_duplicates(outcome: Outcome, expected: str) -> None:
@@ -233,20 +236,20 @@ def test_f9_an_outage_is_never_presented_as_no_duplicates(outcome: Outcome, expe
 
 def test_f9_what_was_found_in_spite_of_an_outage_says_so_above_the_fold() -> None:
     body = render_comment(report(candidate(), outcome=Outcome.DEGRADED), view())
-    assert "Not every search answered, so something may be missing here." in body.partition("<details>")[0]
+    assert "Something may be missing here, because not every search answered." in body.partition("<details>")[0]
 
 
 @pytest.mark.parametrize(
     ("problems", "named"),
     [
-        (("github-hybrid: ten a minute",), "GitHub's search by meaning (ten a minute)"),
+        (("github-hybrid: ten a minute",), "GitHub's semantic search (ten a minute)"),
         (
             ("github-search: 502", "github-search: 503", "vectors: no model"),
-            "GitHub's search (502), the index of meanings (no model)",
+            "GitHub's search (502), the semantic index (no model)",
         ),
         (
             ("vectors: a", "siblings: b", "discussions: c"),
-            "the index of meanings (a), sibling repositories (b), 1 more",
+            "the semantic index (a), sibling repositories (b), 1 more",
         ),
     ],
 )
@@ -263,7 +266,7 @@ def test_f9_the_sentence_names_the_sources_that_failed_and_why(problems: tuple[s
     ("counts", "said"),
     [
         ({"total": 1, "unique": 1, "duplicates": 0}, "1 result, 1 different one and 0 repeats ("),
-        ({"total": 3, "unique": 2, "duplicates": 1}, "3 results, 2 different ones and 1 repeat ("),
+        ({"total": 3, "unique": 2, "duplicates": 1}, "3 results: 2 unique and 1 repeat ("),
     ],
 )
 def test_f8_one_is_no_plural(counts: dict[str, int], said: str) -> None:
@@ -284,7 +287,7 @@ def test_c3_a_possible_regression_is_marked_where_it_is_fairly_sure(confidence: 
 def test_c3_what_only_the_meaning_has_found_says_so(sources: tuple[str, ...], said: bool) -> None:
     for reasons, expected in (((), said), (("Same words: tiles",), False)):
         body = render_comment(report(candidate(reasons=reasons, sources=sources)), view())
-        assert ("   - Similar wording overall, by meaning" in body) is expected
+        assert ("   - Similar in meaning overall" in body) is expected
 
 
 @pytest.mark.parametrize(
@@ -336,7 +339,7 @@ def test_h6_what_is_no_issue_of_this_repository_says_where_and_what_it_is() -> N
 
 def test_the_others_of_a_group_are_listed_and_what_is_named_is_marked() -> None:
     text = render_comment(report(candidate(3, also=(12, 15), named=True)), view())
-    assert "Open · reported 2025-11-02 · already named in this issue\n" in text
+    assert "Open · reported 2025-11-02 · already mentioned in this issue\n" in text
     links = ", ".join(f"[#{number}](https://redirect.github.com/acme/app/issues/{number})" for number in (12, 15))
     assert f"\n   - Also reported in {links}\n" in text
     many = render_comment(report(candidate(3, also=tuple(range(10, 25)))), view())

@@ -28,36 +28,36 @@ L12 = "[#12](https://redirect.github.com/acme/app/issues/12)"
 L7 = "[#7](https://redirect.github.com/acme/app/issues/7)"
 
 TEXTS = [
-    (replies.noted_different(12), f"Noted: this issue and {L12} are different. Neither will be shown for the other again."),
+    (replies.noted_different(12), f"Noted: this issue and {L12} are different. Neither will be shown on the other again."),
     (replies.noted_different(12, already=True), f"This issue and {L12} were already noted as different."),
     (replies.closed_for(12, 12), f"Closed: the discussion continues in {L12}."),
     (replies.closed_for(12, 7), f"Closed. {L12} leads to {L7}: the discussion continues there."),
-    (replies.closed_already(12), f"This issue is closed in favour of {L12} already."),
+    (replies.closed_already(12), f"This issue is already closed in favour of {L12}."),
     (replies.refused_itself(), "That is this issue itself. Give the number of another one."),
-    (replies.refused_newer(12), f"{L12} is newer than this one. Close that one in favour of this instead."),
+    (replies.refused_newer(12), f"{L12} is newer than this one. Close that one in favour of this one instead."),
     (replies.refused_circle(12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
-    (replies.refused_closed(12), f"{L12} is closed, so the discussion cannot continue there. If the problem is back, open that issue again and give the command once more; else close this one by hand."),
-    (replies.refused_unseen(12), f"{L12} is closed in favour of another issue, and that leads to no open one that I can see. Give the number of the open issue where the discussion continues."),
+    (replies.refused_closed(12), f"{L12} is closed, so the discussion cannot continue there. If the problem is back, reopen that issue and give the command once more; otherwise close this one by hand."),
+    (replies.refused_unseen(12), f"{L12} was closed in favour of another issue, but I can see no open issue at the end of that chain. Give the number of the open issue where the discussion continues."),
     (replies.muted_recheck(), "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. `/duplicates unmute` changes that."),
-    (replies.undone_not(12), f"Taken back: {L12} can be shown for this issue again."),
-    (replies.undone_of(12), f"Taken back: this issue is open again and no longer tied to {L12}."),
-    (replies.undone_of(12, reopened=False), f"Taken back: this issue is no longer tied to {L12}, and closed as it was before."),
-    (replies.nothing_to_undo(), "There is nothing of yours to take back here."),
+    (replies.undone_not(12), f"Taken back: {L12} can be shown on this issue again."),
+    (replies.undone_of(12), f"Taken back: this issue is open again and no longer linked to {L12}."),
+    (replies.undone_of(12, reopened=False), f"Taken back: this issue is no longer linked to {L12}. It stays closed, as it was before."),
+    (replies.nothing_to_undo(), "You have nothing to take back here."),
     (replies.muted(), "Quiet from now on: this issue is left alone. `/duplicates unmute` changes that."),
-    (replies.muted(already=True), "This issue is left alone already."),
+    (replies.muted(already=True), "This issue is already muted."),
     (replies.unmuted(), "This issue is looked at again."),
     (replies.unmuted(already=True), "This issue was not muted."),
-    (replies.comment_was_deleted(), "The comment with earlier issues was deleted here, so no other one is posted."),
-    (replies.scan_begun(1200, 52.0, "Groups", None), "Looking through 1,200 open issues in the background, which takes about 52 seconds. What is found will stand in an issue of its own, “Groups”."),
-    (replies.scan_begun(1200, 300.0, "Groups", 12), f"Looking through 1,200 open issues in the background, which takes about 5 minutes. What is found will stand in {L12}."),
+    (replies.comment_was_deleted(), "The comment with earlier issues was deleted here, so it is not posted again."),
+    (replies.scan_begun(1200, 52.0, "Groups", None), "Looking through 1,200 open issues in the background, which takes about 52 seconds. The result will be in an issue of its own, “Groups”."),
+    (replies.scan_begun(1200, 300.0, "Groups", 12), f"Looking through 1,200 open issues in the background, which takes about 5 minutes. The result will be in {L12}."),
     (replies.scan_not_ready(1200, None), "I am still reading this repository's issues (1,200 of about ?). Please give the command again when that is done."),
-    (replies.scan_not_ready(None, None), "I have not begun to read this repository's issues. Please give the command again later."),
+    (replies.scan_not_ready(None, None), "I have not started to read this repository's issues yet. Please give the command again later."),
     (replies.no_such_issue(12), f"There is no issue {L12} here, or I am not allowed to see it."),
-    (replies.not_an_issue(12), f"{L12} is a pull request; only issues can be given."),
-    (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. An administrator can look up what this App may do in the repository's settings, under GitHub Apps; then give the command again in a new comment."),
-    (replies.rate_limited(3, 0.2), "That is a lot at once: each person can give 3 commands in 2 seconds. Please try again in 2 seconds."),
-    (replies.rate_limited(3, 45), "That is a lot at once: each person can give 3 commands in 45 seconds. Please try again in 45 seconds."),
-    (replies.rate_limited(20, 600), "That is a lot at once: each person can give 20 commands in 10 minutes. Please try again in 10 minutes."),
+    (replies.not_an_issue(12), f"{L12} is a pull request; this command only takes issues."),
+    (replies.github_refused("Issues are disabled."), "GitHub did not let me do that: Issues are disabled. An administrator can see what this App may do in the repository's settings, under GitHub Apps. Then give the command again in a new comment."),
+    (replies.rate_limited(3, 0.2), "That is a lot at once: each person can give 3 commands per 2 seconds. Please try again in 2 seconds."),
+    (replies.rate_limited(3, 45), "That is a lot at once: each person can give 3 commands per 45 seconds. Please try again in 45 seconds."),
+    (replies.rate_limited(20, 600), "That is a lot at once: each person can give 20 commands per 10 minutes. Please try again in 10 minutes."),
 ]  # fmt: skip
 
 
@@ -77,12 +77,12 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
         ("/duplicate of #12", "`/duplicate` is not something I know. Did you mean `/duplicates of #12`?"),
         ("/duplicates not", "Which issue? Write `/duplicates not #N` with its number."),
         ("/duplicates not x", "`x` is not the number of an issue. Write `/duplicates not #N` with its number."),
-        ("/duplicates of b/c#1", "`b/c#1` is in another repository. Only issues of this one can be given."),
+        ("/duplicates of b/c#1", "`b/c#1` is in another repository. This command only takes issues of this one."),
         ("/duplicates search", "Search for what? Write `/duplicates search WORDS…`."),
         ("/duplicates search " + "x" * 201, "That is too long to search for: at most 200 characters."),
         (
             "/duplicates limit=x",
-            "`limit=x` does not work. Write for example `confidence=0.7` `threshold=0.4` `limit=3`.",
+            "`limit=x` does not work. Write, for example, `confidence=0.7` `threshold=0.4` `limit=3`.",
         ),
         ("/duplicates undo it", "I do not understand `it` there. Write `/duplicates undo`."),
         ("/duplicates help\n" * 6, "Only the first 5 commands of a comment are carried out."),
@@ -119,7 +119,7 @@ def test_c4_help_is_made_from_the_table() -> None:
     for option in OPTIONS:
         assert f"\n- `{option}` – {option_words(option, SAY)}" in text
     assert (
-        "Close this issue as a duplicate; the oldest open issue that it repeats is named. (For people with triage access.)"
+        "Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. (For people with triage access.)"
         in text
     )
     assert not PHRASE.search(text)
@@ -132,9 +132,9 @@ EXPLAINED = f"""\
 - Titles 64% alike by letters, 81% by words
 - All evidence together: likely the same (78%)
 - Same error text: RangeError
-- Found by: GitHub's search, the index of meanings
+- Found by: GitHub's search, the semantic index
 
-What was asked there:
+The searches that found it:
 
 - `repo:acme/app is:issue crash paste` – 12 results (GitHub's search)"""
 
@@ -149,8 +149,8 @@ def test_c4_explain_says_how_two_issues_compare() -> None:
 
 def test_c4_explain_of_an_issue_that_no_search_found() -> None:
     text = explain(report(), candidate(12, "Something else", sources=()), PLACE, SAY)
-    assert "- No error text, identifier or rare word is in both\n" in text
-    assert "- There is no probability yet; the order is that of the evidence\n" in text
+    assert "- No shared error text, identifier or rare word\n" in text
+    assert "- There is no probability yet; candidates are ranked by the evidence\n" in text
     assert text.endswith("- None of the searches found it")
 
 
@@ -162,7 +162,7 @@ def test_f9_explain_says_which_source_failed() -> None:
 def test_c6_settings_problems_are_listed_with_line_column_and_hint() -> None:
     _, problems = parse_config("mode: off\nmin_confidance: 1\nlabel: <b>\n")
     assert replies.settings_problems(problems, "acme/app/.github/doppel.yml") == (
-        "The settings in `acme/app/.github/doppel.yml` have problems. What is valid counts; the rest keeps its default.\n\n"
+        "The settings in `acme/app/.github/doppel.yml` have problems. Valid settings apply; the others keep their defaults.\n\n"
         '- line 2, column 1: there is no setting called "min_confidance"; did you mean `min_confidence`?\n'
         '- line 3, column 8: "&lt;b&gt;" is not suggest, add or off'
     )

@@ -154,10 +154,10 @@ def test_c3_the_share_beside_an_unlikely_candidate_is_that_of_being_the_same(lan
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", "On one it was silent although people say that it was reported before."),
-        ("de", "Bei einem schwieg er, obwohl es nach Aussage von Menschen schon gemeldet war."),
-        ("es", "En uno calló aunque, según algunas personas, ya se había notificado."),
-        ("fr", "Sur un ticket, il s’est tu alors que, selon des personnes, celui-ci était déjà signalé."),
+        ("en", "It was silent on one that, people say, had been reported before."),
+        ("de", "Bei einem schwieg er, das laut Rückmeldung schon gemeldet war."),
+        ("es", "Calló en uno que, según las valoraciones, ya se había reportado."),
+        ("fr", "Sur un ticket, il s’est tu alors que, d’après les retours, celui-ci était déjà signalé."),
     ],
 )
 def test_c7_one_issue_is_spoken_of_as_one(language: str, said: str) -> None:
