@@ -37,11 +37,11 @@ def _load_own(simulator: Simulator, repository: str) -> int:
         path = f".github/ISSUE_TEMPLATE/{form}.yml"
         simulator.write_file(repository, path, data.joinpath("issue_template", f"{form}.yml").read_text("utf-8"))
     rows = [json.loads(line) for line in data.joinpath("issues.jsonl").read_text("utf-8").splitlines()]
-    rows = _brought_forward(rows, simulator.now() - NEWEST)
+    rows = brought_forward(rows, simulator.now() - NEWEST)
     return simulator.load_issues(rows, repository)
 
 
-def _brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[dict[str, Any]]:
+def brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[dict[str, Any]]:
     """The same issues and comments as many whole days later as makes the last issue arrive on the day of `newest`."""
     later = timedelta(days=(newest - _moment(rows[-1]["created_at"])).days)
 
