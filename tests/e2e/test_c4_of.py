@@ -80,6 +80,20 @@ def test_c4_of_follows_its_own_links_where_github_does_not_tell_them(quiet: Dopp
     assert original_of(quiet, 3) == 1
 
 
+def test_c4_of_is_answered_though_github_fails_over_what_is_a_duplicate_of_what(
+    quiet: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.jobs.retry.MOST_TRIES", 1)
+    issues(quiet, 5)
+    close_by_hand(quiet, 2, 1)
+    assert of(quiet, 3, 1)
+    quiet.sim.faults.add("POST /graphql", "graphql_error", code=200, times=None)
+    assert LINK.format(2) in of(quiet, 4, 2)
+    assert quiet.sim.issue(quiet.repo, 4).state == "open"
+    assert f"leads to {LINK.format(1)}" in of(quiet, 4, 3), "it was the bot that closed #3"
+    assert original_of(quiet, 4) == 1
+
+
 def test_c4_of_is_refused_where_the_chain_leads_out_of_sight(quiet: Doppel) -> None:
     issues(quiet, 3)
     close_by_hand(quiet, 2, 1)

@@ -314,6 +314,19 @@ def test_c6_it_waits_while_github_does_not_tell_the_votes(offered: Doppel, monke
     assert later(offered, 1).state_reason == "duplicate"
 
 
+def test_c6_it_waits_for_the_next_turn_while_github_fails_to_tell_the_votes(
+    offered: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each hour makes a job of its own, so that those that fail would pile up; `finish` sees that none was given up."""
+    agree(offered)
+    with monkeypatch.context() as once:
+        once.setattr("bot.jobs.retry.MOST_TRIES", 1)
+        offered.sim.faults.add("POST /graphql", "graphql_error", code=200, times=None)
+        assert later(offered).state == "open"
+    offered.sim.faults.clear()
+    assert later(offered, 0.05).state_reason == "duplicate"
+
+
 def test_c6_a_comment_that_was_deleted_unheard_is_not_asked_for_again(
     offered: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
