@@ -8,12 +8,12 @@ from tests.e2e.harness import Doppel
 
 LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
 UNSEEN = (
-    f"{LINK} is closed in favour of another issue, and that leads to no open one that I can see. Give the number of "
-    "the open issue where the discussion continues."
+    f"{LINK} was closed in favour of another issue, but I can see no open issue at the end of that chain. Give the "
+    "number of the open issue where the discussion continues."
 )
 CLOSED = (
-    f"{LINK} is closed, so the discussion cannot continue there. If the problem is back, open that issue again and "
-    "give the command once more; else close this one by hand."
+    f"{LINK} is closed, so the discussion cannot continue there. If the problem is back, reopen that issue and "
+    "give the command once more; otherwise close this one by hand."
 )
 
 

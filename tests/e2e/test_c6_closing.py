@@ -22,7 +22,7 @@ TITLE = "Crash while exporting a page to PDF"
 BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderPdfPage since 3.2."
 OFFER = (
     "If the author gives this comment a 👍, or somebody with triage access adds the `duplicate` label, this issue is "
-    "closed in favour of [#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment by "
+    "closed in favour of [#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment from "
     "anybody prevents that."
 )
 ON_VOTE = (
@@ -74,7 +74,7 @@ def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: 
     assert "People decide." in advice and "nothing was changed" not in advice
     offered.write(2, "/duplicates undo", "reporter")
     assert offered.said(2)[1].endswith(
-        "Taken back: this issue is open again and no longer tied to [#1]"
+        "Taken back: this issue is open again and no longer linked to [#1]"
         "(https://redirect.github.com/acme/app/issues/1).\n"
     )
     assert "announced" not in offered.said(2)[0]
@@ -187,7 +187,7 @@ def test_c6_the_comment_says_who_may_open_again_what_a_maintainers_label_has_clo
         in offered.advice(2)
     )
     offered.write(2, "/duplicates undo", "reporter")
-    assert "nothing of yours" in offered.said(2)[1]
+    assert "You have nothing to take back" in offered.said(2)[1]
     offered.write(2, "/duplicates undo", "triage-person")
     offered.said(2)
     assert issue.state == "open"

@@ -127,7 +127,7 @@ def test_c4_what_github_refuses_is_told(doppel: Doppel) -> None:
     doppel.sim.faults.add("PATCH /repos/*/issues/2", 403, times=None)
     comment = doppel.write(2, "/duplicates of #1", "triage-person")
     assert "GitHub did not let me do that" in doppel.said(2)[1]
-    assert "An administrator can look up what this App may do" in doppel.said(2)[1]
+    assert "An administrator can see what this App may do" in doppel.said(2)[1]
     assert doppel.reactions(comment) == ["eyes", "-1"]
     assert doppel.services.store.verdicts.last(doppel.repository.id, 2) is None
 
