@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from bot.closing import Facts, Step, decide
-from bot.errors import GitHubError, Invalid, NotFound
+from bot.errors import GitHubError, Invalid, NotFound, Unavailable
 from bot.events import IssueEvent
 from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
@@ -61,7 +61,12 @@ def due(event: IssueEvent, services: Services) -> None:
             # An attempt before this one has closed it, and did not hear that it had, or did not come to note it.
             _note_closed(visit, kept)
             return
-        facts, target, who = _facts(visit, issue, kept)
+        try:
+            facts, target, who = _facts(visit, issue, kept)
+        except Unavailable as failure:
+            # GraphQL can fail over one repository for good; the schedule queues another look within the hour anyway.
+            logger.warning("%s#%d: whether it may be closed cannot be seen now: %s", visit.repo, visit.number, failure)
+            return
         step, reason = decide(facts)
         logger.info("%s#%d: %s, since %s", visit.repo, visit.number, step.name.lower(), reason)
         if step is not Step.CLOSE:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from bot.commands import Command
-from bot.errors import GitHubError, NotFound
+from bot.errors import GitHubError, NotFound, Unavailable
 from bot.github.labels import DUPLICATE
 from bot.github.reads import same_repository
 from bot.model import Issue
@@ -75,9 +75,16 @@ def _chain(ask: Ask, named: Issue) -> list[Issue]:
 
 
 def _original(ask: Ask, number: int) -> int | None:
-    """What an issue was closed in favour of, by whomever; GitHub servers that cannot say leave what `of` has stored."""
+    """What an issue was closed in favour of, by whomever; where GitHub cannot say that leaves what `of` has stored.
+
+    GraphQL can fail over one repository for good, and whoever asked shall not wait for an answer in vain.
+    """
     visit = ask.visit
-    original = visit.github.duplicate_of(visit.repo, number)
+    try:
+        original = visit.github.duplicate_of(visit.repo, number)
+    except Unavailable as failure:
+        logger.warning("%s#%d: of what it is a duplicate GitHub does not tell: %s", visit.repo, number, failure)
+        original = None
     if original is None:
         return visit.services.store.verdicts.original(visit.repository.id, number)
     return original.number if same_repository(original.repo, visit.repo) else None

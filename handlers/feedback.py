@@ -5,12 +5,14 @@ Reactions come without an event; `bot/chores/feedback.py` asks for them. Command
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from bot.decisions import COMMAND, Decision, Decisions
 from bot.digest.ticking import take_boxes
+from bot.errors import Unavailable
 from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.labels import DUPLICATE
@@ -20,6 +22,8 @@ from bot.posts.own_issues import Kind as Own
 from bot.posts.own_issues import OwnIssues
 from bot.text.naming import named_issues
 from handlers.visit import Visit
+
+logger = logging.getLogger(__name__)
 
 
 def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
@@ -34,7 +38,14 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
     if event.sender.is_bot or issue.state != "closed":
         return
     if issue.state_reason == "duplicate":
-        original = visit.github.duplicate_of(visit.repo, issue.number)
+        try:
+            original = visit.github.duplicate_of(visit.repo, issue.number)
+        except Unavailable as failure:
+            # GraphQL can fail over one repository for good, and this is evidence and nothing that anybody waits for.
+            logger.warning(
+                "%s#%d: as a duplicate of what it was closed is not noted: %s", visit.repo, issue.number, failure
+            )
+            return
         other = original.number if original and same_repository(original.repo, visit.repo) else 0
         if other:
             store.verdicts.overtaken(repo_id, issue.number, visit.services.now(), but=other)

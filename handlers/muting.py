@@ -7,9 +7,14 @@ from handlers.ask import Answer, Ask
 
 
 def mute(ask: Ask, command: Command) -> Answer:
-    """`mute`: leave this issue alone from now on."""
+    """`mute`: leave this issue alone from now on.
+
+    Where they have muted it themselves this may be the same command, carried out once more after a crash: it is
+    answered as at first.
+    """
     visit, muted = ask.visit, ask.visit.services.store.muted
-    already = muted.is_muted(visit.repository.id, visit.number)
+    by = muted.by(visit.repository.id, visit.number)
+    already = by is not None and by.lower() != ask.login.lower()
     muted.set(visit.repository.id, visit.number, ask.login, visit.services.now())
     return Answer(True, ask.replies.muted(already))
 

@@ -24,6 +24,10 @@ class Muted(Part):
 
     def is_muted(self, repo_id: int, number: int) -> bool:
         """Whether the bot must stay silent on this issue."""
-        query = sa.select(muted.c.number).where(muted.c.repo_id == repo_id, muted.c.number == number)
+        return self.by(repo_id, number) is not None
+
+    def by(self, repo_id: int, number: int) -> str | None:
+        """Who asked for silence on this issue; None where nobody has."""
+        query = sa.select(muted.c.actor).where(muted.c.repo_id == repo_id, muted.c.number == number)
         with self._engine.connect() as connection:
-            return connection.execute(query).first() is not None
+            return connection.execute(query).scalar()

@@ -244,7 +244,7 @@ def test_c4_undo_of_of_leaves_a_label_that_was_there_and_a_closed_issue_closed(p
     issue = pair.sim.issue(pair.repo, 2)
     assert (issue.state, issue.state_reason) == ("closed", "not_planned")
     assert [label.name for label in issue.labels] == ["duplicate"]
-    assert "closed as it was before" in reply(pair)
+    assert "closed, as it was before" in reply(pair)
 
 
 def test_c4_undo_takes_back_one_decision_at_a_time(pair: Doppel) -> None:
@@ -277,7 +277,7 @@ def test_c4_mute_and_unmute(pair: Doppel) -> None:
 
 def test_c4_help_is_made_from_the_table(pair: Doppel) -> None:
     pair.write(2, "/duplicates help")
-    assert "`/duplicates of #N` – Close this issue as a duplicate" in reply(pair)
+    assert "`/duplicates of #N` – Close this as a duplicate" in reply(pair)
 
 
 def test_c4_several_commands_are_carried_out_in_order_and_answered_once(pair: Doppel) -> None:

@@ -8,12 +8,12 @@ from tests.e2e.harness import Doppel
 
 LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
 UNSEEN = (
-    f"{LINK} is closed in favour of another issue, and that leads to no open one that I can see. Give the number of "
-    "the open issue where the discussion continues."
+    f"{LINK} was closed in favour of another issue, but I can see no open issue at the end of that chain. Give the "
+    "number of the open issue where the discussion continues."
 )
 CLOSED = (
-    f"{LINK} is closed, so the discussion cannot continue there. If the problem is back, open that issue again and "
-    "give the command once more; else close this one by hand."
+    f"{LINK} is closed, so the discussion cannot continue there. If the problem is back, reopen that issue and "
+    "give the command once more; otherwise close this one by hand."
 )
 
 
@@ -78,6 +78,20 @@ def test_c4_of_follows_its_own_links_where_github_does_not_tell_them(quiet: Dopp
     quiet.sim.issue(quiet.repo, 2).duplicate_of = None
     assert f"leads to {LINK.format(1)}" in of(quiet, 3, 2)
     assert original_of(quiet, 3) == 1
+
+
+def test_c4_of_is_answered_though_github_fails_over_what_is_a_duplicate_of_what(
+    quiet: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.jobs.retry.MOST_TRIES", 1)
+    issues(quiet, 5)
+    close_by_hand(quiet, 2, 1)
+    assert of(quiet, 3, 1)
+    quiet.sim.faults.add("POST /graphql", "graphql_error", code=200, times=None)
+    assert LINK.format(2) in of(quiet, 4, 2)
+    assert quiet.sim.issue(quiet.repo, 4).state == "open"
+    assert f"leads to {LINK.format(1)}" in of(quiet, 4, 3), "it was the bot that closed #3"
+    assert original_of(quiet, 4) == 1
 
 
 def test_c4_of_is_refused_where_the_chain_leads_out_of_sight(quiet: Doppel) -> None:

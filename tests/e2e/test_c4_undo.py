@@ -57,7 +57,7 @@ def test_c4_a_misspelt_undo_that_is_corrected_takes_back_what_stands_above_it(pa
     assert pair.said(3)
     pair.edit(undo, "/duplicates undo")
     assert rejected(pair, 3) == {2}
-    assert pair.said(3)[1].endswith("can be shown for this issue again.\n")
+    assert pair.said(3)[1].endswith("can be shown on this issue again.\n")
 
 
 def test_c4_a_decision_that_is_edited_into_undo_is_taken_back(pair: Doppel) -> None:
@@ -65,7 +65,7 @@ def test_c4_a_decision_that_is_edited_into_undo_is_taken_back(pair: Doppel) -> N
     assert pair.said(2)
     pair.edit(comment, "/duplicates undo")
     assert rejected(pair) == set()
-    assert pair.said(2)[1].endswith("can be shown for this issue again.\n")
+    assert pair.said(2)[1].endswith("can be shown on this issue again.\n")
 
 
 def test_c1_an_edit_gives_only_the_commands_whose_lines_it_changed(pair: Doppel) -> None:
@@ -116,12 +116,12 @@ def test_c4_what_a_triager_noted_too_holds_when_the_author_takes_theirs_back(pai
     pair.write(2, "/duplicates undo", "reporter")
     assert pair.said(2)[-1].partition("\n")[2] == (
         "Taken back. Somebody else has noted the same, so [#1](https://redirect.github.com/acme/app/issues/1) is still "
-        "not shown for this issue.\n"
+        "not shown on this issue.\n"
     )
     assert rejected(pair) == {1}
     assert "Nothing left to show" in pair.said(2)[0]
     pair.write(2, "/duplicates undo", "admin-person")
-    assert pair.said(2)[-1].endswith("can be shown for this issue again.\n")
+    assert pair.said(2)[-1].endswith("can be shown on this issue again.\n")
     assert rejected(pair) == set()
 
 
@@ -131,10 +131,10 @@ def test_c4_each_authors_word_on_a_pair_stands_for_itself(pair: Doppel) -> None:
     pair.write(2, "/duplicates not #1", "reporter")
     pair.write(1, "/duplicates not #2", first)
     pair.write(2, "/duplicates undo", "reporter")
-    assert "is still not shown for this issue" in pair.said(2)[-1]
+    assert "is still not shown on this issue" in pair.said(2)[-1]
     assert rejected(pair) == {1}
     pair.write(1, "/duplicates undo", first)
-    assert pair.said(1)[-1].endswith("can be shown for this issue again.\n")
+    assert pair.said(1)[-1].endswith("can be shown on this issue again.\n")
     assert rejected(pair) == set()
     assert "Crash while exporting to PDF" in pair.said(2)[0]
 
@@ -144,7 +144,7 @@ def test_c4_a_triagers_undo_takes_back_what_everybody_said_of_the_pair(pair: Dop
     pair.write(1, "/duplicates not #2", "triage-person")
     assert pair.said(1)
     pair.write(1, "/duplicates undo", "triage-person")
-    assert pair.said(1)[-1].endswith("can be shown for this issue again.\n")
+    assert pair.said(1)[-1].endswith("can be shown on this issue again.\n")
     assert rejected(pair) == set()
     assert "Crash while exporting to PDF" in pair.said(2)[0]
 

@@ -146,6 +146,30 @@ def test_c7_how_an_issue_is_closed_says_whether_the_candidates_were_right(doppel
     assert said(doppel) == [(2, 1, False, "closed", "author", 0.5)]
 
 
+@pytest.mark.parametrize("failing", [("graphql_error", 200), (502, 502)])
+def test_c7_a_closing_is_worked_on_once_though_github_does_not_tell_of_what_it_is_a_duplicate(
+    doppel: Doppel, commented: Comment, monkeypatch: pytest.MonkeyPatch, failing: tuple[Any, int]
+) -> None:
+    """GraphQL can fail over one repository for good; `finish` sees that nothing was given up."""
+    monkeypatch.setattr("bot.jobs.retry.MOST_TRIES", 1)
+    doppel.sim.close_issue(doppel.repo, 2, "reporter", "completed")
+    doppel.settle()
+    assert said(doppel) == [(2, 1, False, "closed", "author", 0.5)]
+    doppel.sim.faults.add("POST /graphql", failing[0], code=failing[1], times=None)
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.settle()
+    assert said(doppel) == [], "what was said before holds no more"
+    with doppel.services.index.view(doppel.repository.id) as view:
+        assert view.issues([2])[2].state_reason == "duplicate"
+
+
+def test_c7_how_an_issue_is_closed_is_noted_when_a_rate_limit_has_passed(doppel: Doppel, commented: Comment) -> None:
+    doppel.sim.faults.add("POST /graphql", "secondary_limit", code=200, retry_after=30, times=1)
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.settle()
+    assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
+
+
 def test_c7_how_an_issue_was_closed_before_holds_no_more_though_nobody_heard_of_its_reopening(
     doppel: Doppel, commented: Comment, monkeypatch: pytest.MonkeyPatch
 ) -> None:

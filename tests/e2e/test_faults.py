@@ -56,6 +56,15 @@ def test_c4_a_command_is_acknowledged_though_github_is_away_at_the_end_of_it(
     assert doppel.reactions(comment) == ["eyes", "+1" if command == "help" else "-1"]
 
 
+def test_c4_mute_is_answered_alike_though_it_is_carried_out_twice(doppel: Doppel) -> None:
+    doppel.sim.faults.add(POST, 502)
+    doppel.write(1, "/duplicates mute", "ann")
+    (said,) = doppel.said(1)
+    assert "Quiet from now on" in said
+    doppel.write(1, "/duplicates mute", "triage-person")
+    assert doppel.said(1)[1].endswith("This issue is already muted.\n")
+
+
 @pytest.mark.parametrize(
     "request_", ["PATCH /repos/*/issues/2", "POST /repos/*/issues/2/labels", "POST /repos/*/reactions"]
 )
@@ -118,7 +127,7 @@ def test_c4_what_github_refuses_is_told(doppel: Doppel) -> None:
     doppel.sim.faults.add("PATCH /repos/*/issues/2", 403, times=None)
     comment = doppel.write(2, "/duplicates of #1", "triage-person")
     assert "GitHub did not let me do that" in doppel.said(2)[1]
-    assert "An administrator can look up what this App may do" in doppel.said(2)[1]
+    assert "An administrator can see what this App may do" in doppel.said(2)[1]
     assert doppel.reactions(comment) == ["eyes", "-1"]
     assert doppel.services.store.verdicts.last(doppel.repository.id, 2) is None
 
