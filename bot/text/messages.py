@@ -12,6 +12,7 @@ from bot.text.words import apart, split_words
 MOST_MESSAGES = 12
 _LINES_READ = 400
 _SHORTEST, _LONGEST = 8, 300
+_FEWEST_WORDS = 3
 
 _SIGN_WORDS = """
 error exception panic fatal traceback sigsegv sigabrt sigbus segfault segmentation assertion aborted denied refused
@@ -27,6 +28,7 @@ _NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
 # What differs between two reports of one error: numbers, addresses, quoted names, paths.
 _VALUE = re.compile(r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|`[^`\n]{0,80}`")
 _VALUE_OR_PATH = re.compile(rf"{_VALUE.pattern}|\S*[/\\]\S*")
+_QUOTED = re.compile(r"`([^`\n]+)`")
 _MARKUP = re.compile(r"^[\s>*#`$%|+-]+")
 _LONGEST_PHRASE = 6
 
@@ -40,7 +42,7 @@ def error_messages(body: str) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for line in _telling(without_noise(body)):
         words = split_words(apart(_fixed(line, " ")).lower())
-        if len(words) >= 3:
+        if len(words) >= _FEWEST_WORDS:
             found.setdefault(" ".join(words), line)
             if len(found) == MOST_MESSAGES:
                 break
@@ -62,8 +64,13 @@ def _telling(text: str) -> Iterator[str]:
         chosen.update(place for place, line in enumerate(lines) if not line.isascii())
     for place in sorted(chosen):
         line = _MARKUP.sub("", lines[place]).strip()
-        if _SHORTEST <= len(line) <= _LONGEST and _tells(line):
-            yield line
+        said_here = _quoted(lines[place]) or [line]
+        yield from (said for said in said_here if _SHORTEST <= len(said) <= _LONGEST and _tells(said))
+
+
+def _quoted(line: str) -> list[str]:
+    """The error messages that a sentence quotes as code. They are the evidence then, and not the sentence."""
+    return [said for said in _QUOTED.findall(line) if len(said.split()) >= _FEWEST_WORDS and _tells(said)]
 
 
 def _tells(line: str) -> bool:

@@ -102,3 +102,21 @@ def test_messages_that_begin_alike_share_runs_of_words() -> None:
     one, other = message_terms("panic: index out of range"), message_terms("panic: index out of bounds")
     assert "panic index out" in one.keys() & other.keys()
     assert runs("index out of range") == ["index out of", "out of range"]
+
+
+@pytest.mark.parametrize(
+    ("line", "quoted"),
+    [
+        ("The sync ends with `LS-2014 could not store chunk 7 (code 5)` in the log.", "could not store chunk"),
+        ("`upload failed with EIO` is all that it says", "upload failed with"),
+    ],
+)
+def test_a_message_that_a_sentence_quotes_is_the_message(line: str, quoted: str) -> None:
+    (comparable,) = error_messages(line)
+    assert quoted in comparable
+    assert "log" not in comparable and "says" not in comparable
+
+
+def test_a_name_quoted_in_a_message_is_what_differs() -> None:
+    one, two = (error_messages(f"error: cannot open the file `{name}` for writing") for name in ("a.txt", "b.txt"))
+    assert list(one) == list(two)
