@@ -49,6 +49,11 @@ class StrictServer(MCPServer[str]):
 
     async def run_stdio_async(self) -> None:
         """As the SDK does it, but that what is no message is answered."""
+        # The SDK keeps it to itself. A later version without it serves its messages all the same.
+        server = getattr(self, "_lowlevel_server", None)
+        if server is None:
+            await super().run_stdio_async()
+            return
         async with stdio_server() as (lines, answers), anyio.create_task_group() as tasks:
             passed, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
 
@@ -57,7 +62,6 @@ class StrictServer(MCPServer[str]):
                     await answer_what_is_no_message(lines, passed, answers)
 
             tasks.start_soon(read)
-            server = self._lowlevel_server
             await server.run(messages, answers, server.create_initialization_options())
             tasks.cancel_scope.cancel()
 
