@@ -102,7 +102,7 @@ def test_c5_every_command_of_a_comment_counts(two: Doppel, monkeypatch: pytest.M
     searches = two.searches()
     assert two.reactions(two.write(2, "/duplicates fresh\n/duplicates explain #1", ANYBODY)) == []
     assert two.searches() == searches
-    assert "each person can give 6 commands in 10 minutes" in two.said(2)[1]
+    assert "each person can give 6 commands per 10 minutes" in two.said(2)[1]
     assert two.reactions(two.write(2, "/duplicates help", ANYBODY)) == ["eyes", "+1"], "one is left"
     two.said(2)
 
@@ -114,7 +114,7 @@ def test_c5_edits_to_and_fro_count_each_time(two: Doppel, monkeypatch: pytest.Mo
         two.sim.clock.advance(5)
         two.edit(comment, f"/duplicates search {word}")
     assert two.reactions(comment) == ["eyes", "+1"]
-    assert "each person can give 4 commands in 10 minutes" in two.said(2)[1]
+    assert "each person can give 4 commands per 10 minutes" in two.said(2)[1]
 
 
 def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,7 +113,7 @@ def test_c6_what_was_added_is_taken_off_where_it_no_longer_holds(doppel: Doppel)
     doppel.configure("label: add\n")
     issue = again(doppel)
     doppel.write(2, "/duplicates confidence=0.99")
-    assert "#1" not in doppel.advice(2).partition("nearest")[0]
+    assert "#1" not in doppel.advice(2).partition("closest")[0]
     assert names(issue) == ["duplicate"], "a command that shows less says nothing of the rest"
     assert "#1" not in rewrite(doppel, *OTHER)
     assert names(issue) == []

@@ -60,7 +60,7 @@ def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppe
         "   - Open · reported DAY · 2 issues, together 👍 0, 👎 0, 0 comments\n"
         "   - [#2](https://redirect.github.com/acme/app/issues/2) Crash while exporting to PDF!\n"
         "     - CONFIDENCE · open · reported DAY\n"
-        "     - Same error text: “Exporting raises PdfRenderError: page 7 is broken in export_pages.”\n"
+        "     - Same error text: “PdfRenderError: page 7 is broken”\n"
         "     - Same identifiers: PdfRenderError, export_pages\n"
         "\n"
         "Checked on DAY.\n"
@@ -77,7 +77,9 @@ def test_d8_a_second_scan_edits_the_same_issue(backlog: Doppel) -> None:
     assert shown.number == number
     assert "**Nothing found:** among 3 open issues, no two are likely enough" in body_of(shown)
     said = backlog.said(3)
-    assert said[-1].endswith(f"stand in [#{number}](https://redirect.github.com/acme/app/issues/{number}).\n")
+    assert said[-1].endswith(
+        f"The result will be in [#{number}](https://redirect.github.com/acme/app/issues/{number}).\n"
+    )
     backlog.said(2)
 
 

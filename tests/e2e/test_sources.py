@@ -38,7 +38,7 @@ def test_h1_h4_after_it_the_index_answers_with_reasons_confidence_and_counts(dop
     asked = searches(comment)
     assert " – 1 result (the full-text index)" in asked
     assert " – 1 result (the semantic index)" in asked
-    assert "1 different one and 2 repeats (" in asked
+    assert "1 unique and 2 repeats (" in asked
     assert "1 from the full-text index, 1 from the semantic index" in asked
     assert "- `#1` – found by: the full-text index, the semantic index" in comment
     assert "(GitHub's search)" not in asked

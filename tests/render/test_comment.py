@@ -255,17 +255,17 @@ def test_f9_what_was_found_in_spite_of_an_outage_says_so_above_the_fold() -> Non
 )
 def test_f9_the_sentence_names_the_sources_that_failed_and_why(problems: tuple[str, ...], named: str) -> None:
     for shown, says in (
-        ((candidate(),), "so something may be missing here"),
-        ((), "so that says little"),
+        ((candidate(),), "Something may be missing here"),
+        ((), "Nothing was found, but that says little"),
     ):
         body = render_comment(report(*shown, outcome=Outcome.DEGRADED, problems=problems), view())
-        assert f"Not every search answered, {says}: {named}.".lower() in body.partition("<details>")[0].lower()
+        assert f"{says}, because not every search answered: {named}." in body.partition("<details>")[0]
 
 
 @pytest.mark.parametrize(
     ("counts", "said"),
     [
-        ({"total": 1, "unique": 1, "duplicates": 0}, "1 result, 1 different one and 0 repeats ("),
+        ({"total": 1, "unique": 1, "duplicates": 0}, "1 result: 1 unique and 0 repeats ("),
         ({"total": 3, "unique": 2, "duplicates": 1}, "3 results: 2 unique and 1 repeat ("),
     ],
 )
