@@ -112,7 +112,7 @@ OTHER = ("Fonts of the ruler are too small", "The numbers cannot be read at 300 
 def test_c6_what_was_added_is_taken_off_where_it_no_longer_holds(doppel: Doppel) -> None:
     doppel.configure("label: add\n")
     issue = again(doppel)
-    doppel.write(2, "/duplicates confidence=0.99")
+    doppel.write(2, "/duplicates confidence=1")
     assert "#1" not in doppel.advice(2).partition("closest")[0]
     assert names(issue) == ["duplicate"], "a command that shows less says nothing of the rest"
     assert "#1" not in rewrite(doppel, *OTHER)
