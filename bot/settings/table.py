@@ -78,8 +78,8 @@ VARIABLES = (
     ),
     Variable(
         "DOPPEL_EMBEDDING_MODEL",
-        "The model that turns texts into vectors: `wordllama` comes with Doppel, `none` does without vectors; any other "
-        "name is a model of sentence-transformers, or of the endpoint in `DOPPEL_EMBEDDING_URL`.",
+        "The model that turns texts into vectors: `wordllama` comes with Doppel, `none` does without vectors; any "
+        "other name is a model of sentence-transformers, or of the endpoint in `DOPPEL_EMBEDDING_URL`.",
         "wordllama",
     ),
     Variable(
@@ -89,8 +89,8 @@ VARIABLES = (
     Variable("DOPPEL_EMBEDDING_KEY", "The bearer token for that endpoint."),
     Variable(
         "DOPPEL_REMOTE_TEXT",
-        "Which repositories' texts may go to that endpoint: those of `public` ones, or of `all`. A private one's go there "
-        "only if its own settings say `remote_text: on` as well.",
+        "Which repositories' texts may go to that endpoint: those of `public` ones, or of `all`. A private one's go "
+        "there only if its own settings say `remote_text: on` as well.",
         "public",
     ),
     Variable(
