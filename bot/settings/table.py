@@ -19,44 +19,53 @@ class Variable(NamedTuple):
 VARIABLES = (
     Variable("APP_ID", "The GitHub App's id, a number."),
     Variable("PRIVATE_KEY", "The App's private key: the PEM text itself, or the same in base64."),
-    Variable("PRIVATE_KEY_PATH", "The file that holds the key, where `PRIVATE_KEY` is not set."),
+    Variable("PRIVATE_KEY_PATH", "The file that holds the key; read if `PRIVATE_KEY` is not set."),
     Variable("WEBHOOK_SECRET", "The secret that GitHub signs deliveries with. Unsigned deliveries are never accepted."),
-    Variable("WEBHOOK_SECRET_PREVIOUS", "The secret of before, accepted as well while you rotate it."),
+    Variable("WEBHOOK_SECRET_PREVIOUS", "The previous secret, accepted as well while you rotate."),
     Variable("GITHUB_CLIENT_ID", "The App's client id, for signing in to the dashboard."),
     Variable("GITHUB_CLIENT_SECRET", "The App's client secret, for signing in to the dashboard."),
     Variable("GITHUB_API_URL", "The API's address; `https://HOST/api/v3` on Enterprise Server.", GITHUB_COM_API),
     Variable(
         "GITHUB_TOKEN",
-        "A personal token with which `find`, `evaluate`, `scan` and `mcp` read GitHub where no App is set up.",
+        "A personal token with which `find`, `evaluate`, `scan` and `mcp` read GitHub if no App is set up.",
     ),
     Variable("DATABASE_URL", "`postgresql://USER:PASSWORD@HOST/NAME`, or `sqlite:///PATH`.", "SQLite in `DOPPEL_HOME`"),
     Variable(
-        "WEBHOOK_PROXY_URL", "A channel as of smee.io that deliveries are fetched from, without a public address."
+        "WEBHOOK_PROXY_URL",
+        "A channel such as smee.io's from which deliveries are fetched, for a host without a public address.",
     ),
     Variable("PORT", "The port that the receiver listens on.", "3000"),
     Variable(
         "DOPPEL_HOST",
-        "The address that the receiver listens on; `127.0.0.1` is this machine alone.",
-        "0.0.0.0, every one of the machine's",
+        "The address that the receiver listens on; `127.0.0.1` can be reached from this machine only.",
+        "0.0.0.0, all of the machine's addresses",
     ),
     Variable("WEB_CONCURRENCY", "How many web processes gunicorn starts.", "2"),
     Variable("LOG_LEVEL", "`DEBUG`, `INFO`, `WARNING` or `ERROR`.", "INFO"),
-    Variable("DOPPEL_LOG_FORMAT", "`text` for people, `json` for programs: one object a line.", "text"),
-    Variable("DOPPEL_METRICS_TOKEN", "The bearer token that `/metrics` then asks for.", "everybody may read it"),
+    Variable("DOPPEL_LOG_FORMAT", "`text` for people, `json` for programs: one object per line.", "text"),
+    Variable("DOPPEL_METRICS_TOKEN", "If set, the bearer token that `/metrics` asks for.", "anybody may read it"),
     Variable(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
-        "Where traces go, as OpenTelemetry names it, such as `http://localhost:4318`; needs `doppel[otel]`.",
+        "Where traces go (OpenTelemetry's own variable), such as `http://localhost:4318`; needs `doppel[otel]`.",
     ),
     Variable("DOPPEL_HOME", "The data directory.", "the platform's user data directory"),
     Variable(
         "DOPPEL_GITHUB_API_VERSION",
-        "The REST API version that is asked for.",
-        "2026-03-10, on Enterprise Server 2022-11-28",
+        "The version of GitHub's REST API to ask for.",
+        "2026-03-10; on Enterprise Server 2022-11-28",
     ),
-    Variable("DOPPEL_WORKER_THREADS", "How many issues one worker process looks at at once.", "4"),
+    Variable("DOPPEL_WORKER_THREADS", "How many issues one worker process handles at the same time.", "4"),
     Variable("DOPPEL_PAUSED", "`on` pauses the bot everywhere: deliveries are accepted, nothing is answered.", "off"),
-    Variable("DOPPEL_DEBOUNCE", "How many seconds an edit waits for the next one before it is looked at.", "3"),
-    Variable("DOPPEL_SQLITE_SYNC", "`normal` survives a crash of the process, `full` also one of the machine.", "full"),
+    Variable(
+        "DOPPEL_DEBOUNCE",
+        "How many seconds the bot waits after an edit for a further one before it looks at the issue.",
+        "3",
+    ),
+    Variable(
+        "DOPPEL_SQLITE_SYNC",
+        "What accepted deliveries survive: with `normal` a crash of the process, with `full` also of the machine.",
+        "full",
+    ),
     Variable(
         "DOPPEL_WORKFLOW_FIELD",
         "The project field that is shown as an issue's workflow state.",
@@ -64,13 +73,13 @@ VARIABLES = (
     ),
     Variable(
         "DOPPEL_SIBLINGS",
-        "Public repositories that every repository may name under `siblings` although their owner is another: "
-        "`OWNER/REPO`, separated by commas.",
+        "Public repositories of other owners that every repository may name under `siblings`: `OWNER/REPO`, separated "
+        "by commas.",
     ),
     Variable(
         "DOPPEL_EMBEDDING_MODEL",
-        "What turns texts into vectors: `wordllama` is always there, `none` does without, any other name is a model of "
-        "sentence-transformers, or of the endpoint in `DOPPEL_EMBEDDING_URL`.",
+        "The model that turns texts into vectors: `wordllama` comes with Doppel, `none` does without vectors; any "
+        "other name is a model of sentence-transformers, or of the endpoint in `DOPPEL_EMBEDDING_URL`.",
         "wordllama",
     ),
     Variable(
@@ -80,17 +89,17 @@ VARIABLES = (
     Variable("DOPPEL_EMBEDDING_KEY", "The bearer token for that endpoint."),
     Variable(
         "DOPPEL_REMOTE_TEXT",
-        "Which repositories' texts may go to that endpoint: those of `public` ones, or of `all` – of private ones only "
-        "where their settings say `remote_text: on`, too.",
+        "Which repositories' texts may go to that endpoint: those of `public` ones, or of `all`. A private one's go "
+        "there only if its own settings say `remote_text: on` as well.",
         "public",
     ),
     Variable(
         "DOPPEL_REPOSITORY",
-        "The `OWNER/REPO` that a bare `#N` means on the command line, and an agent's call that names none.",
+        "The `OWNER/REPO` that is meant by a bare `#N` on the command line and by an agent's call that names none.",
     ),
     Variable("DOPPEL_MCP_TOKEN", "The bearer token that agents send to `doppel mcp --http`."),
     Variable(
         "DOPPEL_SETUP_TOKEN",
-        "The first-run token that opens `/setup` where no App is set up yet. `doppel serve` makes one by itself.",
+        "The first-run token that opens `/setup` while no App is set up. `doppel serve` makes one by itself.",
     ),
 )
