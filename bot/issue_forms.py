@@ -57,7 +57,7 @@ def lines_in(name: str, text: str) -> list[str]:
     labels = _labels(text)
     boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
     # A field's own text, which people write over or around.
-    values = [line for value in _said("value", read_tree(text)[0]) for line in _lines(value)]
+    values = [line for value in _said("value", text) for line in _lines(value)]
     return [_EMPTY, *(f"### {label}" for label in labels), *boxes, *values]
 
 
@@ -115,20 +115,24 @@ def _labels(text: str) -> list[str]:
 
     Those of single check boxes are taken too, which does no harm: they never stand in a heading.
     """
-    labels = (" ".join(label.split()) for label in _said("label", read_tree(text)[0]))
+    labels = (" ".join(label.split()) for label in _said("label", text))
     return [label for label in labels if label]
 
 
-def _said(key: str, node: Node) -> Iterator[str]:
-    """What stands for a key, wherever it does."""
+def _said(key: str, text: str) -> Iterator[str]:
+    """What stands for a key, wherever it does. What an alias repeats stands in the file already, at its anchor."""
+    return _below(key, read_tree(text, strict=False)[0])
+
+
+def _below(key: str, node: Node) -> Iterator[str]:
     if isinstance(node, Sequence):
         for item in node.items:
-            yield from _said(key, item)
+            yield from _below(key, item)
     elif isinstance(node, Mapping):
         for name, value in node.entries:
             if name.text == key and isinstance(value, Scalar):
                 yield value.text
-            yield from _said(key, value)
+            yield from _below(key, value)
 
 
 def _lines(text: str) -> list[str]:

@@ -42,6 +42,20 @@ body:
         1.0
 """
 
+ANCHORED = """\
+body:
+  - &version
+    type: input
+    attributes: &asked
+      label: Version
+  - type: textarea
+    attributes:
+      <<: *asked
+      label: !!str What happened
+      value: See the log.
+  - *version
+"""
+
 
 @pytest.mark.parametrize(
     ("name", "text", "headings"),
@@ -63,6 +77,7 @@ body:
             FOLDED,
             ["What did you expect to happen?", "Steps to reproduce it", 'A "quoted" one', "Version"],
         ),
+        ("anchored.yml", ANCHORED, ["Version", "What happened"]),
         ("broken.yml", "label\nlabel:\n  :label: x", []),
     ],
 )
@@ -113,6 +128,7 @@ body:
             },
         ),
         ("bug.yml", FOLDED, {"### What did you expect to happen?", "### Version", "Such as 1.0"}),
+        ("bug.yml", ANCHORED, {"### Version", "### What happened", "See the log."}),
         ("bug.yml", BLOCKS.replace("\n", "\r\n"), {"Paste the log here.", "It helps a lot."}),
         (
             "bug.md",

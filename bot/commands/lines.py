@@ -28,7 +28,7 @@ _START = re.compile(r"/du[a-z]{1,12}(?!\S)", re.IGNORECASE)
 # zero-width space is not among them: people write it on purpose, so that a command is none.
 _UNSEEN = dict.fromkeys(map(ord, "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"))
 # Only the command itself is made plain: full-width signs mean nothing to Markdown, and words to search for stay.
-_WIDE = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])\S{0,20}", re.IGNORECASE | re.MULTILINE)
+_WIDE = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 _INDENT = re.compile(r" {0,3}/")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list"]
 

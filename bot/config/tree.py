@@ -94,12 +94,13 @@ class _Refused(Exception):
         self.error = ConfigError.saying(mark.line + 1, mark.column + 1, lambda say, _: says(say))
 
 
-def read_tree(text: str) -> tuple[Mapping, list[ConfigError]]:
+def read_tree(text: str, *, strict: bool = True) -> tuple[Mapping, list[ConfigError]]:
     """Read a settings file; an empty one is an empty mapping. Never raises for any text.
 
-    After an error the mapping holds the top-level keys that were complete before it.
+    After an error the mapping holds the top-level keys that were complete before it. Files of another kind are not
+    read strictly: anchors and tags mean nothing there, and an alias is an empty value, so that there is still no bomb.
     """
-    reader = _Reader(text)
+    reader = _Reader(text, strict)
     if len(text) > SIZE_MAX:
         reader.errors.append(ConfigError.saying(1, 1, lambda say, _: say.file_too_long(most=str(SIZE_MAX))))
     else:
@@ -140,8 +141,9 @@ def _unreadable(text: str, position: int) -> ConfigError:
 class _Reader:
     """One pass over the events of one file; `entries` fills as top-level keys are completed."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, strict: bool) -> None:
         self.text = text
+        self.strict = strict
         self.entries: list[tuple[Scalar, Node]] = []
         self.errors: list[ConfigError] = []
         self.events: Iterator[Any] = iter(())
@@ -168,6 +170,8 @@ class _Reader:
         if depth > _DEPTH_MAX:
             raise _Refused(event, Words.too_deep)
         line, column = event.start_mark.line + 1, event.start_mark.column + 1
+        if isinstance(event, AliasEvent):
+            return Scalar(line, column, "", plain=True)
         if isinstance(event, ScalarEvent):
             return Scalar(line, column, event.value, plain=event.style is None)
         if isinstance(event, SequenceStartEvent):
@@ -198,6 +202,8 @@ class _Reader:
 
     def check(self, event: Any) -> None:
         """Refuse what settings have no need of and what bombs are made of."""
+        if not self.strict:
+            return
         if isinstance(event, AliasEvent) or event.anchor is not None:
             raise _Refused(event, Words.anchors)
         if event.tag is not None:

@@ -14,8 +14,12 @@ from bot.model import Actor, RepoRef
 BACKGROUND = "index:"
 """How the partitions of work begin that nobody waits for, and that must not keep others waiting."""
 
-REPLAY = "replay:"
-"""The same for what lasts for hours, and must not keep that work waiting either."""
+REPLAY = f"{BACKGROUND}replay:"
+"""The same for what lasts for hours, and must not keep that work waiting either.
+
+An earlier version's worker, which draws from all queues that there are, must see background work in it: what it takes
+for a delivery it ends with itself after a quarter of an hour.
+"""
 
 
 @dataclass(frozen=True, slots=True)

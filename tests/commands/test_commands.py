@@ -95,7 +95,14 @@ def test_c4_full_width_signs_are_no_markdown_and_stay_in_a_search() -> None:
     found = one("／duplicates search ｎｕｌｌ（０） ｌｉｍｉｔ＝２")
     assert isinstance(found, Command)
     assert (found.words, found.options) == (("ｎｕｌｌ（０）",), Options(limit=2))
-    for talk in ("｀／duplicates｀", "> ／duplicates", "`\n／duplicates\n`", "and／duplicates", "／nothing"):
+    for talk in (
+        "｀／duplicates｀",
+        "> ／duplicates",
+        "`\n／duplicates\n`",
+        "and／duplicates",
+        "／nothing",
+        "<!--\n／du--＞\n/duplicates\n-->",
+    ):
         assert parse(talk, REPO) == (), talk
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events import CommentEvent, IndexEvent, InstallationEvent, IssueEvent, RepositorySummary, to_json
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, queue_for
+from bot.events import (
+    CommentEvent,
+    EvaluationEvent,
+    IndexEvent,
+    InstallationEvent,
+    IssueEvent,
+    RepositorySummary,
+    to_json,
+)
+from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_for
 from bot.jobs.lanes import LANES, lane_of, lane_of_text, owner_of
 from bot.model import Actor, RepoRef
 
@@ -49,3 +57,14 @@ def test_the_end_of_an_installation_waits_for_none_of_its_issues(installation: i
     gone = InstallationEvent("installation", "deleted", installation, "acme", ANN)
     assert lane_of(gone) == gone.partition == owner_of(gone.partition)
     assert lane_of_text(text, "otherwise") == "otherwise", "what cannot be read is in a lane all the same"
+
+
+@given(installations, ids)
+def test_a_replay_is_background_work_to_an_earlier_version_too(installation: int | None, repo_id: int) -> None:
+    """Beside a new one, or after a rollback, its workers draw from this queue as well, and know background by `index:`:
+    what they take for a delivery they end with themselves after fifteen minutes.
+    """
+    event = EvaluationEvent(installation, repository(repo_id), "chain", replay=True)
+    for name in (event.partition, lane_of(event)):
+        assert queue_for(name) == REPLAY_QUEUE
+        assert name.startswith("index:")
