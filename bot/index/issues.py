@@ -160,9 +160,13 @@ def _issue(row: tuple[Any, ...]) -> IndexedIssue:
 
 
 def untold(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
-    """Some of the issues that are duplicates of nobody knows what."""
+    """Some of the issues that are duplicates of nobody knows what, others each time.
+
+    GitHub may never tell it of some, which must not keep the rest from being asked about.
+    """
     mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNTOLD)
-    return list(connection.execute(sa.select(table.c.number).where(mine).limit(limit)).scalars())
+    query = sa.select(table.c.number).where(mine).order_by(sa.func.random()).limit(limit)
+    return list(connection.execute(query).scalars())
 
 
 def tell(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
