@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import sqlalchemy as sa
 
@@ -21,11 +22,12 @@ from bot.store.engine import is_full, make_engine, shown, write
 from bot.store.index_tables import backfills
 from bot.store.schema import repositories
 
+_T = TypeVar("_T")
+
 # A delivery that waits for longer is worth a word, as docs/watching.md has it for an alarm.
 LONGEST_WAIT = 300.0
 # How long another process may hold the database before it counts as unusable.
 PATIENCE_SECONDS = 5.0
-
 
 # What the drivers say, which a server may do in another language, and what that means.
 _REASONS = (
@@ -130,18 +132,7 @@ def at_work(settings: Settings) -> Iterator[Finding]:
 
 def models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Finding]:
     """Whether workers that are running have other models: then only those find by meaning that have the latest."""
-    try:
-        engine = _engine(settings.database_url, settings.sqlite_synchronous)
-        if engine is None:
-            return
-        try:
-            with engine.connect() as connection:
-                chosen = models.in_use(connection)
-        finally:
-            engine.dispose()
-    except (sa.exc.SQLAlchemyError, OSError):
-        # Not there yet, or away, of which another line tells.
-        return
+    chosen = _asked(settings, models.in_use) or {}
     if chosen.keys() - {model.name if model else ""}:
         latest = max(chosen, key=lambda name: chosen[name])
         says = f"workers have {' and '.join(sorted(chosen))}; those that have not {latest} find by words alone"
@@ -157,22 +148,25 @@ def indexes(settings: Settings) -> Iterator[Finding]:
         .where(backfills.c.problem.not_in(("", OFF)))
         .order_by(repositories.c.lookup)
     )
-    try:
-        engine = _engine(settings.database_url, settings.sqlite_synchronous)
-        if engine is None:
-            return
-        try:
-            with engine.connect() as connection:
-                found = connection.execute(query).all()
-        finally:
-            engine.dispose()
-    except (sa.exc.SQLAlchemyError, OSError):
-        # Not there yet, or away, of which another line tells.
-        return
-    if found:
+    if found := _asked(settings, lambda connection: connection.execute(query).all()):
         first = found[0]
         says = f"{len(found)} not as they should be, such as that of {first.owner}/{first.name}: {first.problem}"
         yield Finding(Health.WARNING, "indexes", says, "`doppel index` names all. Workers try again by themselves.")
+
+
+def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | None:
+    """What the store answers; None where it is not there yet, or away, of which another line tells."""
+    try:
+        engine = _engine(settings.database_url, settings.sqlite_synchronous)
+        if engine is None:
+            return None
+        try:
+            with engine.connect() as connection:
+                return question(connection)
+        finally:
+            engine.dispose()
+    except (sa.exc.SQLAlchemyError, OSError):
+        return None
 
 
 def _engine(url: str, synchronous: str) -> sa.Engine | None:

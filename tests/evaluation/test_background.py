@@ -26,7 +26,7 @@ from bot.evaluation.trial import Trial, as_the_bot_asks
 from bot.events import EvaluationEvent
 from bot.model import RepoRef
 from handlers import evaluating
-from tests.evaluation.test_evaluate_command import rows
+from tests.evaluation.made_up import rows
 from tests.indexing.conftest import REPO, Host, host
 
 pytestmark = pytest.mark.slow

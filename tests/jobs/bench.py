@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import defaultdict
@@ -9,9 +10,27 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
+from bot.events import EvaluationEvent, IssueEvent, RepositorySummary
 from bot.jobs import DeadLetters, Inbox, Job, Worker
 from bot.jobs.database import input_table, queue_engine, workflow_table
+from bot.model import Actor, RepoRef
 from bot.settings import Settings
+
+_number = itertools.count(1)
+
+
+def new_number() -> int:
+    """An issue that no other test uses."""
+    return next(_number)
+
+
+def replay(repo_id: int) -> EvaluationEvent:
+    return EvaluationEvent(1, RepositorySummary(repo_id, RepoRef("acme", "app"), private=False), "asked", replay=True)
+
+
+def event(number: int, action: str = "opened", repo_id: int = 5, installation: int = 1) -> IssueEvent:
+    repository = RepositorySummary(repo_id, RepoRef("acme", "app"), private=False)
+    return IssueEvent(action, installation, repository, number, Actor("ann"), Actor("ann"))
 
 
 class Bench:

@@ -5,67 +5,28 @@ One worker serves all tests of a database, since DBOS is one to a process; each 
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from dbos import _core as dbos_core
-from dbos import _workflow_commands
 
 from bot.errors import InvalidArgument, RateLimited
-from bot.events import EvaluationEvent, IndexEvent, IssueEvent, RepositorySummary
-from bot.jobs import Inbox, Job, debounce, retry
-from bot.jobs import worker as worker_module
+from bot.events import IssueEvent, RepositorySummary
+from bot.jobs import Inbox, Job, debounce
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
-from bot.jobs.database import BACKGROUND_QUEUE, REPLAY_QUEUE, input_table, trials
+from bot.jobs.database import input_table, trials
 from bot.jobs.orphans import Orphans
 from bot.jobs.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef
 from bot.settings import Settings
-from tests.jobs.bench import Bench
+from tests.jobs.bench import Bench, event, new_number, replay
 
 pytestmark = pytest.mark.slow
-
-_number = itertools.count(1)
-
-
-def event(number: int, action: str = "opened", repo_id: int = 5, installation: int = 1) -> IssueEvent:
-    repository = RepositorySummary(repo_id, RepoRef("acme", "app"), private=False)
-    return IssueEvent(action, installation, repository, number, Actor("ann"), Actor("ann"))
-
-
-@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def bench(
-    request: pytest.FixtureRequest, new_store: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Bench]:
-    settings = Settings(home=tmp_path_factory.mktemp("home"), database_url=new_store(request.param), worker_threads=4)
-    bench = Bench(settings)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(retry, "_FIRST_WAIT", 0.1)
-        patch.setattr(
-            worker_module, "POLL_EVERY", worker_module.POLL_EVERY | {BACKGROUND_QUEUE: 0.1, REPLAY_QUEUE: 0.1}
-        )
-        # DBOS looks once a second for what is due.
-        patch.setattr(_workflow_commands, "_BACKGROUND_JOBS_INTERVAL_SEC", 0.1)
-        bench.worker.start()
-        yield bench
-        assert bench.worker.stop()
-    assert bench.overlaps == 0, "two jobs of one partition ran at the same time"
-    bench.inbox.close()
-    bench.dead_letters.close()
-    bench.engine.dispose()
-
-
-@pytest.fixture
-def number() -> int:
-    """An issue that no other test uses."""
-    return next(_number)
 
 
 def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> None:
@@ -74,7 +35,7 @@ def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> N
     def meet(job: Job) -> None:
         together.wait(60)
 
-    issues = [next(_number) for _ in range(3)]
+    issues = [new_number() for _ in range(3)]
     firsts = [f"order-{issue}-0" for issue in issues]
     for first in firsts:
         bench.reactions[first] = meet
@@ -145,7 +106,7 @@ def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(bench: Bench, n
 
 
 def test_retryable_waits_as_told_and_keeps_the_order_of_its_issue(bench: Bench, number: int) -> None:
-    other = next(_number)
+    other = new_number()
 
     def limited_once(job: Job) -> None:
         if job.attempt == 1:
@@ -325,102 +286,3 @@ def test_the_queue_lies_beside_the_store(tmp_path: Path) -> None:
     inbox.close()
     assert (tmp_path / "data" / "store-queue.db").exists()
     assert not (tmp_path / "home").exists()
-
-
-class Held:
-    """Work that lasts until it is let go; `most` is how many pieces of it were at work at once."""
-
-    def __init__(self) -> None:
-        self.go = threading.Event()
-        self.at_work = self.most = 0
-        self._lock = threading.Lock()
-
-    def __call__(self, job: Job) -> None:
-        with self._lock:
-            self.at_work += 1
-            self.most = max(self.most, self.at_work)
-        self.go.wait(60)
-        with self._lock:
-            self.at_work -= 1
-
-
-def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiting(bench: Bench) -> None:
-    held = Held()
-    steps = [
-        IndexEvent(1, RepositorySummary(repo_id, RepoRef("acme", "app"), private=False), "chain")
-        for repo_id in range(7_000, 7_012)
-    ]
-    for step in steps:
-        bench.reactions[step.delivery_id] = held
-        assert bench.inbox.put(step.delivery_id, step)
-        assert not bench.inbox.put(step.delivery_id, step)
-    bench.wait(lambda: held.at_work > 0)
-    number = next(_number)
-    bench.inbox.put("beside", event(number))
-    bench.wait(lambda: len(bench.calls("beside")) == 1)
-    held.go.set()
-    bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == len(steps))
-    assert held.most == 1
-
-
-def replay(repo_id: int) -> EvaluationEvent:
-    return EvaluationEvent(1, RepositorySummary(repo_id, RepoRef("acme", "app"), private=False), "asked", replay=True)
-
-
-def test_a_replay_keeps_no_index_waiting_but_another_replay(bench: Bench) -> None:
-    held = Held()
-    replays = [replay(repo_id) for repo_id in (7_200, 7_201)]
-    for one in replays:
-        bench.reactions[one.delivery_id] = held
-        bench.inbox.put(one.delivery_id, one)
-    bench.wait(lambda: held.at_work > 0)
-    steps = [IndexEvent(1, one.repository, "chain") for one in replays]
-    for step in steps:
-        bench.inbox.put(step.delivery_id, step)
-    try:
-        bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == 2, seconds=20)
-    finally:
-        held.go.set()
-    bench.wait(lambda: len(bench.calls(*(one.delivery_id for one in replays))) == 2)
-    assert held.most == 1
-
-
-@pytest.mark.parametrize("suspect", ["the background work", "a delivery"])
-def test_background_work_keeps_no_delivery_waiting_after_a_worker_died(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, suspect: str
-) -> None:
-    """It can last for hours, and what a dead worker had claimed is tried alone."""
-    monkeypatch.setattr("bot.jobs.trials.SETTLED", 0.1)
-    held, number = Held(), next(_number)
-    step = IndexEvent(1, RepositorySummary(7_100 + number, RepoRef("acme", "app"), private=False), "chain")
-    bench.reactions[step.delivery_id] = held
-    died = step.delivery_id if suspect == "the background work" else f"died-{number}"
-    bench.inbox.put(step.delivery_id, step, delay_seconds=0.5)
-    bench.inbox.put(f"died-{number}", event(number), delay_seconds=0.5)
-    bench.claimed(died, 1)
-    bench.wait(lambda: held.at_work > 0)
-    bench.inbox.put(f"beside-{number}", event(next(_number)))
-    try:
-        bench.wait(lambda: len(bench.calls(f"died-{number}", f"beside-{number}")) == 2, seconds=10)
-        assert held.at_work == 1
-    finally:
-        held.go.set()
-    bench.wait(lambda: bench.statuses(step.delivery_id) == ["SUCCESS"])
-
-
-def test_an_installation_whose_jobs_all_wait_keeps_no_other_waiting(bench: Bench) -> None:
-    """The short form of `python -m bench.fairness`: 200 events of one of them, of which none ends, 10 of another."""
-    held = Held()
-    noisy = [f"noisy-{n}" for n in range(200)]
-    for n, delivery in enumerate(noisy):
-        bench.reactions[delivery] = held
-        bench.inbox.put(delivery, event(n, repo_id=81, installation=81))
-    bench.wait(lambda: held.most == 4)
-    quiet = [f"quiet-{n}" for n in range(10)]
-    for n, delivery in enumerate(quiet):
-        bench.inbox.put(delivery, event(n, repo_id=82, installation=82))
-    bench.wait(lambda: len(bench.calls(*quiet)) == 10, seconds=30)
-    assert (held.at_work, held.most) == (4, 4), "it has its own places all the time, and no more"
-    bench.inbox.erase(81)
-    held.go.set()
-    bench.wait(lambda: held.at_work == 0)

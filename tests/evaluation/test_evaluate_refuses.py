@@ -1,0 +1,94 @@
+"""What `doppel evaluate` refuses, and how it says so."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.calling import call, write_lines
+from tests.evaluation.made_up import rows
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nothing here"], "nothing here: there is no such file, and it is not of the form OWNER/REPO"),
+        (["data/missing.jsonl.gz"], "data/missing.jsonl.gz: there is no such file"),
+        (["FILE", "--picture", "a.png"], "--picture: a.png does not end in .svg"),
+        (["FILE", "--picture", "none/a.svg"], "'--picture': there is no folder none"),
+        (["FILE", "--answered-only"], "--answered-only: there is nothing to leave out without --answers"),
+        (["FILE", "--export", "b.jsonl"], "this is for OWNER/REPO"),
+        (["FILE", "--from", "1"], "none of 60 issues can be judged"),
+        (["FILE", "--sources", "oracle"], "oracle"),
+        (["acme/app"], "APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, or GITHUB_TOKEN"),
+    ],
+)
+def test_what_is_wrong_is_named(
+    arguments: list[str], says: str, file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = call("evaluate", *[str(file) if one == "FILE" else one for one in arguments])
+    assert result.exit_code == 2
+    assert says in " ".join(result.stderr.split())
+
+
+def test_without_labels_there_is_nothing_to_judge_by(tmp_path: Path) -> None:
+    plain = [{key: value for key, value in row.items() if key != "duplicate_of"} for row in rows()]
+    result = call("evaluate", write_lines(tmp_path / "plain.jsonl", plain))
+    assert result.exit_code == 2
+    assert "no issue is known to be a duplicate. In a file `duplicate_of` names the original's id" in result.stderr
+
+
+def test_a_file_without_issues_is_called_so(tmp_path: Path) -> None:
+    empty = write_lines(tmp_path / "empty.jsonl", [])
+    result = call("evaluate", empty)
+    assert (result.exit_code, result.stderr.strip()) == (2, f"doppel: {empty}: there is no issue in it")
+
+
+def test_an_id_belongs_to_one_issue(tmp_path: Path) -> None:
+    result = call("evaluate", write_lines(tmp_path / "twice.jsonl", [*rows(), rows()[6]]))
+    assert result.exit_code == 2
+    assert "7 is the id of more than one issue" in result.stderr
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}" * 500)[:14] + b"nothing")
+    result = call("evaluate", path)
+    assert result.exit_code == 2
+    assert "issues.jsonl.gz: cannot be read" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ({"id": 99, "candidates": []}, "line 2: the issues hold no 99"),
+        ({"id": 20, "candidates": []}, "line 2: a second answer for 20"),
+        ({"id": 30, "candidates": [{"id": 30, "confidence": 0.5}]}, "line 2: candidate 30 had not arrived yet"),
+        ({"id": 30, "candidates": [{"id": "x", "confidence": 0.5}]}, "line 2: the issues hold no candidate 'x'"),
+        ({"id": 30, "candidates": [{"id": 1, "confidence": 7}]}, "line 2: a confidence lies between 0 and 1"),
+        ({"id": 30, "candidates": [{"id": 1}]}, "line 2: an answer has the form"),
+        (1, "line 2: an answer has the form"),
+        (
+            {"id": 30, "candidates": [{"id": 1, "confidence": 0.1}, {"id": 2, "confidence": 0.2}]},
+            "line 2: the candidates are not in the order of their confidence",
+        ),
+    ],
+)
+def test_answers_that_prove_nothing_are_refused(answer: Any, says: str, file: Path, tmp_path: Path) -> None:
+    answers = write_lines(tmp_path / "answers.jsonl", [{"id": 20, "candidates": []}, answer])
+    result = call("evaluate", file, "--answers", answers)
+    assert result.exit_code == 2
+    assert says in result.stderr
+
+
+def test_answers_of_other_issues_alone_are_refused(file: Path, tmp_path: Path) -> None:
+    early = write_lines(tmp_path / "answers.jsonl", [{"id": 2, "candidates": []}])
+    result = call("evaluate", file, "--answers", early, "--answered-only")
+    assert result.exit_code == 2
+    assert f"--answered-only: {early} has no answer for an issue of {file} that can be judged" in result.stderr
