@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Protocol
 
 from bot.config.tree import Mapping, Node, Scalar, Sequence, read_tree
@@ -40,25 +42,23 @@ class FolderReader(Protocol):
     def file(self, repo: RepoRef, path: str) -> str | None: ...
 
 
-def headings_in(name: str, text: str) -> list[str]:
-    """The headings that one file supplies: a form's labels, or the headings of a Markdown template."""
-    if _is_form(name):
-        return _labels(text)
-    return [heading.rstrip("# \t") for heading in _HEADING.findall(text)] if name.endswith(".md") else []
+@dataclass(frozen=True, slots=True)
+class Supplied:
+    """What one file supplies: the headings of every issue, and all lines as they stand where an author leaves them."""
+
+    headings: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
 
 
-def lines_in(name: str, text: str) -> list[str]:
-    """All lines that one file supplies, as they stand in an issue whose author leaves them as they are."""
+def supplied_by(name: str, text: str) -> Supplied:
+    """What a form, a Markdown template or a file of another kind supplies; which it is says its name."""
     text = text.replace("\r\n", "\n")
+    if name.endswith((".yml", ".yaml")):
+        return _form(text)
     if name.endswith(".md"):
-        return _lines(_FRONT_MATTER.sub("", text))
-    if not _is_form(name):
-        return []
-    labels = _labels(text)
-    boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
-    # A field's own text, which people write over or around.
-    values = [line for value in _said("value", text) for line in _lines(value)]
-    return [_EMPTY, *(f"### {label}" for label in labels), *boxes, *values]
+        headings = (heading.rstrip("# \t") for heading in _HEADING.findall(text))
+        return Supplied(tuple(headings), tuple(_lines(_FRONT_MATTER.sub("", text))))
+    return Supplied()
 
 
 class IssueForms:
@@ -87,10 +87,11 @@ class IssueForms:
         files: dict[str, str] = {}
         for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
             files = files or _read(github, place)
+        supplied = [supplied_by(name, text) for name, text in files.items()]
         # The second last, since it is the one that is looked at.
-        for name, found in ((_HEADINGS, headings_in), (_LINES, lines_in)):
-            texts = dict.fromkeys(one for file, text in files.items() for one in found(file, text))
-            self._store.texts.put(repository.id, name, "\n".join(list(texts)[:_LINES_MAX]), now)
+        for name, texts in ((_HEADINGS, [one.headings for one in supplied]), (_LINES, [one.lines for one in supplied])):
+            each = dict.fromkeys(chain.from_iterable(texts))
+            self._store.texts.put(repository.id, name, "\n".join(list(each)[:_LINES_MAX]), now)
 
     def _stored(self, repo_id: int, name: str) -> tuple[str, ...]:
         known = self._store.texts.get(repo_id, name)
@@ -106,33 +107,30 @@ def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:
         return {}
 
 
-def _is_form(name: str) -> bool:
-    return name.endswith((".yml", ".yaml"))
-
-
-def _labels(text: str) -> list[str]:
-    """A form's labels, which become headings of the issue ("Syntax for GitHub's form schema").
+def _form(text: str) -> Supplied:
+    """A form's labels become headings of the issue ("Syntax for GitHub's form schema").
 
     Those of single check boxes are taken too, which does no harm: they never stand in a heading.
     """
-    labels = (" ".join(label.split()) for label in _said("label", text))
-    return [label for label in labels if label]
+    # What an alias repeats stands in the file already, at its anchor.
+    said = list(_said(read_tree(text, strict=False)[0]))
+    labels = [label for label in (" ".join(text.split()) for key, text in said if key == "label") if label]
+    boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
+    # A field's own text, which people write over or around.
+    values = [line for key, text in said if key == "value" for line in _lines(text)]
+    return Supplied(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
 
 
-def _said(key: str, text: str) -> Iterator[str]:
-    """What stands for a key, wherever it does. What an alias repeats stands in the file already, at its anchor."""
-    return _below(key, read_tree(text, strict=False)[0])
-
-
-def _below(key: str, node: Node) -> Iterator[str]:
+def _said(node: Node) -> Iterator[tuple[str, str]]:
+    """Each key with a single value, wherever it stands, and the value."""
     if isinstance(node, Sequence):
         for item in node.items:
-            yield from _below(key, item)
+            yield from _said(item)
     elif isinstance(node, Mapping):
         for name, value in node.entries:
-            if name.text == key and isinstance(value, Scalar):
-                yield value.text
-            yield from _below(key, value)
+            if isinstance(value, Scalar):
+                yield name.text, value.text
+            yield from _said(value)
 
 
 def _lines(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.issue_forms import headings_in, lines_in
+from bot.issue_forms import supplied_by
 
 FORM = """\
 name: Bug
@@ -82,7 +82,7 @@ body:
     ],
 )
 def test_f3_headings_of_forms_and_templates(name: str, text: str, headings: list[str]) -> None:
-    assert headings_in(name, text) == headings
+    assert list(supplied_by(name, text).headings) == headings
 
 
 BLOCKS = """\
@@ -139,6 +139,6 @@ body:
     ],
 )
 def test_every_line_that_forms_and_templates_supply_is_known(name: str, text: str, lines: set[str]) -> None:
-    found = {line.strip() for line in lines_in(name, text)}
+    found = {line.strip() for line in supplied_by(name, text).lines}
     assert lines <= found
     assert not {"name: Bug", "required: true", "render: shell", "Not a template"} & found

@@ -18,7 +18,7 @@ from bot.commands import Command, Invalid, Misspelt
 from bot.commands import parse as parse_commands
 from bot.config import RepoConfig, parse_config
 from bot.events import Ignored, from_json, to_json
-from bot.issue_forms import headings_in, lines_in
+from bot.issue_forms import supplied_by
 from bot.model import RepoRef
 from bot.posts.marker import MARKER, fingerprint, has_marker, is_digest, is_reply_to, is_scan
 from bot.ranking.plan import natural_query, plan_own_words, plan_queries
@@ -208,7 +208,7 @@ FORMS = pieces(
 
 def check_forms(text: str) -> None:
     for name in ("bug.yml", "bug.md", "config.yml", "other"):
-        for line in [*headings_in(name, text), *lines_in(name, text)]:
+        for line in [*(found := supplied_by(name, text)).headings, *found.lines]:
             assert isinstance(line, str)
             assert len(line) <= len(text) or line.startswith("_")
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.evaluation.statements import read_comment
 from bot.index import TextAnalyser
-from bot.issue_forms import headings_in, lines_in
+from bot.issue_forms import supplied_by
 from bot.model import RepoRef
 from bot.ranking.keywords import extract_search_keywords
 from bot.ranking.plan import plan_queries
@@ -40,7 +40,7 @@ READERS: dict[str, Callable[[str], object]] = {
         read_comment(text, REPO, "2026-01-01T00:00:00Z", by_member=True, closing=closing) for closing in (False, True)
     ],
     "addresses": lambda text: (normalize_url(text), thing_at(text)),
-    "forms": lambda text: [(headings_in(name, text), lines_in(name, text)) for name in ("a.yml", "a.md")],
+    "forms": lambda text: [supplied_by(name, text) for name in ("a.yml", "a.md")],
     "Markdown": lambda text: (escape(text), code(text)),
 }
 
