@@ -17,6 +17,7 @@ from bot.store import CommentState, Verdict, VerdictKind
 from bot.store.closings import Closings, ClosingState, KeptClosing
 from handlers.advice import refresh
 from handlers.feedback import right_of
+from handlers.labelling import set_by_us
 from handlers.offering import objects
 from handlers.visit import Visit, visiting
 
@@ -93,7 +94,7 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
         now=services.now(),
         details={
             "was": "open",
-            "label": _own_label(visit, issue),
+            "label": set_by_us(visit, issue),
             "by_itself": True,
             "who": right_of(visit, who, issue.author),
         },
@@ -206,13 +207,3 @@ def _labeller(visit: Visit, since: float) -> str:
         return ""
     login = events[-1].actor.login
     return login if visit.github.permission(visit.repo, login).triage else ""
-
-
-def _own_label(visit: Visit, issue: Issue) -> str | None:
-    """The label, where nobody but the bot has set it (`label: add`): `undo` takes it off, as it does after `of`."""
-    name = next((name for name in issue.labels if name.lower() == DUPLICATE), None)
-    if name is None:
-        return None
-    events = [one for one in visit.github.label_events(visit.repo, visit.number) if one.name.lower() == DUPLICATE]
-    ours = visit.services.github.app().get_app().bot_login
-    return name if events and events[-1].added and events[-1].actor.login == ours else None

@@ -37,18 +37,24 @@ def unlabel(visit: Visit, issue: Issue, report: Report, named: tuple[Candidate, 
     rewritten, or the pair rejected. What a person has set since stays, and so it does where a source was away.
     """
     likely = any(one.own and (one.confidence or 0.0) >= LIKELY for one in named)
-    labelled = any(present.lower() == DUPLICATE for present in issue.labels)
     sure = report.outcome in (Outcome.FOUND, Outcome.NONE)
-    if visit.config.label != "add" or likely or not labelled or not sure or issue.state != "open":
+    if visit.config.label != "add" or likely or not sure or issue.state != "open":
         return
     try:
-        events = visit.github.label_events(visit.repo, visit.number)
-        last = next((event for event in reversed(events) if event.name.lower() == DUPLICATE), None)
-        ours = visit.services.github.app().get_app().bot_login
-        if last is not None and last.added and last.actor.login == ours:
-            visit.github.remove_label(visit.repo, visit.number, last.name)
+        if name := set_by_us(visit, issue):
+            visit.github.remove_label(visit.repo, visit.number, name)
     except DoppelError as refusal:
         logger.warning("the label stays on %s#%d: %s", visit.repo, visit.number, refusal)
+
+
+def set_by_us(visit: Visit, issue: Issue) -> str | None:
+    """The label as the issue has it, where the bot has set it (`label: add`) and nobody has since; else None."""
+    name = next((name for name in issue.labels if name.lower() == DUPLICATE), None)
+    if name is None:
+        return None
+    events = [one for one in visit.github.label_events(visit.repo, visit.number) if one.name.lower() == DUPLICATE]
+    ours = visit.services.github.app().get_app().bot_login
+    return name if events and events[-1].added and events[-1].actor.login == ours else None
 
 
 def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
