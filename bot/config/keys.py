@@ -126,8 +126,8 @@ SEARCH = (
     Key(
         "budget",
         Whole(1, 10),
-        "How many searches by words an issue may cost; all repositories share 30 a minute. Pull requests and siblings "
-        "take one each of it.",
+        "How many searches by words one issue may cost. All repositories of an installation share 30 a minute; pull "
+        "requests and siblings use one each.",
     ),
     Key("hybrid", Switch(), "Also ask GitHub's semantic search, where it is available."),
 )
@@ -140,14 +140,15 @@ IGNORE = (
     Key(
         "titles",
         Many(Text(Words.a_glob, 200), Words.globs, 100),
-        "Issues with such a title are left alone. `*` is any text, `?` any character; upper and lower case are alike.",
+        "Issues whose title matches one of these are left alone. `*` is any text, `?` any character; case does not "
+        "matter.",
     ),
 )
 
 SOURCE = (
     Key("enabled", Switch(), "Whether this source is asked."),
     Key("limit", Whole(1, 100), "How many results of this source are looked at."),
-    Key("weight", Number(0, 10), "How much its ranking counts beside the others'; 1 is normal."),
+    Key("weight", Number(0, 10), "How much its ranking counts compared with the other sources; 1 is normal."),
 )
 
 SOURCES: dict[str, str] = {
@@ -156,7 +157,7 @@ SOURCES: dict[str, str] = {
     "full-text": "The bot's own full-text index. On when it is ready.",
     "vectors": "The bot's own semantic index. On when it is ready.",
     "pull-requests": "Pull requests, open, closed and merged. Off.",
-    "discussions": "Discussions; the App needs the permission to read them. Off.",
+    "discussions": "Discussions; the App needs permission to read them. Off.",
     "siblings": "The repositories named under `siblings`. On where any are named.",
     "known-issues": "The issues named under `known_issues`. On where any are named.",
 }
@@ -168,40 +169,40 @@ KEYS = (
     Key(
         "mode",
         Choice(("comment", "shadow", "off")),
-        "`comment` posts, `shadow` only records what it would have posted unasked, `off` does nothing.",
+        "`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing.",
     ),
     Key(
         "min_confidence",
         Number(0, 1),
-        "How sure the bot must be before it speaks of its own accord, where it can tell how likely a candidate is. "
-        "What stands here is never moved.",
+        "How likely a candidate must be, where the bot can tell, before the bot comments unasked. A value set here is "
+        "never moved.",
         default=f"`{MIN_CONFIDENCE}`, moved by feedback",
     ),
     Key(
         "calibrate",
         Switch(),
-        "Whether feedback moves `min_confidence` where the settings do not name one.",
+        "Whether feedback moves `min_confidence` if you have not set it.",
     ),
     Key(
         "digest",
         Choice(("issue", "off")),
-        "`issue` keeps one issue with what the bot did in the last week, for maintainers to judge.",
+        "`issue` keeps one issue that shows what the bot did in the last week, for maintainers to judge.",
     ),
-    Key("max_candidates", Whole(1, 10), "How many earlier issues a comment shows at most."),
-    Key("include_closed", Switch(), "Whether closed issues are shown; most originals are closed sooner or later."),
+    Key("max_candidates", Whole(1, 10), "The most earlier issues that a comment shows."),
+    Key("include_closed", Switch(), "Whether closed issues are shown too; most originals are closed sooner or later."),
     Key("search", Section(SEARCH, SearchConfig), "How GitHub's search is used."),
     Key(
         "sources",
         Section(tuple(Key(name, _SOURCE, says) for name, says in SOURCES.items()), dict),
-        "Whether a place is searched, and how: `on`, `off`, or a mapping, which switches it on unless it says "
-        "`enabled: off`. What each does by itself is said below.",
+        "Whether and how a source is searched: `on`, `off`, or a mapping, which switches it on unless it says "
+        "`enabled: off`. The defaults are listed below.",
     ),
     Key("ignore", Section(IGNORE, IgnoreConfig), "Which issues are left alone."),
     Key("only_labels", Many(_LABEL, Words.labels, 100), "Only issues with one of these labels are looked at."),
     Key(
         "known_issues",
         Many(Whole(1, ISSUE_NUMBER_MAX), Words.issue_numbers, 100),
-        "Issues that are often reported again: always considered, whatever the searches find.",
+        "Issues that are often reported again. They are always considered, whatever the searches find.",
     ),
     Key(
         "siblings",
@@ -211,30 +212,31 @@ KEYS = (
             20,
         ),
         "Public repositories of the same owner that are searched as well; the host may allow others "
-        "(`DOPPEL_SIBLINGS`). A private one is never searched for others to read.",
+        "(`DOPPEL_SIBLINGS`). Private ones are never searched.",
     ),
     Key(
         "label",
         Choice(("suggest", "add", "off")),
-        "Whether the label `duplicate`, where there is one, is suggested (in repositories that have suggestions) or "
-        "added when the bot is sure.",
+        "Whether the bot, when it is sure, suggests or adds the label `duplicate`, if the repository has one. "
+        "Suggesting needs GitHub's label suggestions.",
     ),
     Key(
         "language",
         Choice(("auto", *LANGUAGES)),
-        "The language of comments; `auto` is that of the issue, or English where the bot does not speak it.",
+        "The language of comments. `auto` is the language of the issue, or English if the bot does not speak that.",
     ),
-    Key("templates", Templates(), "Texts of your own in place of the bot's, by their name."),
+    Key("templates", Templates(), "Your own texts, by name, in place of the bot's."),
     Key(
         "close_after",
         Days(),
-        "Close a very probable duplicate after this time if its author or a triager agrees and nobody objects. A "
-        "triager agrees by the label; with `label: add` it is there already, so that only the author can.",
+        "Close a very probable duplicate after this time if its author or a triager agrees and nobody objects. "
+        "Triagers agree by setting the label; with `label: add` the bot sets it, so only the author can agree.",
     ),
     Key(
         "remote_text",
         Switch(),
-        "Whether a private repository's texts may go to the host's embedding endpoint, where it has one and allows it.",
+        "Whether a private repository's texts may go to the host's embedding endpoint, if the host has one and "
+        "allows it.",
     ),
 )
 """All settings, in the order of the documentation."""

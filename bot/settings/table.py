@@ -32,7 +32,7 @@ VARIABLES = (
     Variable("DATABASE_URL", "`postgresql://USER:PASSWORD@HOST/NAME`, or `sqlite:///PATH`.", "SQLite in `DOPPEL_HOME`"),
     Variable(
         "WEBHOOK_PROXY_URL",
-        "A channel such as smee.io's from which deliveries are fetched, for a host without a public address.",
+        "A channel such as smee.io's, from which to fetch deliveries if the host has no public address.",
     ),
     Variable("PORT", "The port that the receiver listens on.", "3000"),
     Variable(
@@ -43,7 +43,7 @@ VARIABLES = (
     Variable("WEB_CONCURRENCY", "How many web processes gunicorn starts.", "2"),
     Variable("LOG_LEVEL", "`DEBUG`, `INFO`, `WARNING` or `ERROR`.", "INFO"),
     Variable("DOPPEL_LOG_FORMAT", "`text` for people, `json` for programs: one object per line.", "text"),
-    Variable("DOPPEL_METRICS_TOKEN", "If set, the bearer token that `/metrics` asks for.", "anybody may read it"),
+    Variable("DOPPEL_METRICS_TOKEN", "The bearer token that `/metrics` asks for.", "anybody may read `/metrics`"),
     Variable(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
         "Where traces go (OpenTelemetry's own variable), such as `http://localhost:4318`; needs `doppel[otel]`.",
@@ -58,12 +58,12 @@ VARIABLES = (
     Variable("DOPPEL_PAUSED", "`on` pauses the bot everywhere: deliveries are accepted, nothing is answered.", "off"),
     Variable(
         "DOPPEL_DEBOUNCE",
-        "How many seconds the bot waits after an edit for a further one before it looks at the issue.",
+        "How many seconds the bot waits after an edit, in case another follows, before it looks at the issue.",
         "3",
     ),
     Variable(
         "DOPPEL_SQLITE_SYNC",
-        "What accepted deliveries survive: with `normal` a crash of the process, with `full` also of the machine.",
+        "What accepted deliveries survive: with `normal`, a crash of the process; with `full`, of the machine too.",
         "full",
     ),
     Variable(
@@ -78,8 +78,8 @@ VARIABLES = (
     ),
     Variable(
         "DOPPEL_EMBEDDING_MODEL",
-        "The model that turns texts into vectors: `wordllama` comes with Doppel, `none` does without vectors; any "
-        "other name is a model of sentence-transformers, or of the endpoint in `DOPPEL_EMBEDDING_URL`.",
+        "The model that turns texts into vectors. `wordllama` comes with Doppel; `none` does without vectors; any "
+        "other name is a model of the endpoint in `DOPPEL_EMBEDDING_URL`, or else of sentence-transformers.",
         "wordllama",
     ),
     Variable(
@@ -89,13 +89,13 @@ VARIABLES = (
     Variable("DOPPEL_EMBEDDING_KEY", "The bearer token for that endpoint."),
     Variable(
         "DOPPEL_REMOTE_TEXT",
-        "Which repositories' texts may go to that endpoint: those of `public` ones, or of `all`. A private one's go "
-        "there only if its own settings say `remote_text: on` as well.",
+        "Whose texts may go to that endpoint: those of `public` repositories, or of `all`. A private repository's go "
+        "there only if its own settings also say `remote_text: on`.",
         "public",
     ),
     Variable(
         "DOPPEL_REPOSITORY",
-        "The `OWNER/REPO` that is meant by a bare `#N` on the command line and by an agent's call that names none.",
+        "The `OWNER/REPO` to use for a bare `#N` on the command line, and for an agent's call that names none.",
     ),
     Variable("DOPPEL_MCP_TOKEN", "The bearer token that agents send to `doppel mcp --http`."),
     Variable(
