@@ -75,6 +75,9 @@ def due(event: IssueEvent, services: Services) -> None:
             _forget(visit, begun)
         if step is Step.OVER:
             store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
+            if facts.is_open and not facts.muted:
+                # What the comment promises for a 👍 must not outlast the waiting for it.
+                refresh(visit, issue)
         elif step is Step.CLOSE and target is not None:
             _close(visit, issue, kept, target, who)
 

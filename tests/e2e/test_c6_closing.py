@@ -139,6 +139,17 @@ def test_c6_what_github_refuses_for_good_is_tried_once_and_announced_no_more(off
     assert offered.services.store.verdicts.originals(offered.repository.id) == {}
 
 
+def test_c6_an_offer_that_nobody_took_is_withdrawn_from_the_comment(offered: Doppel) -> None:
+    assert later(offered).state == "open"
+    assert OFFER in offered.advice(2)
+    assert later(offered, 30).state == "open"
+    assert OFFER not in offered.advice(2)
+    # So nobody is told of a closing that would not come.
+    agree(offered)
+    assert later(offered).state == "open"
+    assert "[#1]" in offered.advice(2)
+
+
 def test_c7_that_it_was_closed_by_itself_counts_as_the_authors_word_alone(offered: Doppel) -> None:
     agree(offered)
     later(offered)
