@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from bot.index.packing import Floats, Integers
 from bot.matching import features
-from bot.matching.rarity import SMALL
+from bot.ranking.size import SMALL
 
 Booleans = NDArray[np.bool_]
 
@@ -28,7 +28,7 @@ _ANOTHER_CONFIDENCE = 0.1
 # Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
 # title, or six of a body.
 _LITTLE, _LITTLE_CONFIDENCE = np.log1p(6.5), 0.1
-# With fewer issues than `rarity.SMALL` a repository has no background to stand out from: whoever shares less than
+# With fewer issues than `size.SMALL` a repository has no background to stand out from: whoever shares less than
 # this part of their words there shares a common one.
 _NO_MORE_THAN_A_WORD = 0.25
 

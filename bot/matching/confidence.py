@@ -28,8 +28,8 @@ import numpy as np
 
 from bot.index.packing import Floats
 from bot.matching import features
-from bot.matching.rarity import SMALL
 from bot.matching.standing import COMPARED
+from bot.ranking import size
 
 #: How many of a list are given a probability by the model; what comes after is at most as likely as the last.
 LEADERS = 20
@@ -59,24 +59,9 @@ _LEAST_BACKGROUND = 3
 _ALONE = 3.0
 
 
-#: What the log-odds of a row are put right by: the larger a repository is, the more is alike by chance.
-CALIBRATION = ("odds", "odds by size", "size")
-#: What is learned of small repositories alone, after the others: log of how many times as many issues SMALL_BELOW is.
-SMALLNESS = "smallness"
-#: A repository of fewer issues is small, set by hand.
-SMALL_BELOW = 3_000
-
-
 def calibration(odds: Floats, total: int) -> Floats:
-    """(rows, CALIBRATION and SMALLNESS), of rows' log-odds and how many issues there are."""
-    size = _size(total) / 10
-    others = np.full((len(odds), 2), [size, smallness(total)])
-    return np.column_stack([odds, odds * size, others])
-
-
-def smallness(total: int) -> float:
-    """How small a repository of so many issues is: from 0, where it is not, to 4.1, where there are fifty or fewer."""
-    return max(0.0, float(np.log(SMALL_BELOW)) - _size(total))
+    """`size.calibration` of rows' log-odds: a row for each."""
+    return np.array([size.calibration(one, total) for one in odds.tolist()])
 
 
 def rows(values: Floats, scores: Floats, total: int) -> Floats:
@@ -98,7 +83,7 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
         weights[:leaders],
         -(weights * np.log(weights + 1e-12)).sum(),
         (own[:, _COMPARED] >= values[:, _COMPARED].max(axis=0)).mean(axis=1),
-        _size(total),
+        size.size(total),
         own[:, _AT["length"]] + own[:, _AT["shorter"]],
         *values[:, _MOST].max(axis=0),
         *own[:_FEW, _USUAL].mean(axis=0),
@@ -108,9 +93,3 @@ def rows(values: Floats, scores: Floats, total: int) -> Floats:
         told[:, place] = column
     told[:, len(columns) :] = own
     return told
-
-
-def _size(total: int) -> float:
-    # The weights were learned from repositories of fifty issues and more. Of smaller ones they would say that next to
-    # anything is the same.
-    return float(np.log(max(total, SMALL)))

@@ -21,6 +21,7 @@ import numpy as np
 from bot.index.packing import Floats, Integers
 from bot.matching import confidence, features, standing
 from bot.matching.bounds import Compared, bounds, word_for_word
+from bot.ranking.size import CALIBRATION, SMALLNESS
 
 #: What the probabilities are called in the file: of questions whose author is known, and of others.
 KNOWN, UNKNOWN = "known authors", "unknown authors"
@@ -74,7 +75,7 @@ class Probability:
         """Read both parts of one. Raises as `Linear.parse` does."""
         return cls(
             Linear.parse(data["confidence"], confidence.NAMES),
-            Linear.parse(data["calibration"], (*confidence.CALIBRATION, confidence.SMALLNESS)),
+            Linear.parse(data["calibration"], (*CALIBRATION, SMALLNESS)),
         )
 
 

@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 from bot.index import View, idf
 from bot.index.packing import Floats, Integers
 from bot.matching.pool import FIELDS
-
-#: With fewer issues than this a repository cannot tell which words are rare: they are weighed as if it had as many.
-SMALL = 50
+from bot.ranking.size import SMALL
 
 _LOW_COUNTS = 4_096
 

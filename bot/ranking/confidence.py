@@ -2,7 +2,8 @@
 
 The score that ranks candidates (`features.py`) is good at the order within one list and poor across lists: how high
 unrelated issues score depends on the repository, its size and how much the issue says. So the probability is learned in
-a second step, from the score *relative to its list* and from evidence that is looked up for the best few alone.
+a second step, from the score *relative to its list* and from evidence that is looked up for the best few alone. In a
+third step the log-odds are put right by the size of the repository (`size.py`).
 
 | feature | what it says |
 |---|---|
@@ -28,6 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.ranking.rarity import Rarity
+from bot.ranking.size import SMALL, size
 from bot.text.terms import Evidence
 
 NAMES = (
@@ -57,16 +59,16 @@ _LEAST_BACKGROUND = 3
 _ALONE = 3.0
 # Rarity below which a term is anybody's, forms and templates included.
 _TELLING = 0.35
-_LATELY_DAYS = 3.0
-# Set by hand, because labelled files hold next to none: copies by somebody else. At a `same_text` of .6 they held three
-# pairs among 1,600 duplicates and none among 2,998 other issues (docs/finder.md).
-_COPY, _COPY_CONFIDENCE = 0.6, 0.9
+LATELY_DAYS = 3.0
+# Set by hand, because labelled files hold next to none: copies by somebody else. What two texts share below this is as
+# often the output of one command or the text of one form (docs/finder.md). The probability is that of
+# `matching/bounds.py`: likely enough to be shown, and not more.
+_COPY, _COPY_CONFIDENCE = 0.8, 0.25
 # In `substance`: about two telling words. Such issues are rare in the files, and common in small repositories.
 _LITTLE, _LITTLE_CONFIDENCE = 0.6, 0.1
-# With fewer issues than this a repository has no background to stand out from: whoever shares less than this part of
-# their words there shares a common one. Nor can it tell which words are rare, so words are weighed as if there were as
-# many issues.
-_SMALL, _NO_MORE_THAN_A_WORD = 50, 0.25
+# With fewer issues than `size.SMALL` a repository has no background to stand out from: whoever shares less than this
+# part of their words there shares a common one.
+_NO_MORE_THAN_A_WORD = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,9 @@ def standings(scores: Sequence[float], earlier: int) -> list[tuple[float, ...]]:
         background = scores[1:] or [scores[0] - _ALONE]
     usual = sum(background) / len(background)
     second = scores[1] if len(scores) > 1 else usual
-    size = math.log(max(earlier, 1))
+    whole = size(earlier)
     return [
-        (score - usual, score - scores[0], scores[0] - second if rank == 0 else 0.0, score, size)
+        (score - usual, score - scores[0], scores[0] - second if rank == 0 else 0.0, score, whole)
         for rank, score in enumerate(scores[:LEADERS])
     ]
 
@@ -102,7 +104,7 @@ class CloseComparison:
 
     def __init__(self, target: Leader, rarity: Rarity) -> None:
         self._target = target
-        self._rarity = Rarity(max(rarity.total, _SMALL), rarity.counts)
+        self._rarity = Rarity(max(rarity.total, SMALL), rarity.counts)
         self._terms = self._telling(target.evidence)
         self._sum = sum(self._terms.values())
 
@@ -121,7 +123,7 @@ class CloseComparison:
             float(bool(self._target.messages & candidate.messages)),
             sum(shared[:5]),
             float(same_author),
-            float(same_author and days < _LATELY_DAYS),
+            float(same_author and days < LATELY_DAYS),
         )
 
     def _telling(self, evidence: Evidence) -> dict[str, float]:
@@ -133,12 +135,12 @@ def bounds(close: Sequence[float], counted: int) -> tuple[float, float]:
     """The least and the most that the probability of a candidate can be, whatever the model says; both set by hand.
 
     `close` are the features of `CloseComparison`, `counted` the issues that the rarities come from. A copy by another
-    author has at least .9. One author's copy is no such case: people file series of issues from one text, and empty
+    author has at least .25. One author's copy is no such case: people file series of issues from one text, and empty
     forms. Where one of the two says next to nothing, what they share is next to nothing as well: at most .1. The same
     holds for a common word that two issues of a small repository share.
     """
     same_text, of_target, of_candidate, substance, _, _, same_author, _ = close
-    shares_little = counted < _SMALL and max(of_target, of_candidate) < _NO_MORE_THAN_A_WORD
+    shares_little = counted < SMALL and max(of_target, of_candidate) < _NO_MORE_THAN_A_WORD
     if substance < _LITTLE or shares_little:
         return 0.0, _LITTLE_CONFIDENCE
     return (_COPY_CONFIDENCE if same_text >= _COPY and not same_author else 0.0), 1.0

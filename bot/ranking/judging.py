@@ -46,10 +46,11 @@ def judge(target: Issue, candidates: Iterable[Issue], stats: WordStats, model: M
     order = sorted(range(len(scored)), key=lambda place: -scores[place])
     leaders = order[:LEADERS]
     close = weigh_closely(target, [scored[place].candidate for place in leaders], stats)
-    standing = standings([scores[place] for place in order], target.number - 1)
+    earlier = target.number - 1
+    standing = standings([scores[place] for place in order], earlier)
     rows = [(*standing[rank], *features[place][COVERAGES], *close[rank]) for rank, place in enumerate(leaders)]
     # Who ranks lower is never called likelier, until the bounds raise or lower single ones.
-    falling = accumulate(map(model.confidence.probability, rows), min)
+    falling = accumulate((model.probability(row, earlier) for row in rows), min)
     limits = [_limits(target, scored[place].candidate, row, rarity) for place, row in zip(leaders, close, strict=True)]
     bounded = [min(most, max(least, likely)) for likely, (least, most) in zip(falling, limits, strict=True)]
     confidences = dict(zip(leaders, bounded, strict=True))

@@ -1,8 +1,8 @@
-"""The learned half of the ranking: two logistic models whose weights are data, shipped beside this file.
+"""The learned half of the ranking: logistic models whose weights are data, shipped beside this file.
 
 The first orders candidates (`features.py`), the second says how likely each of the best few is the same issue
-(`confidence.py`). `weights.json` says what they were made from and by which command; `doppel train --for search` makes
-it. Only weights are in it, no text.
+(`confidence.py`), and the third puts that right by the size of the repository (`size.py`). `weights.json` says what
+they were made from and by which command; `doppel train --for search` makes it. Only weights are in it, no text.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any
 
 from bot.ranking import confidence, features
+from bot.ranking.size import CALIBRATION, SMALLNESS, calibration
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +48,20 @@ class Model:
 
     ranking: Logistic
     confidence: Logistic
+    calibration: Logistic
+
+    def probability(self, leader: Sequence[float], earlier: int) -> float:
+        """How likely one of the best few is the same, in (0, 1): its `confidence.NAMES`, among so many issues."""
+        return self.calibration.probability(calibration(self.confidence.score(leader), earlier))
 
     @classmethod
     def parse(cls, text: str) -> Model:
         """Read `weights.json`."""
         data = json.loads(text)
         return cls(
-            Logistic.parse(data["ranking"], features.NAMES), Logistic.parse(data["confidence"], confidence.NAMES)
+            Logistic.parse(data["ranking"], features.NAMES),
+            Logistic.parse(data["confidence"], confidence.NAMES),
+            Logistic.parse(data["calibration"], (*CALIBRATION, SMALLNESS)),
         )
 
 

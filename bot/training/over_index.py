@@ -6,9 +6,8 @@ are fitted, one after the other.
 
 The order is learned from the duplicates alone (`fitting.fit_order`). The probability is learned from the first five of
 each list (`fitting.fit_probability`), in repositories of any size: smaller ones are made of large ones (`smaller.py`).
-How much less to believe in small ones is learned last and by itself (`smallness_of`), so that nothing about large ones
-is given up for it: from smaller repositories of which nothing is left out by chance, and from a repository's first
-issues, which came when it was small itself.
+How much less to believe in small ones is learned last and by itself (`calibration.py`): from smaller repositories of
+which nothing is left out by chance, and from a repository's first issues, which came when it was small itself.
 
 The lists that these two see are ordered by weights that were learned without them, as those of new issues are. Issues
 that repeat nothing weigh as many as they stand for: nearly all new issues are no duplicates, and a probability that
@@ -31,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from bot.embedding import choose_embedder
-from bot.evaluation.labels import WARM, Labels, read_labels, to_learn_from, truth
+from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.index import TextAnalyser
 from bot.index.ephemeral import ephemeral_index
 from bot.index.packing import Floats
@@ -41,22 +40,22 @@ from bot.model import Issue
 from bot.replay import Mirror, ReplayGitHub, read_archive
 from bot.replay.archive import PastIssue
 from bot.training.arrival import Arrival, anonymous
+from bot.training.beginning import beginning, grown_from
+from bot.training.calibration import Firsts, fit_calibration
 from bot.training.collecting import TOO_FEW, Progress, collect_all
-from bot.training.fitting import Fitted, fit_factor, fit_order, fit_probability
+from bot.training.fitting import Fitted, fit_order, fit_probability
 from bot.training.smaller import LATER, LATER_ALONE, thinned
 
 #: Set by hand, see above.
 PRIOR_ORDER = {"same_author": -1.0}
 PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
-L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
+L2_ORDER, L2_PROBABILITY = 10.0, 100.0
 #: Candidates of one issue from which the probability is learned: those that a comment shows.
 SHOWN = 5
 #: What is left of a repository's issues when a smaller one is made of it.
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 #: The same for those from which the order is learned, besides the whole.
 SMALL_SHARES = (0.03, 0.01)
-#: Issues of a repository's beginning, of which all are looked at: those after so many, up to so many.
-BEGINNING = (30, 4_000)
 #: Parts of the questions that are ordered by weights of the other parts.
 PARTS = 3
 
@@ -118,11 +117,9 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> Probability:
     grown = [one for one in arrivals if not one.young]
     lists = ordered(grown, order.parts, seed)
     likely = probability_of(lists)
-    right = calibration_of(lists, likely)
     small = [_leaders(one, order.whole, one.stands_for) for one in arrivals if one.young and len(one.same)]
     small += ordered(grown, order.parts, seed, LATER_ALONE)
-    factor = smallness_of(small, likely, right)
-    return Probability(likely, Fitted({**right.weights, confidence.SMALLNESS: factor}, right.intercept))
+    return Probability(likely, fit_calibration(_firsts(lists, likely), _firsts(small, likely)))
 
 
 def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
@@ -132,19 +129,12 @@ def collect(path: Path, progress: Progress, *, others: int, seed: int) -> list[A
     return list(_looked_at(issues, labels, chosen, progress))
 
 
-def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
-    """Positions of the first issues, as far as it is known what they repeat → 1: each stands for itself."""
-    least, most = BEGINNING
-    last = min(most, int(len(issues) * WARM))
-    return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}
-
-
 def _looked_at(
     issues: Sequence[PastIssue], labels: Labels, chosen: Mapping[int, float], progress: Progress
 ) -> Iterator[Arrival]:
     """The chosen issues in order; those without candidates teach nothing."""
     progress(len(chosen), 0)
-    grown = int(len(issues) * WARM)
+    grown = grown_from(issues)
     github = ReplayGitHub(searchable=False)
     with ephemeral_index(TextAnalyser(), choose_embedder()) as index:
         mirror, matcher = Mirror(index, _REPO), Matcher(index)
@@ -220,26 +210,7 @@ def probability_of(lists: Sequence[Leaders]) -> Fitted:
     return fit_probability(confidence.NAMES, rows, same, weight, L2_PROBABILITY, PRIOR_PROBABILITY)
 
 
-def calibration_of(lists: Sequence[Leaders], likely: Fitted) -> Fitted:
-    """What makes the first one's probability hold, in small repositories and in large ones."""
-    rows, same, weight = _firsts(lists, likely)
-    kinds = len(confidence.CALIBRATION)
-    return fit_probability(confidence.CALIBRATION, rows[:, :kinds], same, weight, L2_CALIBRATION, {"odds": 1.0})
-
-
-def smallness_of(lists: Sequence[Leaders], likely: Fitted, right: Fitted) -> float:
-    """What log-odds change by for each unit of `confidence.smallness`; never above 0, and 0 without small repositories.
-
-    Small ones are judged with more care than large ones, and never with less.
-    """
-    small = [one for one in lists if confidence.smallness(one.earlier) > 0]
-    if not small:
-        return 0.0
-    rows, same, weight = _firsts(small, likely)
-    return min(0.0, fit_factor(rows[:, -1], right.scores(rows[:, :-1]), same, weight, L2_CALIBRATION))
-
-
-def _firsts(lists: Sequence[Leaders], likely: Fitted) -> tuple[Floats, Floats, Floats]:
-    """Of the first of each list: what its log-odds are put right by, whether it is the same, and what it stands for."""
-    rows = np.vstack([confidence.calibration(likely.scores(one.rows[:1]), one.earlier) for one in lists])
-    return rows, np.array([one.same[0] for one in lists]), np.array([one.stands_for for one in lists])
+def _firsts(lists: Sequence[Leaders], likely: Fitted) -> Firsts:
+    odds = likely.scores(np.array([one.rows[0] for one in lists]).reshape(-1, len(confidence.NAMES)))
+    same, weight = np.array([one.same[0] for one in lists]), np.array([one.stands_for for one in lists])
+    return Firsts.of(odds, [one.earlier for one in lists], same, weight)

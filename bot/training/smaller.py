@@ -15,8 +15,12 @@ issues from the other.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from bot.index.packing import Floats, Integers
 from bot.training.arrival import Arrival, stretched
+
+Booleans = NDArray[np.bool_]
 
 #: How much of a smaller repository is made by beginning later, as an exponent of its share of the whole. Chosen by how
 #: well probabilities held in two small trackers of which nothing was learned (docs/tried.md).
@@ -26,20 +30,31 @@ LATER_ALONE = 1.0
 
 
 def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
-    """The same arrival in a repository that has this share of the issues; None if what it repeats is not there.
-
-    `later` in [0, 1] is how much of that is made by beginning later: at 0 all is left out by chance, at 1 nothing.
-    What it repeats is left out with what came first, and not by chance: the smaller repository is about less.
-    """
-    left = share**later
-    there = arrival.back < arrival.earlier * left
-    if arrival.same.any() and not arrival.same[there].any():
+    """The same arrival in a repository that has this share of the issues; None if what it repeats is not there."""
+    kept = what_is_left(arrival.back, arrival.same, arrival.earlier, share, rng, later)
+    if kept is None:
         return None
-    kept = there & ((rng.random(len(arrival.same)) < share / left) | (arrival.same > 0))
     return Arrival(
         int(arrival.earlier * share),
-        stretched(arrival.values[kept], 1 / left),
+        stretched(arrival.values[kept], 1 / share**later),
         arrival.back[kept],
         arrival.same[kept],
         arrival.stands_for,
     )
+
+
+def what_is_left(
+    back: Integers, same: Floats, earlier: int, share: float, rng: np.random.Generator, later: float
+) -> Booleans | None:
+    """Which candidates of an issue are in a repository that has this share of the issues; None if none is the same.
+
+    `back` and `same` are as in `Arrival`. `later` in [0, 1] is how much of the shrinking is made by beginning later: at
+    0 all is left out by chance, at 1 nothing. What the issue repeats is left out with what came first, and not by
+    chance: the smaller repository is about less.
+    """
+    left = share**later
+    there = back < earlier * left
+    if same.any() and not same[there].any():
+        return None
+    kept: Booleans = there & ((rng.random(len(same)) < share / left) | (same > 0))
+    return kept

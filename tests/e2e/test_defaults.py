@@ -30,10 +30,10 @@ def test_f8_an_issue_that_says_the_same_is_found(busy: Doppel) -> None:
 
 def test_f8_an_issue_in_other_words_is_found(busy: Doppel) -> None:
     again = busy.open(
-        "make install ignores DESTDIR for the unit file",
-        "When I build the package, `make install DESTDIR=...` writes the systemd unit to /etc on the build host.",
+        "Dates of photos wrong: DateTimeOriginal without OffsetTimeOriginal is read as UTC",
+        "A picture taken at 23:10 in Oslo is shown on the next day. EXIF has no zone, the server takes it as UTC.",
     )
-    assert "[#2](https://redirect.github.com/acme/app/issues/2)" in busy.advice(again.number)
+    assert "[#30](https://redirect.github.com/acme/app/issues/30)" in busy.advice(again.number)
 
 
 @pytest.mark.parametrize("title", ["Thank you for this project", "Support the Amiga floppy drive", "help"])

@@ -35,8 +35,9 @@ def test_standings_compare_with_the_rest_of_the_list() -> None:
 
 def test_a_short_list_is_its_own_background_and_a_lone_candidate_has_a_usual_one() -> None:
     assert standings([], 100) == []
-    assert standings([1.0, -1.0], 1)[0] == (2.0, 0.0, 2.0, 1.0, 0.0)
-    assert standings([1.0], 1) == [(3.0, 0.0, 3.0, 1.0, 0.0)]
+    tiny = math.log(50)
+    assert standings([1.0, -1.0], 1)[0] == (2.0, 0.0, 2.0, 1.0, tiny)
+    assert standings([1.0], 1) == [(3.0, 0.0, 3.0, 1.0, tiny)]
 
 
 @given(st.lists(st.floats(-30, 30), max_size=60).map(lambda scores: sorted(scores, reverse=True)))
@@ -76,8 +77,13 @@ def test_a_shared_error_message_is_seen() -> None:
 def test_only_a_copy_by_somebody_else_has_a_least_confidence() -> None:
     text = ("Upload stalls behind the gateway", "The uploader waits for a lease that nobody renews")
     compare = CloseComparison(leader(*text), RARITY).features
-    assert bounds(compare(leader(*text, author="bob"), 10), RARITY.total) == (0.9, 1.0)
+    assert bounds(compare(leader(*text, author="bob"), 10), RARITY.total) == (0.25, 1.0)
     assert bounds(compare(leader(*text), 10), RARITY.total) == (0.0, 1.0)
+    # As two reports that both quote what one command prints.
+    alike = leader("Upload hangs behind the gateway", "The uploader waits for a lease that nobody renews", author="bob")
+    shared = compare(alike, 10)
+    assert 0.6 <= shared[0] < 0.8
+    assert bounds(shared, RARITY.total) == (0.0, 1.0)
     typo = leader("Docs: a typo", "in the gateway page, second paragraph", author="bob")
     assert bounds(compare(typo, 10), RARITY.total) == (0.0, 1.0)
 
@@ -98,16 +104,16 @@ def test_in_a_small_repository_a_few_reports_do_not_make_their_words_common() ->
 
 
 def test_the_shipped_model_trusts_who_stands_out() -> None:
-    model = shipped_model().confidence
+    model = shipped_model()
     row = dict.fromkeys(NAMES, 0.0) | {"score": -3.0, "title_coverage": 0.6, "reverse_coverage": 0.6, "substance": 2.0}
-    near = model.probability(list((row | {"lead": 5.0}).values()))
-    far = model.probability(list((row | {"lead": 1.0}).values()))
+    near = model.probability(list((row | {"lead": 5.0}).values()), 1_000)
+    far = model.probability(list((row | {"lead": 1.0}).values()), 1_000)
     assert far < near
 
 
 def test_the_shipped_model_expects_more_chance_matches_among_more_issues() -> None:
-    model = shipped_model().confidence
+    model = shipped_model()
     row = dict.fromkeys(NAMES, 0.0) | {"lead": 4.0, "score": -6.0, "substance": 2.0}
-    in_a_small_one = model.probability(list((row | {"size": math.log(200)}).values()))
-    in_a_large_one = model.probability(list((row | {"size": math.log(20_000)}).values()))
-    assert in_a_large_one < in_a_small_one / 5
+    in_a_small_one = model.probability(list((row | {"size": math.log(3_000)}).values()), 3_000)
+    in_a_large_one = model.probability(list((row | {"size": math.log(20_000)}).values()), 20_000)
+    assert in_a_large_one < in_a_small_one

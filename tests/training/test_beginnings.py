@@ -10,10 +10,13 @@ import pytest
 
 from bot.evaluation.labels import labels_of
 from bot.matching import confidence, features
+from bot.ranking.size import SMALLNESS, smallness
 from bot.replay.archive import archive_of
 from bot.training.arrival import Arrival
+from bot.training.beginning import BEGINNING, beginning
+from bot.training.calibration import Firsts, smallness_of
 from bot.training.fitting import Fitted, fit_factor
-from bot.training.over_index import BEGINNING, Leaders, beginning, fit, fit_orders, smallness_of
+from bot.training.over_index import fit, fit_orders
 
 
 def test_all_of_the_first_issues_are_looked_at_but_for_the_very_first_and_the_doubtful() -> None:
@@ -72,8 +75,8 @@ def test_what_was_small_itself_teaches_how_small_ones_are_judged_and_nothing_els
     assert alone.confidence == beside.confidence
     before, after = alone.calibration, beside.calibration
     assert before.intercept == after.intercept
-    assert {name for name in before.weights if before.weights[name] != after.weights[name]} == {confidence.SMALLNESS}
-    assert after.weights[confidence.SMALLNESS] < before.weights[confidence.SMALLNESS]
+    assert {name for name in before.weights if before.weights[name] != after.weights[name]} == {SMALLNESS}
+    assert after.weights[SMALLNESS] < before.weights[SMALLNESS]
 
 
 @pytest.mark.slow
@@ -94,7 +97,7 @@ def test_what_was_reported_together_teaches_how_small_ones_are_judged() -> None:
 
     arrivals = [arrival(seed) for seed in range(80)]
     fitted = fit(arrivals, fit_orders(arrivals, 0), 0)
-    assert fitted.calibration.weights[confidence.SMALLNESS] < -0.3
+    assert fitted.calibration.weights[SMALLNESS] < -0.3
 
 
 def test_a_factor_is_learned_from_many_and_weighs_what_it_is_told() -> None:
@@ -113,24 +116,22 @@ def test_a_factor_is_learned_from_many_and_weighs_what_it_is_told() -> None:
 
 
 def test_small_repositories_are_never_judged_with_less_care_than_large_ones() -> None:
-    likely = Fitted(dict.fromkeys(confidence.NAMES, 0.0), 0.0)
     right = Fitted({"odds": 1, "odds by size": 0, "size": 0}, -2.0)
 
     def factor(earlier: int, rate: float, silent: int = 1) -> float:
         """Of 400 issues, of which those that repeat nothing are told by one for so many."""
-        rows, same = np.zeros((1, len(confidence.NAMES))), int(400 * rate)
-        lists = [Leaders(earlier, rows, np.ones(1), 1.0)] * same
-        lists += [Leaders(earlier, rows, np.zeros(1), float(silent))] * ((400 - same) // silent)
-        return smallness_of(lists, likely, right)
+        same, others = int(400 * rate), int(400 * (1 - rate)) // silent
+        told, weight = np.repeat([1.0, 0.0], [same, others]), np.repeat([1.0, float(silent)], [same, others])
+        return smallness_of(Firsts.of(np.zeros(len(told)), [earlier] * len(told), told, weight), right)
 
     assert factor(100, 0.5) == 0.0, "where every other issue repeats one, too"
     assert factor(5_000, 0.0) == 0.0, "they are not small"
     # One in a hundred is right, where one in eight is said to be: the odds fall from -2.0 to those of .01.
-    assert factor(100, 0.01) == pytest.approx((math.log(0.01 / 0.99) + 2.0) / confidence.smallness(100), abs=0.03)
+    assert factor(100, 0.01) == pytest.approx((math.log(0.01 / 0.99) + 2.0) / smallness(100), abs=0.03)
     assert factor(100, 0.01, silent=99) == factor(100, 0.01)
 
 
 def test_smallness_begins_below_three_thousand_and_ends_at_fifty() -> None:
-    assert [confidence.smallness(total) for total in (10**6, 3_000)] == [0.0, 0.0]
-    assert confidence.smallness(300) == pytest.approx(math.log(10))
-    assert confidence.smallness(0) == confidence.smallness(50) == pytest.approx(math.log(60))
+    assert [smallness(total) for total in (10**6, 3_000)] == [0.0, 0.0]
+    assert smallness(300) == pytest.approx(math.log(10))
+    assert smallness(0) == smallness(50) == pytest.approx(math.log(60))

@@ -1,0 +1,39 @@
+"""What the weights for searches learn of small repositories, as those for the index do (`test_beginnings.py`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bot.ranking import confidence, features
+from bot.ranking.size import SMALLNESS
+from bot.training.over_search import Arrival, fit_confidence, fit_ranking
+
+CLOSE = 8
+
+
+def arrival(seed: int, earlier: int, same: bool, *, young: bool) -> Arrival:
+    rng = np.random.default_rng(seed)
+    told = np.array([float(same)] + [0.0] * 5)
+    rows, close = rng.random((6, len(features.NAMES))), rng.random((6, CLOSE))
+    return Arrival(earlier, rows, close, np.arange(6), told, 1.0, young)
+
+
+def test_a_repositorys_first_issues_teach_that_and_nothing_else() -> None:
+    grown = [arrival(n, 5_000, n % 3 == 0, young=False) for n in range(60)]
+    young = [arrival(n, 100, False, young=True) for n in range(100, 200)]
+    ranking = fit_ranking(grown)
+    assert fit_ranking([*grown, *young]) == ranking
+    (likely, alone), (same, beside) = fit_confidence(grown, ranking), fit_confidence([*grown, *young], ranking)
+    assert likely == same
+    assert alone.intercept == beside.intercept
+    assert {name for name in alone.weights if alone.weights[name] != beside.weights[name]} == {SMALLNESS}
+    assert beside.weights[SMALLNESS] < alone.weights[SMALLNESS]
+
+
+def test_without_authors_who_files_two_in_a_row_files_a_series() -> None:
+    grown = [arrival(n, 5_000, n % 3 == 0, young=False) for n in range(60)]
+    at = confidence.NAMES.index("same_author_lately") - len(confidence.NAMES)
+    for one in grown:
+        one.close[:, at] = 0.0
+    likely, _ = fit_confidence(grown, fit_ranking(grown))
+    assert likely.weights["same_author_lately"] == -1.0
