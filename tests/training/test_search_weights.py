@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bot.ranking import confidence, features
 from bot.ranking.size import SMALLNESS
-from bot.training.over_search import Arrival, fit_confidence, fit_ranking
+from bot.training.over_search import Arrival, fit_confidence, fit_ranking, thinned
 
 CLOSE = 8
 
@@ -37,3 +38,19 @@ def test_without_authors_who_files_two_in_a_row_files_a_series() -> None:
         one.close[:, at] = 0.0
     likely, _ = fit_confidence(grown, fit_ranking(grown))
     assert likely.weights["same_author_lately"] == -1.0
+
+
+def test_in_a_smaller_repository_all_takes_as_long_as_in_the_whole() -> None:
+    days, lately = features.NAMES.index("days_apart"), confidence.NAMES.index("same_author_lately")
+    whole = arrival(1, 400, True, young=False)
+    whole.ranking[:, days] = np.log1p([0.5, 1.0, 2.0, 100.0, 100.0, 100.0])
+    whole.close[:, lately - len(confidence.NAMES)] = 1.0
+    whole.back[:] = [0, 1, 2, 99, 100, 300]
+    small = thinned(whole, 0.25, np.random.default_rng(0), 1.0)
+    assert small is not None
+    assert small.earlier == 100
+    assert small.back.tolist() == [0, 1, 2, 99], "the last hundred issues"
+    assert np.expm1(small.ranking[:, days]).tolist() == pytest.approx([2.0, 4.0, 8.0, 400.0])
+    assert small.close[:, lately - len(confidence.NAMES)].tolist() == [1.0, 0.0, 0.0, 0.0], "within three days"
+    whole.back[0] = 200
+    assert thinned(whole, 0.25, np.random.default_rng(0), 1.0) is None, "what it repeats is not there"
