@@ -131,19 +131,20 @@ class CloseComparison:
         return {term: weight for term, weight in weights if weight > 0}
 
 
-def bounds(close: Sequence[float], counted: int) -> tuple[float, float]:
+def bounds(close: Sequence[float], counted: int, *, strangers: bool) -> tuple[float, float]:
     """The least and the most that the probability of a candidate can be, whatever the model says; both set by hand.
 
-    `close` are the features of `CloseComparison`, `counted` the issues that the rarities come from. A copy by another
-    author has at least .25. One author's copy is no such case: people file series of issues from one text, and empty
-    forms. Where one of the two says next to nothing, what they share is next to nothing as well: at most .1. The same
-    holds for a common word that two issues of a small repository share.
+    `close` are the features of `CloseComparison`, `counted` the issues that the rarities come from; `strangers` is
+    whether two different people are known to have written the two. Their copies have at least .25. One author's copy is
+    no such case, nor is one where nobody knows: people file series of issues from one text, and empty forms. Where one
+    of the two says next to nothing, what they share is next to nothing as well: at most .1. The same holds for a common
+    word that two issues of a small repository share.
     """
-    same_text, of_target, of_candidate, substance, _, _, same_author, _ = close
+    same_text, of_target, of_candidate, substance, *_ = close
     shares_little = counted < SMALL and max(of_target, of_candidate) < _NO_MORE_THAN_A_WORD
     if substance < _LITTLE or shares_little:
         return 0.0, _LITTLE_CONFIDENCE
-    return (_COPY_CONFIDENCE if same_text >= _COPY and not same_author else 0.0), 1.0
+    return (_COPY_CONFIDENCE if same_text >= _COPY and strangers else 0.0), 1.0
 
 
 def _share(part: float, whole: float) -> float:

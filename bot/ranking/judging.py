@@ -85,7 +85,8 @@ def weigh_closely(target: Issue, candidates: Sequence[Issue], stats: WordStats) 
 
 def _limits(target: Issue, candidate: Issue, close: Sequence[float], rarity: Rarity) -> tuple[float, float]:
     """The least and the most that a leader's probability can be."""
-    least, most = bounds(close, rarity.total)
+    logins = {target.author.login, candidate.author.login}
+    least, most = bounds(close, rarity.total, strangers=len(logins) == 2 and NOBODY not in logins)
     if is_another(target.title, candidate.title):
         most = min(most, _ANOTHER_CONFIDENCE)
     return min(least, most), most

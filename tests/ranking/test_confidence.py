@@ -77,30 +77,33 @@ def test_a_shared_error_message_is_seen() -> None:
 def test_only_a_copy_by_somebody_else_has_a_least_confidence() -> None:
     text = ("Upload stalls behind the gateway", "The uploader waits for a lease that nobody renews")
     compare = CloseComparison(leader(*text), RARITY).features
-    assert bounds(compare(leader(*text, author="bob"), 10), RARITY.total) == (0.25, 1.0)
-    assert bounds(compare(leader(*text), 10), RARITY.total) == (0.0, 1.0)
+    copy = compare(leader(*text, author="bob"), 10)
+    assert bounds(copy, RARITY.total, strangers=True) == (0.25, 1.0)
+    assert bounds(copy, RARITY.total, strangers=False) == (0.0, 1.0)
     # As two reports that both quote what one command prints.
     alike = leader("Upload hangs behind the gateway", "The uploader waits for a lease that nobody renews", author="bob")
     shared = compare(alike, 10)
     assert 0.6 <= shared[0] < 0.8
-    assert bounds(shared, RARITY.total) == (0.0, 1.0)
+    assert bounds(shared, RARITY.total, strangers=True) == (0.0, 1.0)
     typo = leader("Docs: a typo", "in the gateway page, second paragraph", author="bob")
-    assert bounds(compare(typo, 10), RARITY.total) == (0.0, 1.0)
+    assert bounds(compare(typo, 10), RARITY.total, strangers=True) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("text", ["", "the crash", "version"])
 def test_who_says_next_to_nothing_is_never_likely(text: str) -> None:
     full = leader("Upload stalls behind the gateway", "The uploader waits for a lease that nobody renews", "bob")
-    assert bounds(CloseComparison(leader(text, ""), RARITY).features(full, 10), 1_000) == (0.0, 0.1)
-    assert bounds(CloseComparison(full, RARITY).features(leader(text, ""), 10), 1_000) == (0.0, 0.1)
-    assert bounds(CloseComparison(leader(text, ""), RARITY).features(leader(text, "", "bob"), 10), 1_000) == (0.0, 0.1)
+    short = leader(text, "")
+    for one, other in ((short, full), (full, short), (short, leader(text, "", "bob"))):
+        close = CloseComparison(one, RARITY).features(other, 10)
+        assert bounds(close, 1_000, strangers=True) == (0.0, 0.1)
 
 
 def test_in_a_small_repository_a_few_reports_do_not_make_their_words_common() -> None:
     one, other = leader("Export to PDF crashes", ""), leader("Crash while exporting PDF", "", "bob")
     tiny, unrelated = Rarity(3, dict.fromkeys(other.evidence.all, 1)), leader("Dark mode for the settings", "", "bob")
-    assert bounds(CloseComparison(one, tiny).features(other, 10), 3)[1] == 1.0
-    assert bounds(CloseComparison(one, tiny).features(unrelated, 10), 3) == (0.0, 0.1)
+    compare = CloseComparison(one, tiny).features
+    assert bounds(compare(other, 10), 3, strangers=True)[1] == 1.0
+    assert bounds(compare(unrelated, 10), 3, strangers=True) == (0.0, 0.1)
 
 
 def test_the_shipped_model_trusts_who_stands_out() -> None:

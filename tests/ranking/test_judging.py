@@ -59,6 +59,18 @@ def test_authors_that_nobody_knows_are_not_one_person() -> None:
     assert same.confidence < unknown.confidence
 
 
+def test_among_many_issues_a_copy_counts_where_two_people_are_known_to_have_written_it() -> None:
+    """Where nobody knows, it may be one person's series, or what a form puts into every issue."""
+    late = 30_000
+
+    def confidence(author: str, other: str) -> float:
+        (one,) = judged(issue(late, "Export is broken", REPORT, author), issue(8, "Export is broken", REPORT, other))
+        return one.confidence
+
+    assert confidence("ann", "bob") == 0.25
+    assert max(confidence("ghost", "bob"), confidence("ann", "ghost"), confidence("ann", "ann")) < 0.1
+
+
 def test_a_number_behind_the_title_says_that_this_is_another_one_and_nothing_of_the_rest() -> None:
     target = issue(9, "Export is broken (2)", REPORT)
     numbered, copy = issue(1, "Export is broken", REPORT), issue(2, "Empty export on a share", REPORT, "bob")
