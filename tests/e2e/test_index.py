@@ -27,6 +27,7 @@ def test_a_filling_that_is_killed_again_and_again_ends_with_everything(tmp_path:
         rows = [
             {
                 "id": number,
+                "author": "ann",
                 "title": f"Report {number} about part{number}x",
                 "body": f"It says error{number}y.",
                 "created_at": f"2026-01-{1 + number // 1440:02}T{number // 60 % 24:02}:{number % 60:02}:00Z",
