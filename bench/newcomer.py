@@ -29,7 +29,7 @@ BLOCK = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 def main() -> None:
     """Follow the page, and say after how many seconds each step had come."""
     simulator, bot, *steps = BLOCK.findall(PAGE.read_text(encoding="utf-8").partition("\n## ")[0])
-    report, see, talk, settings = steps
+    read, report, see, talk, settings = steps
     began = time.monotonic()
 
     def done(what: str) -> None:
@@ -45,10 +45,13 @@ def main() -> None:
         second = terminals.enter_context(terminal(bot, checkout, "second"))
         wait_for(second, "worker ready")
         done("the bot is ready")
-        typed(report, checkout)
-        done("an issue is reported")
+        until(lambda: typed(read, checkout), "ready")
+        done("the index is complete")
         # What the third terminal knows stays known there, while nothing is reported twice.
-        known = "\n".join(line for line in report.splitlines() if "issues -d" not in line) + "\n"
+        there = read.splitlines()[0] + "\n"
+        typed(there + report, checkout)
+        done("an issue is reported")
+        known = there + "\n".join(line for line in report.splitlines() if "issues -d" not in line) + "\n"
         look = known + see.splitlines()[0]
         seen = until(lambda: typed(look, checkout), "#155")
         done("the first comment: " + next(line for line in seen.splitlines() if "#155" in line).strip())

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.processes
 STEPS = (
     "the simulated GitHub is there",
     "the bot is ready",
+    "the index is complete",
     "an issue is reported",
     "the first comment: 1. [#155]",
     "two commands are answered",
