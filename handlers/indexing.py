@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from bot.errors import Forbidden, NotFound
 from bot.events import IndexEvent
 from bot.index.backfill import OFF
 from bot.services import Services
+from handlers.indexed import completed
 
 logger = logging.getLogger(__name__)
 
@@ -16,6 +18,9 @@ def read_on(event: IndexEvent, services: Services) -> None:
     """Read some more of a repository's issues, if it is still ours and wants to be looked at."""
     known = services.store.repositories.get(event.repository.id)
     if known is None or known.suspended or known.archived:
+        return
+    if event.completed:
+        completed(replace(event, repository=known.summary), services)
         return
     repository = known.summary
     app = services.github.app()

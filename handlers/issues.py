@@ -13,6 +13,7 @@ from handlers import feedback
 from handlers.advice import advise
 from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
+from handlers.indexed import until_complete
 from handlers.overtaken import tell_later
 from handlers.visit import Visit, visiting, why_silent
 
@@ -24,6 +25,17 @@ def look(event: IssueEvent, services: Services) -> None:
     with visiting(event, services) as visit:
         if visit is not None:
             _look(visit, event)
+
+
+def look_again(event: IssueEvent, services: Services) -> None:
+    """The index has what it had not when this issue was looked at: an earlier report, or all of them."""
+    with visiting(event, services) as visit:
+        if visit is None:
+            return
+        issue = visit.github.issue(visit.repo, visit.number)
+        muted = services.store.muted.is_muted(visit.repository.id, visit.number)
+        if not why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
+            advise(visit, issue, event.action, anew=True)
 
 
 def labels_changed(event: IssueEvent, services: Services) -> None:
@@ -79,7 +91,7 @@ def _look(visit: Visit, event: IssueEvent) -> None:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
         note_left_alone(visit, event.action, reason)
     else:
-        with feedback.retitling(visit, issue, event):
+        with until_complete(visit, event.installation), feedback.retitling(visit, issue, event):
             advise(visit, issue, event.action)
     if not issue.is_pull_request:
         # What is not answered counts too, when it comes to which words are rare here.

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from bot.events import IssueEvent
 from bot.model import Actor, Issue
-from bot.services import Services
-from handlers.advice import advise
-from handlers.visit import Visit, visiting, why_silent
+from handlers.visit import Visit
 
 OVERTAKEN = "overtaken"
 """An action of `issues` that GitHub does not have and no delivery can bring: the bot queues it for itself."""
@@ -39,17 +37,6 @@ def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
             event = IssueEvent(OVERTAKEN, installation, visit.repository, number, Actor(""), Actor(""))
             # The same two again, after a crash or a redelivery, are the same work.
             services.inbox.put(f"{OVERTAKEN}-{repo_id}-{number}-{issue.number}", event)
-
-
-def overtaken(event: IssueEvent, services: Services) -> None:
-    """An earlier issue came into the index, perhaps after this one was looked at."""
-    with visiting(event, services) as visit:
-        if visit is None:
-            return
-        issue = visit.github.issue(visit.repo, visit.number)
-        muted = services.store.muted.is_muted(visit.repository.id, visit.number)
-        if not why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
-            advise(visit, issue, event.action, anew=True)
 
 
 def _near(visit: Visit, issue: Issue) -> set[int]:

@@ -161,16 +161,19 @@ class _Step:
 class IndexEvent(_Step):
     """Go on with filling a repository's index.
 
-    `checked` is for a round that asks which issues are still there: up to this number they are.
+    `checked` is for a round that asks which issues are still there: up to this number they are. `completed` is for what
+    is to be done once, after everything was read for the first time. An earlier version's worker, which does not know
+    that, looks for what is new instead.
     """
 
     checked: int | None = None
+    completed: bool = False
 
     name = "index"
 
     @property
     def delivery_id(self) -> str:
-        return f"{BACKGROUND}{self.repository.id}:{self.chain}:{self.step}"
+        return f"{BACKGROUND}{self.repository.id}:{self.chain}:{self.step}{':completed' if self.completed else ''}"
 
 
 @dataclass(frozen=True, slots=True)

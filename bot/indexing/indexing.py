@@ -104,6 +104,8 @@ class Indexing:
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
         # In this order: whoever dies before the note does this step again, with the same name for the next one.
+        if progress.done and not (known and known.done):
+            self._queue(replace(event, repository=repository, completed=True), 0.0)
         if wait is not None:
             self._queue(replace(event, repository=repository, step=event.step + 1), wait)
         elif surplus > self._unexplained.get(repository.id, 0):

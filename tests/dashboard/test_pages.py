@@ -98,6 +98,7 @@ def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) 
         ("command", "Asked by a command."),
         ("verdict", "Somebody decided about a pair."),
         ("overtaken", "An earlier issue came in after it."),
+        ("indexed", "The index was complete by then."),
     ],
 )
 def test_an_issues_page_says_why_it_was_looked_at(host: Host, signed_in: SignedIn, cause: str, told: str) -> None:

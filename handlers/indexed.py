@@ -1,0 +1,60 @@
+"""What came while a repository's index was being filled: once it is complete, silence is looked at again.
+
+GitHub's search, which answers until then, finds less and speaks more seldom. Whoever installs the bot and tries it in
+these minutes would have no answer ever, though the index has it. A comment that stands already is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from bot.decisions import Decision, Decisions, Outcome
+from bot.events import IndexEvent, IssueEvent, RepositorySummary
+from bot.model import Actor
+from bot.services import Services
+from handlers.visit import Visit
+
+INDEXED = "indexed"
+"""An action of `issues` that GitHub does not have and no delivery can bring: the bot queues it for itself."""
+
+# Seconds. A comment on what was reported longer ago comes too late for whoever reported it; `/duplicates scan` is there
+# for a backlog.
+_RECENT = 86_400.0
+# Issues that are looked at again, the latest; each can cost a search at GitHub.
+_MOST = 100
+
+
+def completed(event: IndexEvent, services: Services) -> None:
+    """Queue a look at each recent issue of which nothing was said before the index was complete."""
+    repo_id, now = event.repository.id, services.now()
+    if not services.indexing.ready(repo_id):
+        # It was erased or stopped meanwhile.
+        return
+    looks = Decisions(services.store.engine).between(repo_id, now - _RECENT, now + _RECENT)
+    for number in silent(looks)[-_MOST:]:
+        _queue(services, event.repository, event.installation, number)
+
+
+@contextmanager
+def until_complete(visit: Visit, installation: int | None) -> Iterator[None]:
+    """Around a look: if the index becomes complete in the middle of it, `completed` may come too early to see it."""
+    services, repo_id = visit.services, visit.repository.id
+    complete = services.indexing.ready(repo_id)
+    yield
+    if complete or not services.indexing.ready(repo_id):
+        return
+    if silent(Decisions(services.store.engine).of_issue(repo_id, visit.number)):
+        _queue(services, visit.repository, installation, visit.number)
+
+
+def silent(looks: Iterable[Decision]) -> list[int]:
+    """The numbers of the issues, in order, whose last look found nothing to say; `looks` are the earliest first."""
+    last = {look.number: look.outcome for look in looks}
+    return sorted(number for number, outcome in last.items() if outcome is Outcome.SILENT)
+
+
+def _queue(services: Services, repository: RepositorySummary, installation: int | None, number: int) -> None:
+    look = IssueEvent(INDEXED, installation, repository, number, Actor(""), Actor(""))
+    # An index becomes complete once, so that the same again is the same work.
+    services.inbox.put(f"{INDEXED}-{repository.id}-{number}", look)
