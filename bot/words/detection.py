@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from bot.text.terms import without_noise
+from bot.words.catalogue import LANGUAGES
 
 FALLBACK = "en"
 
@@ -31,8 +32,8 @@ _CJK_LEAST = 4
 _KANA_LEAST = 0.08
 
 # Words that occur in nearly every text of a language and are rare in the others; those that English has too ("die",
-# "in", "no", "on") are left out. The languages in the lower half the bot does not speak: they are here so that none of
-# them is taken for a neighbour.
+# "in", "no", "on") are left out. Those of languages that the bot does not speak are here so that none is taken for a
+# neighbour.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",
@@ -53,7 +54,7 @@ _FUNCTION_WORDS = {
     "sv": "och är inte jag ett en den det med när på av till som för kan men har vid ingen att",
 }
 _SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
-_SPOKEN = ("de", "fr", "es")
+_SPOKEN = tuple(language for language in LANGUAGES if language in _SETS and language != FALLBACK)
 _LEAST, _SHARE, _BEFORE_ENGLISH, _BEFORE_OTHERS = 3, 0.15, 2.0, 1.2
 
 
