@@ -32,8 +32,8 @@ def completed(event: IndexEvent, services: Services) -> None:
         # It was erased or stopped meanwhile.
         return
     looks = Decisions(services.store.engine).between(repo_id, now - _RECENT, now + _RECENT)
-    for number in silent(looks)[-_MOST:]:
-        _queue(services, event.repository, event.installation, number)
+    for look in silent(looks)[-_MOST:]:
+        _queue(services, event.repository, event.installation, look)
 
 
 @contextmanager
@@ -44,17 +44,17 @@ def until_complete(visit: Visit, installation: int | None) -> Iterator[None]:
     yield
     if complete or not services.indexing.ready(repo_id):
         return
-    if silent(Decisions(services.store.engine).of_issue(repo_id, visit.number)):
-        _queue(services, visit.repository, installation, visit.number)
+    for look in silent(Decisions(services.store.engine).of_issue(repo_id, visit.number)):
+        _queue(services, visit.repository, installation, look)
 
 
-def silent(looks: Iterable[Decision]) -> list[int]:
-    """The numbers of the issues, in order, whose last look found nothing to say; `looks` are the earliest first."""
-    last = {look.number: look.outcome for look in looks}
-    return sorted(number for number, outcome in last.items() if outcome is Outcome.SILENT)
+def silent(looks: Iterable[Decision]) -> list[Decision]:
+    """The last look at each issue, by number, if it found nothing to say; `looks` are the earliest first."""
+    last = {look.number: look for look in looks}
+    return [last[number] for number in sorted(last) if last[number].outcome is Outcome.SILENT]
 
 
-def _queue(services: Services, repository: RepositorySummary, installation: int | None, number: int) -> None:
-    look = IssueEvent(INDEXED, installation, repository, number, Actor(""), Actor(""))
-    # An index becomes complete once, so that the same again is the same work.
-    services.inbox.put(f"{INDEXED}-{repository.id}-{number}", look)
+def _queue(services: Services, repository: RepositorySummary, installation: int | None, look: Decision) -> None:
+    event = IssueEvent(INDEXED, installation, repository, look.number, Actor(""), Actor(""))
+    # To look again after the same look is the same work.
+    services.inbox.put(f"{INDEXED}-{repository.id}-{look.number}-{look.at:.3f}", event)
