@@ -12,10 +12,12 @@ import pytest
 from bot.calibration.recalibrating import examples_of
 from bot.closing import DAY
 from bot.errors import Retryable
+from bot.events import IssueEvent
 from bot.github.votes import VotesPage
+from bot.model import Actor
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.closings import Closings, KeptClosing
-from handlers.closing import call_for_due
+from handlers.closing import DUE, call_for_due
 from tests.e2e.harness import BOT, Doppel
 
 TITLE = "Crash while exporting a page to PDF"
@@ -90,6 +92,21 @@ def test_c6_it_is_told_though_github_did_not_answer_when_it_was_closed(
     offered.sim.faults.add(request_, fault, times=4)
     assert later(offered).state_reason == "duplicate"
     assert "as announced here." in offered.advice(2)
+
+
+def test_c6_what_people_have_opened_again_stays_open_though_the_look_is_done_again(offered: Doppel) -> None:
+    """A look that has closed it and could not say so in the comment comes again, which may be hours later."""
+    agree(offered)
+    assert later(offered).state == "closed"
+    offered.sim.reopen_issue(offered.repo, 2, "triage-person")
+    offered.settle()
+    known = offered.services.store.repositories.get(offered.repository.id)
+    assert known is not None
+    event = IssueEvent(DUE, known.installation, known.summary, 2, Actor(""), Actor(""))
+    offered.services.inbox.put(f"{DUE}-{known.id}-2-again", event)
+    offered.settle()
+    assert offered.sim.issue(offered.repo, 2).state == "open"
+    assert "announced" not in offered.advice(2)
 
 
 def test_c6_it_is_told_though_the_bot_ended_just_after_it_was_closed(
