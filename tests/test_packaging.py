@@ -14,6 +14,10 @@ from threading import Thread
 
 import pytest
 
+from bot.embedding.sentences import PACKAGE
+from bot.machine.packages import pip_install
+from bot.telemetry.tracing import PACKAGES
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -37,6 +41,19 @@ def test_the_wheel_has_every_module() -> None:
         assert f"{package}*" in include
         folders = {path.parent for path in (ROOT / package).rglob("*.py")}
         assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
+def test_what_people_are_told_to_install_is_what_the_extras_say() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    assert (extras["models"], extras["otel"]) == ([PACKAGE], list(PACKAGES))
+    assert pip_install(*PACKAGES).startswith(f"{sys.executable} -m pip install 'opentelemetry-sdk>=")
+
+
+def test_nobody_is_told_to_install_the_package_of_another_project_that_has_our_name() -> None:
+    """Where this one is not installed, `pip install 'doppel[otel]'` brings a stranger's program."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bot").rglob("*.py")]
+    told = [(page.name, line) for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+    assert [one for one in told if re.search(r"pip install[^|]* ['\"]?doppel(?![-\w])", one[1])] == []
 
 
 def test_an_installed_simulator_knows_the_app_of_this_project() -> None:

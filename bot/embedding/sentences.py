@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.embedding.protocol import EmbeddingError, unit
+from bot.machine.packages import pip_install
+
+PACKAGE = "sentence-transformers>=3"
+"""As in the extra `models` of pyproject.toml."""
 
 
 class SentenceModel:
@@ -48,8 +52,10 @@ class SentenceModel:
 
             return SentenceTransformer(self._model)
         except ImportError as failure:
+            command = pip_install(PACKAGE)
             raise EmbeddingError(
-                "sentence-transformers is not installed: pip install 'doppel[models]', or choose another model"
+                f"sentence-transformers is not installed: {command}, or choose another model",
+                told="sentence-transformers is not installed",
             ) from failure
         except Exception as failure:
             told = "the model could not be loaded"

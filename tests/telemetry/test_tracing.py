@@ -90,7 +90,7 @@ def test_without_configuration_nothing_is_imported_and_nothing_happens() -> None
 def test_configured_without_the_packages_says_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     settings = Settings(home=ROOT, database_url="", otlp_endpoint="http://127.0.0.1:4318")
-    with pytest.raises(SettingsError, match=r"doppel\[otel\]"):
+    with pytest.raises(SettingsError, match=r"pip install 'opentelemetry-sdk"):
         configure_tracing(settings, "worker")
 
 
