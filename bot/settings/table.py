@@ -46,7 +46,7 @@ VARIABLES = (
     Variable("DOPPEL_METRICS_TOKEN", "The bearer token that `/metrics` asks for.", "anybody may read `/metrics`"),
     Variable(
         "OTEL_EXPORTER_OTLP_ENDPOINT",
-        "Where traces go (OpenTelemetry's own variable), such as `http://localhost:4318`; needs OpenTelemetry's packages.",
+        "Where traces go (a variable of OpenTelemetry, whose packages it needs), such as `http://localhost:4318`.",
     ),
     Variable("DOPPEL_HOME", "The data directory.", "the platform's user data directory"),
     Variable(
