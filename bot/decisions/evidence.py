@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from bot.decisions.model import Evidence
+from bot.ranking.reasons import Shared, recognise
 from bot.report import Candidate, Considered, Report
 
 ALSO_MOST = 10
 """Members of a candidate's group that are kept by number."""
 
-# How the sentences of `bot/ranking/reasons.py` begin. What follows there are words of the issues, which are not kept.
-_REASONS: Mapping[str, str] = {
-    "Same error text": "error text",
-    "Same identifiers": "identifiers",
-    "Same words in both titles": "words of titles",
-    "Same words": "words",
+# What is kept of a reason: the words of the issues that its sentence quotes are not.
+_KINDS: Mapping[Shared, str] = {
+    Shared.COPY: "all of title and text",
+    Shared.MESSAGE: "error text",
+    Shared.IDENTIFIERS: "identifiers",
+    Shared.TITLES: "words of titles",
+    Shared.WORDS: "words",
 }
 
 
@@ -40,8 +42,8 @@ def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]
 
 
 def _kinds(reasons: Iterable[str]) -> tuple[str, ...]:
-    begun = (str(reason).partition(":")[0] for reason in reasons)
-    return tuple(_REASONS[one] for one in begun if one in _REASONS)
+    recognised = (recognise(reason)[0] for reason in reasons)
+    return tuple(_KINDS[shared] for shared in recognised if shared is not None)
 
 
 def _key(one: Candidate | Considered) -> tuple[str, str, int]:

@@ -19,6 +19,7 @@ from bot.jobs.standing import standing
 from bot.settings import Settings
 from bot.store import pgvector
 from bot.store.engine import is_full, make_engine, shown, write
+from bot.store.files import sqlite_file
 from bot.store.index_tables import backfills
 from bot.store.schema import repositories
 
@@ -171,6 +172,7 @@ def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | 
 
 def _engine(url: str, synchronous: str) -> sa.Engine | None:
     """An engine that is soon out of patience; None for a file that is not there yet, and would be made."""
-    if url.startswith("sqlite") and not Path(sa.make_url(url).database or "").exists():
+    file = sqlite_file(url)
+    if file is not None and not file.exists():
         return None
     return make_engine(url, patience=PATIENCE_SECONDS, synchronous=synchronous)

@@ -10,7 +10,6 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import sqlalchemy as sa
 from dbos import DBOSClient, DBOSPortableJSONSerializer
@@ -21,6 +20,7 @@ from bot.events import BACKGROUND, REPLAY
 from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.engine import PATIENCE, make_engine, write
+from bot.store.files import sqlite_file
 from bot.store.waiting import alone, is_locked, waiting
 
 APPLICATION = "doppel"
@@ -63,10 +63,10 @@ trials = sa.Table(
 
 def queue_url(settings: Settings) -> str:
     """The SQLAlchemy URL of the queue: `doppel-queue.db` beside `doppel.db`, or PostgreSQL itself."""
-    url = sa.make_url(settings.database_url)
-    if url.get_backend_name() != "sqlite" or not url.database:
+    path = sqlite_file(settings.database_url)
+    if path is None:
         return settings.database_url
-    path = Path(url.database)
+    url = sa.make_url(settings.database_url)
     return url.set(database=str(path.with_name(f"{path.stem}-queue{path.suffix}"))).render_as_string(False)
 
 

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -20,6 +19,7 @@ from bot.jobs.executors import DEAD_AFTER, ages
 from bot.settings import Settings
 from bot.store import schema
 from bot.store.engine import make_engine, shown
+from bot.store.files import sqlite_file
 from bot.store.migrate import has_schema, is_current, migrate
 
 _LEFT_OUT = {"gauges"}
@@ -129,7 +129,8 @@ def place(settings: Settings) -> Place:
 
 
 def _is_there(engine: sa.Engine) -> bool:
-    return engine.dialect.name != "sqlite" or Path(engine.url.database or "").is_file()
+    file = sqlite_file(engine.url)
+    return file is None or file.is_file()
 
 
 def _of_store() -> list[sa.Table]:

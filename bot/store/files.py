@@ -21,16 +21,22 @@ SETTLED = 5.0
 """Seconds for which a new file must not have changed before it is used."""
 
 
+def sqlite_file(url: sa.URL | str) -> Path | None:
+    """The file of a SQLite database, whether it is there or not; None for other databases and for one in memory."""
+    url = sa.make_url(url)
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+
+
 def look_at(url: sa.URL | str) -> tuple[int, int, int] | None:
     """What tells the present file of a SQLite database from another, and whether it was written to; None without one.
 
     The first is its number: whoever has a file open keeps that from being given to the next. SQLite goes by it as well.
     """
-    url = sa.make_url(url)
-    if url.get_backend_name() != "sqlite" or not url.database:
+    file = sqlite_file(url)
+    if file is None:
         return None
     try:
-        found = Path(url.database).stat()
+        found = file.stat()
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from pathlib import Path
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
@@ -30,6 +29,7 @@ from bot.scanning.processes import ask_in_processes
 from bot.scanning.scan import Scan
 from bot.settings import Settings
 from bot.store import Store, open_store
+from bot.store.files import sqlite_file
 from bot.wiring.clients import build_github, embedder, now, reader
 
 
@@ -141,7 +141,8 @@ def present_reactions(
 @contextmanager
 def store_there(settings: Settings) -> Iterator[Store | None]:
     """The store, as long as it is asked; None where this host has none yet."""
-    if settings.database_url.startswith("sqlite:///") and not Path(settings.database_url[10:]).exists():
+    file = sqlite_file(settings.database_url)
+    if file is not None and not file.exists():
         yield None
         return
     with closing(open_store(settings)) as store:
