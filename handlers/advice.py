@@ -32,7 +32,8 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     """Look for earlier reports of an issue that appeared or changed by itself, and speak if there are any.
 
     `cause` is the action of `issues` that made us look. Where there are none, nothing is said on a new issue; a comment
-    that stands there already says so. A text that was answered before is looked at only `anew`.
+    that stands there already says so. A text that was answered before is looked at only `anew`; finding nothing more
+    then leaves a comment that names nothing as it is, since it may answer words that somebody searched for.
     """
     kept = visit.services.store.comments.get(visit.repository.id, visit.number)
     if kept is not None and kept.state is CommentState.DELETED:
@@ -41,11 +42,15 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     if kept is not None and kept.text_hash == text_hash(issue) and not anew and _is_done(visit, kept):
         # A repeated delivery, or the later of several edits that waited together.
         return
+    posted = kept is not None and kept.state is CommentState.POSTED
     # What the issue names already is no news; but where a comment shows it, it must not say that nothing is left.
-    report = find(visit, issue, show_named=kept is not None and kept.state is CommentState.POSTED)
+    report = find(visit, issue, show_named=posted)
     if not report.candidates:
         _log_silence(visit, report)
-    if visit.config.mode == "shadow":
+    if posted and anew and not report.candidates and not _names_something(visit):
+        bar = visit.bar.value
+        note(visit, report, (), Outcome.UNCHANGED, cause=cause, bar=bar, reason=why_nothing(report, bar))
+    elif visit.config.mode == "shadow":
         _note(visit, issue, report, cause)
     else:
         post(visit, issue, report, cause=cause, create=bool(report.candidates))
@@ -83,7 +88,7 @@ def post(
         checked_at=services.clock(),
         enterprise=services.settings.enterprise,
         max_candidates=most,
-        had_candidates=bool(kept and (kept.shown or (not named and _named_others(visit)))),
+        had_candidates=bool(kept and (kept.shown or (not named and _names_something(visit)))),
         words=words,
         options=options,
         asked=cause == COMMAND,
@@ -116,7 +121,7 @@ def post(
     return stands
 
 
-def _named_others(visit: Visit) -> bool:
+def _names_something(visit: Visit) -> bool:
     """Whether the comment names something now; its row knows this repository's issues alone."""
     looks = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
     last = next((look for look in reversed(looks) if look.outcome.seen), None)

@@ -50,12 +50,13 @@ def due(event: IssueEvent, services: Services) -> None:
             return
         store = Closings(services.store.engine)
         kept = store.get(visit.repository.id, visit.number)
-        if kept is None or kept.state is ClosingState.OVER or visit.config.mode != "comment":
+        if kept is None or visit.config.mode != "comment":
             return
         issue = visit.github.issue(visit.repo, visit.number)
-        if kept.state is ClosingState.CLOSED:
-            # An attempt before this one has closed it, and could not say so in the comment.
-            refresh(visit, issue)
+        if kept.state is not ClosingState.OFFERED:
+            # An attempt before this one has closed it, or is over with it, and could not say so in the comment.
+            if kept.state is ClosingState.CLOSED or not _is_let_alone(visit, issue):
+                refresh(visit, issue)
             return
         begun = _begun(visit)
         if begun and (issue.state, issue.state_reason) == ("closed", "duplicate"):
@@ -75,7 +76,7 @@ def due(event: IssueEvent, services: Services) -> None:
             _forget(visit, begun)
         if step is Step.OVER:
             store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
-            if facts.is_open and not facts.muted:
+            if not _is_let_alone(visit, issue):
                 # What the comment promises for a 👍 must not outlast the waiting for it.
                 refresh(visit, issue)
         elif step is Step.CLOSE and target is not None:
@@ -172,8 +173,8 @@ def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue 
         since=kept.since,
         days=kept.days,
         wanted=visit.config.close_after is not None,
-        is_open=issue.state == "open" and not issue.locked,
-        muted=services.store.muted.is_muted(repo_id, visit.number) or _ignored(visit, issue),
+        is_open=_is_open(issue),
+        muted=_is_muted(visit, issue),
         announced=ours is not None and comment is not None and comment.shown[:1] == (kept.other,),
         rejected=kept.other in services.store.verdicts.rejected(repo_id, visit.number),
         target_open=target is not None and target.state == "open" and not target.is_pull_request,
@@ -196,11 +197,21 @@ def _ours(visit: Visit, comment_id: int) -> Comment | None:
         return None
 
 
-def _ignored(visit: Visit, issue: Issue) -> bool:
-    """Whether `ignore` says to leave it alone. `only_labels` decides what is looked at: who has sorted an issue takes
-    such a label off, and may agree by another one at the same time."""
+def _is_let_alone(visit: Visit, issue: Issue) -> bool:
+    """Whether its comment stays as it is."""
+    return not _is_open(issue) or _is_muted(visit, issue)
+
+
+def _is_open(issue: Issue) -> bool:
+    return issue.state == "open" and not issue.locked
+
+
+def _is_muted(visit: Visit, issue: Issue) -> bool:
+    """Whether people or `ignore` say to leave it alone. `only_labels` decides what is looked at: who has sorted an
+    issue takes such a label off, and may agree by another one at the same time."""
     config = replace(visit.config, only_labels=())
-    return config.why_ignored(issue.author.login, issue.labels, issue.title) is not None
+    ignored = config.why_ignored(issue.author.login, issue.labels, issue.title) is not None
+    return ignored or visit.services.store.muted.is_muted(visit.repository.id, visit.number)
 
 
 def _labeller(visit: Visit, since: float) -> str:

@@ -1,7 +1,8 @@
-"""What came while a repository's index was being filled: once it is complete, silence is looked at again.
+"""What came while a repository's index was being filled: once it is complete, what nothing was found for is looked at
+again.
 
 GitHub's search, which answers until then, finds less and speaks more seldom. Whoever installs the bot and tries it in
-these minutes would have no answer ever, though the index has it. A comment that stands already is left as it is.
+these minutes would have no answer ever, though the index has it. A comment that names something is left as it is.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ _MOST = 100
 
 
 def completed(event: IndexEvent, services: Services) -> None:
-    """Queue a look at each recent issue of which nothing was said before the index was complete."""
+    """Queue a look at each recent issue for which nothing was found before the index was complete."""
     repo_id, now = event.repository.id, services.now()
     if not services.indexing.ready(repo_id):
         # It was erased or stopped meanwhile.
         return
     looks = Decisions(services.store.engine).between(repo_id, now - _RECENT, now + _RECENT)
-    for look in silent(looks)[-_MOST:]:
+    for look in unanswered(looks)[-_MOST:]:
         _queue(services, event.repository, event.installation, look)
 
 
@@ -44,14 +45,22 @@ def until_complete(visit: Visit, installation: int | None) -> Iterator[None]:
     yield
     if complete or not services.indexing.ready(repo_id):
         return
-    for look in silent(Decisions(services.store.engine).of_issue(repo_id, visit.number)):
+    for look in unanswered(Decisions(services.store.engine).of_issue(repo_id, visit.number)):
         _queue(services, visit.repository, installation, look)
 
 
-def silent(looks: Iterable[Decision]) -> list[Decision]:
-    """The last look at each issue, by number, if it found nothing to say; `looks` are the earliest first."""
-    last = {look.number: look for look in looks}
-    return [last[number] for number in sorted(last) if last[number].outcome is Outcome.SILENT]
+def is_unanswered(visit: Visit) -> bool:
+    """Whether nothing was found for the issue so far. Who asked meanwhile, and was answered, keeps that answer."""
+    return bool(unanswered(Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)))
+
+
+def unanswered(looks: Iterable[Decision]) -> list[Decision]:
+    """The last look at each issue, by number, if it found nothing to name, whether a comment says so or not.
+
+    `looks` are the earliest first. That an issue was left alone since, as after a bot's edit, is no look at it.
+    """
+    last = {look.number: look for look in looks if look.outcome is not Outcome.LEFT_ALONE}
+    return [last[number] for number in sorted(last) if not any(one.shown for one in last[number].evidence)]
 
 
 def _queue(services: Services, repository: RepositorySummary, installation: int | None, look: Decision) -> None:

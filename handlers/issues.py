@@ -13,7 +13,7 @@ from handlers import feedback
 from handlers.advice import advise
 from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
-from handlers.indexed import until_complete
+from handlers.indexed import INDEXED, is_unanswered, until_complete
 from handlers.overtaken import tell_later
 from handlers.visit import Visit, visiting, why_silent
 
@@ -34,7 +34,10 @@ def look_again(event: IssueEvent, services: Services) -> None:
             return
         issue = visit.github.issue(visit.repo, visit.number)
         muted = services.store.muted.is_muted(visit.repository.id, visit.number)
-        if not why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
+        if why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
+            # What was said of it so far is no answer: who opens it again, or frees it, has it looked at as if new.
+            services.store.comments.record(visit.repository.id, visit.number, text_hash="", now=services.now())
+        elif event.action != INDEXED or is_unanswered(visit):
             advise(visit, issue, event.action, anew=True)
 
 

@@ -16,14 +16,21 @@ _GOING_ON = 1
 
 
 class OwnSteps:
-    """What the queue is for the bot: here the next step is taken by whoever queued it."""
+    """What the queue is for the bot: here the next step is taken by whoever queued it.
 
-    def __init__(self) -> None:
+    `completed` hears when everything was read for the first time, of which the bot has its own to do.
+    """
+
+    def __init__(self, completed: Callable[[IndexEvent], Any] = lambda event: None) -> None:
+        self._completed = completed
         self._next: tuple[Event, float] | None = None
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
         """Note the next step and when it is due."""
-        self._next = (event, delay_seconds)
+        if isinstance(event, IndexEvent) and event.completed:
+            self._completed(event)
+        else:
+            self._next = (event, delay_seconds)
         return True
 
     def take(self) -> tuple[Event, float] | None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from functools import partial
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
 from bot.erasing import erased_if_ended
-from bot.events import RepositorySummary
+from bot.events import IndexEvent, RepositorySummary
 from bot.finder import Finder, finder_settings, further_sources
 from bot.github.repo import RepoClient
 from bot.index import Index, TextAnalyser
 from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, StoredFacts
 from bot.issue_forms import IssueForms
+from bot.jobs import Inbox, QueueUnavailable
 from bot.known_repository import KnownRepository
 from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import AskAll
@@ -31,6 +34,8 @@ from bot.settings import Settings
 from bot.store import Store, open_store
 from bot.store.files import sqlite_file
 from bot.wiring.clients import build_github, embedder, now, reader
+
+logger = logging.getLogger(__name__)
 
 
 def build_index(settings: Settings, store: Store) -> Index:
@@ -120,14 +125,31 @@ def fill_index(
         found = client.repository(repo)
         summary = RepositorySummary(found.id, found.ref, found.private, found.archived)
         store.repositories.upsert(summary, None, now().timestamp())
-        steps = OwnSteps()
+        steps = OwnSteps(partial(_hand_over, settings, store))
         indexing = Indexing(build_index(settings, store), store, steps, now)
         forms, progress = IssueForms(store, now), Backfills(store.engine)
+        # What is handed over is known by the chain, and a repository can be read anew after it was erased.
+        chain = f"by-hand-{now().timestamp():.3f}"
         with erased_if_ended(summary.id, store):
-            reached = fill(indexing, steps, forms, progress, client, summary, chain="by hand", sleep=sleep, tell=tell)
+            reached = fill(indexing, steps, forms, progress, client, summary, chain=chain, sleep=sleep, tell=tell)
         return summary, reached
     finally:
         github.close()
+
+
+def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
+    """Give the bot of this host what it has to do once its index of a repository is complete, if it is installed there.
+
+    What is read does not depend on it, so that a queue that cannot take it is only told of.
+    """
+    known = store.repositories.get(event.repository.id)
+    if known is None or known.installation is None:
+        return
+    with closing(Inbox(settings)) as inbox:
+        try:
+            inbox.put(event.delivery_id, replace(event, installation=known.installation))
+        except QueueUnavailable as problem:
+            logger.warning("%s: what came before its index was complete is not looked at again: %s", known.ref, problem)
 
 
 def present_reactions(

@@ -167,6 +167,20 @@ def test_c6_an_offer_that_nobody_took_is_withdrawn_from_the_comment(offered: Dop
     assert "[#1]" in offered.advice(2)
 
 
+def test_c6_it_is_withdrawn_though_github_did_not_take_the_edit_at_first(offered: Doppel) -> None:
+    assert later(offered).state == "open"
+    offered.sim.faults.add("PATCH /repos/*/issues/comments/*", 502, times=4)
+    assert later(offered, 30).state == "open"
+    assert OFFER not in offered.advice(2)
+
+
+def test_c6_an_offer_on_a_muted_issue_ends_without_a_word(offered: Doppel) -> None:
+    offered.write(2, "/duplicates mute", "triage-person")
+    before = offered.said(2)
+    later(offered, 40)
+    assert offered.said(2) == before
+
+
 def test_c7_that_it_was_closed_by_itself_counts_as_the_authors_word_alone(offered: Doppel) -> None:
     agree(offered)
     later(offered)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.decisions import Decision, Decisions
+from bot.decisions import Decisions
 from bot.demo.processes import running, wait_for
 from bot.index import Index, TextAnalyser
 from bot.index.backfill import Backfills, Progress
@@ -122,75 +122,3 @@ def test_c2_who_was_looked_at_before_an_earlier_report_came_in_is_told_of_it_lat
     assert causes == ["opened", "overtaken"]
     # The other one was asked about in the index alone.
     assert len(Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 3)) == 1
-
-
-SAID = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
-
-
-@pytest.fixture
-def filling(doppel: Doppel) -> Doppel:
-    """A repository of which one issue was read, and not everything."""
-    doppel.configure("sources: {github-hybrid: off}")
-    doppel.open("Crash while exporting to PDF", SAID, author="ann")
-    Backfills(doppel.services.store.engine).set(doppel.repository.id, Progress())
-    return doppel
-
-
-def causes(doppel: Doppel, number: int) -> list[str]:
-    decisions = Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, number)
-    return [one.cause for one in decisions]
-
-
-def test_where_the_search_said_nothing_the_index_is_asked_once_it_is_complete(filling: Doppel) -> None:
-    filling.open("Export to PDF broken since today", SAID, author="ben")
-    filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
-    gone = filling.open("Exporting to PDF is impossible", SAID, author="dan").number
-    filling.sim.close_issue(filling.repo, gone)
-    filling.settle()
-    assert filling.said(2) == filling.said(3) == filling.said(gone) == []
-    assert not filling.services.indexing.ready(filling.repository.id)
-    filling.services.indexing.look_again()
-    filling.settle()
-    (comment,) = filling.said(2)
-    assert "- `#1` – found by: the full-text index, the semantic index" in comment
-    assert filling.said(3) == filling.said(gone) == []
-    assert causes(filling, 2) == causes(filling, 3) == ["opened", "indexed"]
-    # That is done once, and not for what came later.
-    filling.open("Another logo, please", "It looks like that of others.", author="eve")
-    filling.services.indexing.look_again()
-    filling.settle()
-    assert causes(filling, 2) == ["opened", "indexed"]
-    assert causes(filling, 5) == ["opened"]
-
-
-def test_what_the_search_has_told_stands_when_the_index_is_complete(filling: Doppel) -> None:
-    filling.configure("sources: {github-hybrid: off}\nmin_confidence: 0.0")
-    filling.open("Crash while exporting to PDF", SAID, author="ben")
-    before = filling.said(2)
-    assert len(before) == 1
-    filling.services.indexing.look_again()
-    filling.settle()
-    assert filling.said(2) == before
-    assert causes(filling, 2) == ["opened"]
-
-
-def test_what_is_looked_at_while_the_index_becomes_complete_is_looked_at_again(
-    filling: Doppel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its own look does not see the index yet, and whoever completes that does not see its look."""
-    real = Decisions.add
-
-    def then_complete(self: Decisions, repo_id: int, decision: Decision) -> None:
-        monkeypatch.setattr(Decisions, "add", real)
-        filling.services.indexing.look_again()
-        end = time.monotonic() + 20
-        # Until only this look is at work, and the step after the last one has found nothing to look at again.
-        while not filling.services.indexing.ready(repo_id) or filling.world.unfinished()[0] > 1:
-            assert time.monotonic() < end
-            time.sleep(0.01)
-        real(self, repo_id, decision)
-
-    monkeypatch.setattr(Decisions, "add", then_complete)
-    filling.open("Export to PDF broken since today", SAID, author="ben")
-    assert len(filling.said(2)) == 1
-    assert causes(filling, 2) == ["opened", "indexed"]

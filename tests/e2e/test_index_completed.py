@@ -1,0 +1,206 @@
+"""What came while the index was being filled, and for which nothing was found: it is looked at again afterwards."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bot.decisions import Decision, Decisions, Outcome
+from bot.decisions.model import Evidence
+from bot.events import IssueEvent
+from bot.index.backfill import Backfills, Progress
+from bot.model import Actor, RepoRef
+from bot.wiring.indexes import fill_index
+from handlers.indexed import INDEXED, unanswered
+from tests.e2e.harness import Doppel
+
+SAID = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
+
+
+@pytest.fixture
+def filling(doppel: Doppel) -> Doppel:
+    """A repository of which one issue was read, and not everything."""
+    doppel.configure("sources: {github-hybrid: off}")
+    doppel.open("Crash while exporting to PDF", SAID, author="ann")
+    Backfills(doppel.services.store.engine).set(doppel.repository.id, Progress())
+    return doppel
+
+
+def causes(doppel: Doppel, number: int) -> list[str]:
+    decisions = Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, number)
+    return [one.cause for one in decisions]
+
+
+def test_where_the_search_said_nothing_the_index_is_asked_once_it_is_complete(filling: Doppel) -> None:
+    filling.open("Export to PDF broken since today", SAID, author="ben")
+    filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
+    gone = filling.open("Exporting to PDF is impossible", SAID, author="dan").number
+    filling.sim.close_issue(filling.repo, gone)
+    filling.settle()
+    assert filling.said(2) == filling.said(3) == filling.said(gone) == []
+    assert not filling.services.indexing.ready(filling.repository.id)
+    filling.services.indexing.look_again()
+    filling.settle()
+    (comment,) = filling.said(2)
+    assert "- `#1` – found by: the full-text index, the semantic index" in comment
+    assert filling.said(3) == filling.said(gone) == []
+    assert causes(filling, 2) == causes(filling, 3) == ["opened", "indexed"]
+    # That is done once, and not for what came later.
+    filling.open("Another logo, please", "It looks like that of others.", author="eve")
+    filling.services.indexing.look_again()
+    filling.settle()
+    assert causes(filling, 2) == ["opened", "indexed"]
+    assert causes(filling, 5) == ["opened"]
+
+
+def test_what_the_search_has_told_stands_when_the_index_is_complete(filling: Doppel) -> None:
+    filling.configure("sources: {github-hybrid: off}\nmin_confidence: 0.0")
+    filling.open("Crash while exporting to PDF", SAID, author="ben")
+    before = filling.said(2)
+    assert len(before) == 1
+    filling.services.indexing.look_again()
+    filling.settle()
+    assert filling.said(2) == before
+    assert causes(filling, 2) == ["opened"]
+
+
+def test_what_is_looked_at_while_the_index_becomes_complete_is_looked_at_again(
+    filling: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own look does not see the index yet, and whoever completes that does not see its look."""
+    real = Decisions.add
+
+    def then_complete(self: Decisions, repo_id: int, decision: Decision) -> None:
+        monkeypatch.setattr(Decisions, "add", real)
+        filling.services.indexing.look_again()
+        end = time.monotonic() + 20
+        # Until only this look is at work, and the step after the last one has found nothing to look at again.
+        while not filling.services.indexing.ready(repo_id) or filling.world.unfinished()[0] > 1:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        real(self, repo_id, decision)
+
+    monkeypatch.setattr(Decisions, "add", then_complete)
+    filling.open("Export to PDF broken since today", SAID, author="ben")
+    assert len(filling.said(2)) == 1
+    assert causes(filling, 2) == ["opened", "indexed"]
+
+
+def complete(filling: Doppel) -> None:
+    """The worker reads everything, and does what there is to do then."""
+    filling.services.indexing.look_again()
+    filling.settle()
+    assert filling.services.indexing.ready(filling.repository.id)
+
+
+NEW = "Export to PDF broken since today"
+FOUND = "- `#1` – found by: the full-text index, the semantic index"
+WIP = "sources: {github-hybrid: off}\nignore: {labels: [wip]}\n"
+
+
+def test_it_is_looked_at_again_too_where_doppel_scan_has_completed_the_index(filling: Doppel) -> None:
+    filling.open(NEW, SAID, author="ben")
+    told: list[Progress] = []
+    repo = RepoRef.parse(filling.repo)
+    fill_index(filling.world.settings, filling.services.store, repo, lambda seconds: None, told.append)
+    assert len(told) == 1
+    filling.settle()
+    assert FOUND in filling.said(2)[0]
+
+
+def test_who_asked_while_it_was_filled_and_was_told_of_nothing_is_told_what_the_index_has(filling: Doppel) -> None:
+    filling.open(NEW, SAID, author="ben")
+    filling.write(2, "/duplicates", "ben")
+    assert "No earlier issue" in filling.advice(2)
+    complete(filling)
+    assert FOUND in filling.said(2)[0]
+    assert causes(filling, 2) == ["opened", "command", "indexed"]
+
+
+def test_the_answer_to_words_that_somebody_searched_for_stays_where_the_index_has_no_more(filling: Doppel) -> None:
+    filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
+    filling.write(2, "/duplicates search blurred watermark", "ben")
+    before = filling.said(2)
+    assert "blurred watermark" in before[0]
+    complete(filling)
+    assert filling.said(2) == before
+    assert causes(filling, 2) == ["opened", "command", "indexed"]
+
+
+def test_who_was_answered_while_the_look_waited_keeps_the_answer(filling: Doppel) -> None:
+    filling.open(NEW, SAID, author="ben")
+    filling.write(2, "/duplicates all confidence=0.0", "ben")
+    before = filling.said(2)
+    known = filling.services.store.repositories.get(filling.repository.id)
+    assert known is not None
+    event = IssueEvent(INDEXED, known.installation, known.summary, 2, Actor(""), Actor(""))
+    filling.services.inbox.put("one that waited", event)
+    filling.settle()
+    assert filling.said(2) == before
+    assert causes(filling, 2) == ["opened", "command"]
+
+
+@pytest.mark.parametrize("between", ["closed", "labelled"])
+def test_what_could_not_be_looked_at_then_is_looked_at_as_soon_as_it_can(filling: Doppel, between: str) -> None:
+    filling.configure(WIP)
+    filling.open(NEW, SAID, author="ben")
+    if between == "closed":
+        filling.sim.close_issue(filling.repo, 2)
+    else:
+        filling.sim.create_label(filling.repo, "wip")
+        filling.sim.add_labels(filling.repo, 2, "wip", actor="triage-person")
+    filling.settle()
+    complete(filling)
+    assert filling.said(2) == []
+    if between == "closed":
+        filling.sim.reopen_issue(filling.repo, 2, "triage-person")
+    else:
+        filling.sim.remove_label(filling.repo, 2, "wip", "triage-person")
+    filling.settle()
+    assert FOUND in filling.said(2)[0]
+
+
+def test_that_it_was_left_alone_for_a_moment_is_no_look(filling: Doppel) -> None:
+    filling.configure(WIP)
+    filling.open(NEW, SAID, author="ben")
+    filling.sim.create_label(filling.repo, "wip")
+    filling.sim.add_labels(filling.repo, 2, "wip", actor="triage-person")
+    filling.settle()
+    filling.sim.remove_label(filling.repo, 2, "wip", "triage-person")
+    filling.settle()
+    complete(filling)
+    assert FOUND in filling.said(2)[0]
+
+
+def test_each_filling_has_its_own_looks(filling: Doppel) -> None:
+    """An index that is filled anew within days finds the names of the first looks still in the queue."""
+    filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
+    complete(filling)
+    Backfills(filling.services.store.engine).set(filling.repository.id, Progress())
+    filling.sim.clock.advance(1800)
+    complete(filling)
+    assert causes(filling, 2) == ["opened", "indexed", "indexed"]
+
+
+def look(number: int, outcome: Outcome, *named: int, at: float = 0.0) -> Decision:
+    """A look at an issue that named these."""
+    return Decision(
+        number, at, "opened", "comment", outcome, 0.2, "", tuple(Evidence(one, 0.5, 1, True) for one in named)
+    )
+
+
+@pytest.mark.parametrize(
+    ("looks", "numbers"),
+    [
+        ([], []),
+        ([look(7, Outcome.SILENT), look(5, Outcome.SILENT)], [5, 7]),
+        ([look(5, Outcome.SILENT), look(5, Outcome.POSTED, 3)], []),
+        ([look(5, Outcome.POSTED, 3), look(5, Outcome.EDITED)], [5]),
+        ([look(5, Outcome.SILENT), look(5, Outcome.LEFT_ALONE)], [5]),
+        ([look(5, Outcome.SHADOW, 3), look(5, Outcome.LEFT_ALONE)], []),
+        ([look(5, Outcome.LEFT_ALONE)], []),
+    ],
+)
+def test_unanswered_is_what_the_last_look_named_nothing_for(looks: list[Decision], numbers: list[int]) -> None:
+    assert [one.number for one in unanswered(looks)] == numbers
