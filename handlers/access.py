@@ -6,10 +6,14 @@ behind is found by `bot.chores.reconciliation`.
 
 from __future__ import annotations
 
+import logging
+
 from bot.erasing import erase_repository
 from bot.errors import Forbidden, NotFound
 from bot.events import InstallationEvent, RepositoryEvent, RepositorySummary
 from bot.services import Services
+
+logger = logging.getLogger(__name__)
 
 
 def granted(event: InstallationEvent, services: Services) -> None:
@@ -26,7 +30,14 @@ def suspended(event: InstallationEvent, services: Services) -> None:
 
 
 def ended(event: InstallationEvent, services: Services) -> None:
-    """The App was uninstalled: erase all that is stored of the installation's repositories."""
+    """The App was uninstalled: erase all that is stored of the installation's repositories, if GitHub says so too."""
+    try:
+        services.github.app().installation(event.installation)
+    except NotFound:
+        pass
+    else:
+        logger.warning("installation %d is still there: nothing of it is erased", event.installation)
+        return
     ids = {repository.id for repository in services.store.repositories.list(event.installation)}
     # The payload names those that the store may have missed.
     ids |= {repository.id for repository in event.added if not _is_elsewhere(repository.id, event, services)}

@@ -23,6 +23,7 @@ from bot.commands import (
     issue_hosts,
     parse,
 )
+from bot.commands.lines import is_written
 from bot.errors import GitHubError
 from bot.events import CommentEvent
 from bot.posts.comments import Draft, Slot, digest
@@ -113,7 +114,11 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
 
 
 def _given(event: CommentEvent, services: Services) -> _Given:
-    """The commands to carry out: each once, and after an edit only those whose line is new (C1)."""
+    """The commands to carry out: each once, and after an edit only those whose line is new (C1).
+
+    Who edits another's comment gives only what they have written themselves: to take out a line above it, or what made
+    it a quote or code, must not give in their name what the author may not.
+    """
     hosts = issue_hosts(services.settings.github_api_url)
     now = parse(event.body, event.repository.ref, hosts)
     before = parse(event.previous, event.repository.ref, hosts) if event.action == "edited" else ()
@@ -121,6 +126,8 @@ def _given(event: CommentEvent, services: Services) -> _Given:
         return _Given((), partial=True)
     # One beyond the most that a comment may hold was not carried out, and is when others make place for it.
     known = {one.line for one in before if not (isinstance(one, Invalid) and one.problem is Problem.TOO_MANY)}
+    if event.by_another:
+        known |= {one.line for one in now if is_written(one.line, event.previous)}
     new = {one.line: one for one in now if one.line not in known}
     return _Given(tuple(new.values()), partial=any(one.line in known for one in now))
 

@@ -49,6 +49,21 @@ def command_lines(body: str) -> list[str]:
     return found
 
 
+def is_written(line: str, body: str) -> bool:
+    """Whether a body holds a command's line already, wherever that stands: in code, a quote or an HTML comment too."""
+    wanted = re.compile(rf"{re.escape(_flat(line))}(?!\w)")
+    return any(wanted.search(_flat(text)) for text in (body, _without_comments(body)))
+
+
+def _flat(text: str) -> str:
+    return " ".join(plain(text[:BODY_MAX].translate(_UNSEEN)).split())
+
+
+def _without_comments(text: str) -> str:
+    first, *others = text.split("<!--")
+    return " ".join([first, *(other.partition("-->")[2] if "-->" in other else other for other in others)])
+
+
 def _of_paragraph(paragraph: Token, source: list[str], first: int) -> list[str]:
     """The commands of one paragraph.
 

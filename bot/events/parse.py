@@ -46,13 +46,17 @@ class MalformedPayload(DoppelError):
 def parse(name: str, payload: Any) -> Event | Ignored:
     """Read one delivery. `name` is `X-GitHub-Event`, `payload` the decoded JSON.
 
-    Raises MalformedPayload where a field that the event must have is missing or of another type.
+    Raises MalformedPayload where a field that the event must have is missing or of another type, and where there is one
+    that only other events have.
     """
     reader = _READERS.get(name)
     if reader is None:
         return Ignored(f"no handler for event {name[:100]!r}", unknown=True)
     if not isinstance(payload, Mapping):
         raise MalformedPayload("the payload must be a JSON object")
+    for key in _OTHERS.get(name, ()):
+        if payload.get(key) is not None:
+            raise MalformedPayload(f"payload.{key} belongs to another event than {name}")
     return reader(name, _Fields(payload, "payload"))
 
 
@@ -186,6 +190,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         updated_at=comment.text("updated_at", "")[:40],
         locked=issue.flag("locked"),
         app=comment.child("performed_via_github_app").number("id") if comment.has("performed_via_github_app") else 0,
+        by_another=action == "edited" and sender.login.lower() != author.login.lower(),
     )
 
 
@@ -242,4 +247,14 @@ _READERS: dict[str, Callable[[str, _Fields], Event | Ignored]] = {
     "installation_repositories": _installation_event,
     "repository": _repository_event,
     "push": _push,
+}
+
+# The event's name is not signed, only its payload: whoever sees a delivery could send it again as another event, as a
+# comment's deletion for that of the issue.
+_OTHERS: dict[str, tuple[str, ...]] = {
+    "issues": ("comment",),
+    "installation": ("issue", "comment"),
+    "installation_repositories": ("issue", "comment"),
+    "repository": ("issue", "comment"),
+    "push": ("issue", "comment"),
 }

@@ -58,7 +58,8 @@ class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
     `previous` is the body before an edit; `updated_at`, GitHub's time, tells one edit from another.
-    `app` is the App that wrote the comment, 0 where it was none.
+    `app` is the App that wrote the comment, 0 where it was none. `by_another` is whether somebody else than the author
+    edited it.
     """
 
     action: str
@@ -72,6 +73,7 @@ class CommentEvent:
     updated_at: str = ""
     locked: bool = False
     app: int = 0
+    by_another: bool = False
 
     name = "issue_comment"
 

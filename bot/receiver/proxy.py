@@ -2,7 +2,8 @@
 
 GitHub delivers to the channel's address; this subscribes to it and posts each delivery to the receiver. The channel
 speaks Server-Sent Events, each with a JSON object: the request's headers in lower case, its `body`, `query` and
-`timestamp`. The receiver judges the signature as always, so a channel can withhold deliveries but forge none.
+`timestamp`. The receiver judges the signature as always, so a channel can withhold deliveries and repeat them, under
+another event's name too (`bot.events.parse` refuses those), but forge none.
 
 The signature is over the bytes that GitHub sent, but smee.io passes on a parsed body. What GitHub sends is compact
 JSON, so that it can as a rule be written again byte by byte (`bodies`); where the channel passes on the raw bytes, as

@@ -66,6 +66,40 @@ def test_c5_an_edit_counts_with_the_editors_permission(two: Doppel) -> None:
     assert two.said(2)[0].partition("\n")[2].startswith("Closed: ")
 
 
+@pytest.mark.parametrize(
+    "quoting",
+    [
+        "```\n{}\n```",
+        "> {}",
+        "`{}`",
+        "<!-- {} -->",
+        "<code>{}</code>",
+        "```\n{} <!-- so be it -->\n```",
+        "```\n／duplicates of #1\n```",
+    ],
+)
+def test_c5_who_tidies_anothers_comment_gives_no_command_by_that(two: Doppel, quoting: str) -> None:
+    comment = two.write(2, f"It was said:\n\n{quoting.format('/duplicates of #1')}\n", ANYBODY)
+    two.edit(comment, "It was said:\n\n/duplicates of #1\n", "maintain-person")
+    assert two.sim.issue(two.repo, 2).state == "open"
+    # The author's own permission is asked for where they do it themselves.
+    two.edit(comment, f"It was said:\n\n{quoting.format('/duplicates of #1')}\n", ANYBODY)
+    two.edit(comment, "It was said:\n\n/duplicates of #1\n", ANYBODY)
+    assert "is for people with triage access" in two.said(2)[0]
+    # What they write themselves into another's comment is theirs.
+    two.edit(comment, "It was said.\n\n/duplicates of 1\n", "maintain-person")
+    assert two.sim.issue(two.repo, 2).state == "closed"
+    two.said(2)
+
+
+def test_c5_who_makes_place_in_anothers_comment_does_not_give_what_was_too_much(two: Doppel) -> None:
+    five = "\n".join(f"/duplicates explain #{number}" for number in range(11, 16))
+    comment = two.write(2, f"{five}\n/duplicates of #1", ANYBODY)
+    two.edit(comment, f"{five.partition(chr(10))[2]}\n/duplicates of #1", "maintain-person")
+    assert two.sim.issue(two.repo, 2).state == "open"
+    two.said(2)
+
+
 def test_c5_undo_is_ones_own_or_a_triagers(two: Doppel) -> None:
     two.write(2, "/duplicates not #1", "reporter")
     two.write(2, "/duplicates undo", ANYBODY)

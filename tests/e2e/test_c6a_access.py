@@ -217,6 +217,30 @@ def test_c6a_what_is_told_of_a_deletion_is_not_believed_of_a_repository_that_is_
     assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 
 
+@pytest.mark.parametrize("name", ["issues", "installation", "installation_repositories", "repository"])
+def test_c6a_a_delivery_that_is_sent_again_as_another_event_erases_nothing(doppel: Doppel, name: str) -> None:
+    """The signature is over the payload alone. Who reads along in a channel has both, and may send them again."""
+    use(doppel)
+    doppel.sim.delete_comment(doppel.sim.comment(doppel.repo, 1, "reporter", "Never mind."), "reporter")
+    doppel.settle()
+    before = stored(doppel.services.store, doppel.repository.id)
+    told = [one for one in doppel.sim.webhooks.log if (one.event, one.action) == ("issue_comment", "deleted")]
+    told[-1].event, told[-1].guid = name, f"swapped-{name}-{doppel.repository.id}"
+    doppel.sim.webhooks.redeliver(told[-1])
+    doppel.settle()
+    assert stored(doppel.services.store, doppel.repository.id) == before > 0
+
+
+def test_c6a_what_is_told_of_an_uninstallation_is_not_believed_of_one_that_is_there(doppel: Doppel) -> None:
+    use(doppel)
+    before = stored(doppel.services.store, doppel.repository.id)
+    told = [one for one in doppel.sim.webhooks.log if (one.event, one.action) == ("installation", "created")]
+    told[-1].payload["action"], told[-1].guid = "deleted", f"untrue-{doppel.repository.id}"
+    doppel.sim.webhooks.redeliver(told[-1])
+    doppel.settle()
+    assert stored(doppel.services.store, doppel.repository.id) == before > 0
+
+
 def test_c6a_what_arrives_after_a_quick_new_installation_is_worked_on(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     with doppel.worker_away():

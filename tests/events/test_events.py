@@ -56,6 +56,13 @@ def test_c1_an_opened_issue() -> None:
     assert event.sender == Actor("ann")
 
 
+@pytest.mark.parametrize("name", ["issues", "installation", "installation_repositories", "repository", "push"])
+def test_c1_a_comments_delivery_is_no_other_event(name: str) -> None:
+    """The name is a header, which nobody has signed."""
+    with pytest.raises(MalformedPayload, match=f"belongs to another event than {name}"):
+        parse(name, comment("deleted", "Never mind."))
+
+
 def test_c1_an_edit_counts_only_when_title_or_body_changed() -> None:
     assert queued("issues", issues("edited", changes={"title": {"from": "old"}})).action == "edited"
     assert ignored("issues", issues("edited", changes={})) == "neither title nor body changed"
