@@ -24,10 +24,12 @@ def results(
 ) -> list[tuple[Result, Weighed]]:
     """What can be shown, in the order of `ranked` (each with its relevance, best first), each group once.
 
-    A group has the best confidence and relevance of its candidates. What is no issue of the target's repository stands
-    for itself. Beside each result stands the candidate whose reasons it has, a group's best, as they explain its
-    confidence; they are worked out when it is known what is shown.
+    A group has the best confidence and relevance of its candidates, but for those that may not be told of: that such a
+    one resembles the target says nothing for the others. What is no issue of the target's repository stands for itself.
+    Beside each result stands the candidate whose reasons it has, a group's best, as they explain its confidence; they
+    are worked out when it is known what is shown.
     """
+    ranked = [(one, relevance) for one, relevance in ranked if wish.may_tell(one.issue, target)]
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
     ties = {number: one.duplicate_of for number, (one, _) in own.items() if one.duplicate_of}
     issues = {number: one.issue for number, (one, _) in own.items()}
@@ -38,7 +40,7 @@ def results(
     shown: list[tuple[Result, Weighed]] = []
     for one, relevance in ranked:
         if not is_own(one.issue, target):
-            if wish.may_tell(one.issue, target) and wish.may_lead(one.issue):
+            if wish.may_lead(one.issue):
                 shown.append((Result(one.issue, one.confidence, relevance, one.sources), one))
         elif group := groups.get(one.issue.number):
             members = [own[number] for number in group.found]

@@ -57,9 +57,11 @@ class Wish:
 
         Issues, pull requests and discussions of a repository share one row of numbers.
         """
+        # One that was transferred here has a later number than those that came after it.
+        if self.earlier_only and issue.created_at > target.created_at:
+            return False
         if not same_place(issue, target):
-            early = not self.earlier_only or issue.created_at <= target.created_at
-            return early and key_of(issue) not in self.rejected_elsewhere
+            return key_of(issue) not in self.rejected_elsewhere
         return (
             issue.number != target.number
             and issue.number not in self.rejected

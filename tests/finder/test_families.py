@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
+import pytest
+
 from bot.finder.families import results
 from bot.finder.weighing import Weighed
 from bot.finder.wish import Wish
@@ -45,3 +47,13 @@ def test_each_issue_of_a_chain_is_looked_up_once() -> None:
     (shown,) = results(an_issue(9, "open"), [(one, 0.8)], Wish(state="all"), look_up)
     assert (shown[0].issue.number, shown[0].also) == (1, (2, 3, 4))
     assert asked == [3, 2, 1]
+
+
+@pytest.mark.parametrize("wish", [Wish(state="all", rejected={2}), Wish(state="all", earlier_only=True)])
+def test_c4_what_may_not_be_told_of_is_no_evidence_for_what_it_is_a_duplicate_of(wish: Wish) -> None:
+    """Who says that a duplicate of #1 is another thing has said it of what likened #1 to this one."""
+    target = an_issue(2 if wish.earlier_only else 5, "open")
+    of_one = Weighed(an_issue(3 if wish.earlier_only else 2), 0.8, ("full-text",), tuple, duplicate_of=1)
+    one = Weighed(an_issue(1, "open"), 0.1, ("vectors",), tuple)
+    (shown,) = results(target, [(of_one, 0.8), (one, 0.1)], wish, lambda numbers: ({}, {}))
+    assert (shown[0].issue.number, shown[0].confidence, shown[0].sources) == (1, 0.1, ("vectors",))

@@ -29,3 +29,19 @@ TARGET = an_issue(5, "It fails", days=5.0)
 def test_c4_h6_of_other_repositories(wish: Wish, days: float, may: bool) -> None:
     there = replace(an_issue(9, "It fails", days=days), repo=RepoRef("Acme", "Lib"))
     assert wish.may_tell(there, TARGET) is may
+
+
+@pytest.mark.parametrize(
+    ("wish", "number", "days", "may"),
+    [
+        (Wish(earlier_only=True), 4, 4.0, True),
+        (Wish(earlier_only=True), 6, 6.0, False),
+        # It was transferred here, so that its number tells nothing of its age.
+        (Wish(earlier_only=True), 4, 6.0, False),
+        (Wish(), 4, 6.0, True),
+        (Wish(rejected={4}), 4, 4.0, False),
+        (Wish(), 5, 5.0, False),
+    ],
+)
+def test_c4_of_the_same_repository(wish: Wish, number: int, days: float, may: bool) -> None:
+    assert wish.may_tell(an_issue(number, "It fails", days=days), TARGET) is may
