@@ -13,6 +13,7 @@ import click
 
 from bot.cli.ending import Ended
 from bot.errors import GitHubError, Retryable, UserError
+from bot.machine.blas import use_one_thread
 from bot.machine.private_files import is_of_a_database
 
 # Command name → module in this package and the one line that the overview shows; the module is not imported for it.
@@ -99,6 +100,8 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """The console script: runs a command and turns errors into a line on stderr and one of EXIT_CODES."""
+    # Before any command loads NumPy; what is added up by one thread is the same wherever it is added up.
+    use_one_thread()
     try:
         return cli.main(args=args, prog_name="doppel", standalone_mode=True)
     except UserError as problem:

@@ -20,12 +20,13 @@ class Field:
     """A kind of evidence. In how many issues each of its terms occurs is counted for the field by itself.
 
     A `posted` field can be searched. In fields of the same `space` equal terms have equal numbers, so that the title of
-    one issue can be compared with the body of another.
+    one issue can be compared with the body of another. A `narrow` field never has many of the terms of its space.
     """
 
     name: str
     posted: bool = False
     space: str = "words"
+    narrow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

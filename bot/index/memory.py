@@ -62,6 +62,8 @@ class Memory:
         self._state: State | None = None
         # By field, of which each array has room for terms to come; all up to one change.
         self._frequencies: dict[int, NDArray[np.int32]] = {}
+        # By field, what a term without a list there counts: whoever followed the changes says so as who has just read.
+        self._absent: dict[int, int] = {}
         self._counted = 0
         # The keys of the lists that issues have left since, each with the change in which they did.
         self._left: dict[int, int] = {}
@@ -106,9 +108,13 @@ class Memory:
                 if self._frequencies and len(self._left) <= MOST_LEFT:
                     self._left |= dict.fromkeys(state.left.tolist(), state.sequence)
 
-    def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: State) -> NDArray[np.int32]:
+    def frequencies(
+        self, connection: sa.Connection, repo_id: int, field: int, state: State, *, narrow: bool
+    ) -> NDArray[np.int32]:
         """In how many issues each term occurs in a field, by the term's number.
 
+        A term that a `narrow` field does not have counts 0 there. Other fields have nearly all of their terms, most of
+        them in one issue: so those are not read, and a term without a list counts 1.
         Of what other processes take out or edit, the words that an issue has no more are counted on until somebody
         changes another issue that has them.
         """
@@ -123,16 +129,19 @@ class Memory:
                 ):
                     self._frequencies.clear()
                 for name, counts in self._frequencies.items():
-                    self._frequencies[name] = grown(counts, state.next_term, 0)
+                    self._frequencies[name] = grown(counts, state.next_term, 0, fill=self._absent[name])
                 left = [key for key, sequence in self._left.items() if sequence <= state.sequence]
                 if self._frequencies:
-                    _count_changed(connection, repo_id, self._frequencies, self._counted, left)
+                    _count_changed(connection, repo_id, self._frequencies, self._absent, self._counted, left)
                 for key in left:
                     del self._left[key]
                 self._counted = state.sequence
             if field not in self._frequencies:
+                self._absent[field] = 0 if narrow else 1
                 with self._reading:
-                    self._frequencies[field] = _count_all(connection, repo_id, field, state.next_term)
+                    self._frequencies[field] = _count_all(
+                        connection, repo_id, field, state.next_term, self._absent[field]
+                    )
             return self._frequencies[field]
 
     def compares(self) -> bool:
@@ -196,12 +205,12 @@ class Memories:
         self._size -= self._sizes.pop(repo_id, 0)
 
 
-def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int) -> NDArray[np.int32]:
-    """Most terms occur in one issue only, so only those that occur in more are read, and some at a time."""
-    counts = np.ones(terms, dtype=np.int32)
+def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int, absent: int) -> NDArray[np.int32]:
+    """All that count something else than those that are absent, some at a time."""
+    counts = np.full(terms, absent, dtype=np.int32)
     first, last = lists.key(field, 0), lists.key(field, terms)
-    query = "SELECT list, issues FROM index_lists WHERE repo_id = %s AND list >= %s AND list < %s AND issues > 1"
-    for rows in stream(connection, query, (repo_id, first, last), _ROWS):
+    query = "SELECT list, issues FROM index_lists WHERE repo_id = %s AND list >= %s AND list < %s AND issues > %s"
+    for rows in stream(connection, query, (repo_id, first, last, absent), _ROWS):
         pairs = np.array(rows, dtype=np.int64)
         counts[pairs[:, 0] - first] = pairs[:, 1]
     return counts
@@ -222,7 +231,12 @@ def _changed(connection: sa.Connection, repo_id: int, after: int) -> int:
 
 
 def _count_changed(
-    connection: sa.Connection, repo_id: int, counts: Mapping[int, NDArray[np.int32]], after: int, left: Collection[int]
+    connection: sa.Connection,
+    repo_id: int,
+    counts: Mapping[int, NDArray[np.int32]],
+    absent: Mapping[int, int],
+    after: int,
+    left: Collection[int],
 ) -> None:
     """Bring the counts up to date of all words of issues that have changed, and of the lists that some have `left`."""
     table = indexed_terms
@@ -234,7 +248,7 @@ def _count_changed(
         terms = np.union1d(bags.terms.astype(np.int64), gone[gone >> 32 == field] - first)
         terms = terms[terms < len(counts[field])]
         found = lists.issues_in(connection, repo_id, lists.keys(field, terms).tolist())
-        counts[field][terms] = [found.get(first + term, 1) for term in terms.tolist()]
+        counts[field][terms] = [found.get(first + term, absent[field]) for term in terms.tolist()]
 
 
 def _issue_bytes(issue: IndexedIssue) -> int:

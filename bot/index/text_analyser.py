@@ -28,7 +28,7 @@ class TextAnalyser:
     """
 
     fields = (
-        Field("title", posted=True),
+        Field("title", posted=True, narrow=True),
         Field("words", posted=True),
         Field("lines", space="lines"),
         Field("codes", posted=True, space="codes"),

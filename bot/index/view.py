@@ -96,6 +96,7 @@ class View:
         self._repo_id = repo_id
         self._fields = fields
         self._position = {field.name: position for position, field in enumerate(fields)}
+        self._narrow = frozenset(field.name for field in fields if field.narrow)
         self._memory = memory
         self._state = state
         self._pgvector = pgvector
@@ -170,7 +171,8 @@ class View:
         """In how many issues each term there is occurs in a field, by the term's number; from memory, a little less
         exact than what `look_up` says of a text's.
         """
-        return self._memory.frequencies(self._connection, self._repo_id, self._position[field], self._state)
+        position, narrow = self._position[field], field in self._narrow
+        return self._memory.frequencies(self._connection, self._repo_id, position, self._state, narrow=narrow)
 
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
         """For each query all issues with one of its terms in its field, each with the sum of weight × scoring.

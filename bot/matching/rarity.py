@@ -49,7 +49,8 @@ class Rarity:
         counts = self.counts[field]
         if not len(terms) or not len(counts):
             return np.ones(len(terms))
-        seen = counts.take(terms, mode="clip")
+        # One that only other fields have is as rare as can be without being new.
+        seen = np.maximum(counts.take(terms, mode="clip"), 1)
         # A text's new terms have negative numbers; those of an issue that was added just now may be too high.
         if terms.max() >= len(counts) or (terms.dtype.kind == "i" and terms.min() < 0):
             seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)

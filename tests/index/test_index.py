@@ -137,6 +137,23 @@ class TestFinding:
                     there = known.terms > 0
                     assert view.frequencies("words")[known.terms[there]].tolist() == known.issues[there].tolist()
 
+    def test_frequencies_are_the_same_for_who_watched_the_index_grow_and_who_has_just_read_it(
+        self, engine: sa.Engine, index: Index
+    ) -> None:
+        """Of words that titles never have, too: counted as if they had them, they are searched for in vain."""
+        fields = ("title", "words", "codes", "messages")
+        for first in (1, 40, 41):
+            index.put(1, [*many(12, first), issue(200 + first, f"word{first}x", f"panic: `body{first}_only` is lost")])
+            with index.view(1) as view:
+                watched = {field: view.frequencies(field) for field in fields}
+        index.remove(1, [201])
+        with index.view(1) as view, Index(engine, TextAnalyser()).view(1) as anew:
+            known = anew.look_up(index.analyse(1, "body40_only word1x common", ""))["words"].terms
+            assert {0, 2, 25} == set(anew.frequencies("title")[known[known > 0]].tolist())
+            for field in fields:
+                watched[field], read = view.frequencies(field), anew.frequencies(field)
+                assert watched[field][: len(read)].tolist() == read.tolist(), field
+
     def test_an_issue_that_is_edited_again_and_again_or_goes_makes_no_word_frequent(
         self, engine: sa.Engine, index: Index
     ) -> None:
