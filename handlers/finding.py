@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from bot.commands import Options
 from bot.errors import Unavailable
-from bot.finder import Finder, finder_settings, further_sources
+from bot.finder import Finder, FindOptions, finder_settings, further_sources
 from bot.model import Issue
 from bot.report import Report
 from bot.sources import FULL_TEXT
@@ -89,8 +89,8 @@ def find(
     options = options or Options()
     config, verdicts = visit.config, visit.services.store.verdicts
     with FIND_SECONDS.time(), span("find") as traced:
-        report = finder_for(visit, issue, fresh=options.fresh).find(
-            issue,
+        finder = finder_for(visit, issue, fresh=options.fresh)
+        asked = FindOptions(
             threshold=options.threshold or 0.0,
             min_confidence=visit.bar.value if options.confidence is None else options.confidence,
             max_candidates=options.limit or config.max_candidates,
@@ -103,6 +103,7 @@ def find(
             show_named=show_named,
             duplicates=verdicts.originals(visit.repository.id),
         )
+        report = finder.find(issue, asked)
         traced.set_attribute("outcome", report.outcome.value)
         traced.set_attribute("candidates", len(report.candidates))
     FINDS.labels(report.outcome.value).inc()

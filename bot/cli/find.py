@@ -77,6 +77,7 @@ def find(
     or not properly.
     """
     # These take a second to import, which `doppel --help` need not pay.
+    from bot.finder import FindOptions
     from bot.wiring.clients import build_github, reader
     from bot.wiring.indexes import known_repository
 
@@ -94,8 +95,7 @@ def find(
             target = client.issue(ref.repo, ref.number)
             state: Literal["all", "open"] = "all" if include_closed else "open"
             gathered = known.finder.gather(target, state=state)
-            report = known.finder.find(
-                target,
+            options = FindOptions(
                 threshold=threshold,
                 max_candidates=limit,
                 state=state,
@@ -104,8 +104,8 @@ def find(
                 rejected=known.rejected(ref.number),
                 rejected_elsewhere=known.rejected_elsewhere(ref.number),
                 duplicates=known.originals(),
-                gathered=gathered,
             )
+            report = known.finder.find(target, options, gathered)
             # The same hits as the bot would judge them.
             bots = _of_its_own_accord(known, target, gathered)
     except NotFound as problem:
@@ -134,9 +134,10 @@ def _issue(text: str, settings: Settings) -> IssueRef:
 
 def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered) -> OfItsOwnAccord:
     """What the bot's comment on the issue would name if it were opened now."""
+    from bot.finder import FindOptions
+
     config, bar = known.settings.config, known.bar().value
-    report = known.finder.find(
-        target,
+    options = FindOptions(
         threshold=0,
         max_candidates=config.max_candidates,
         state="all" if config.include_closed else "open",
@@ -146,8 +147,8 @@ def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered
         earlier_only=True,
         named=named_issues(f"{target.title}\n{target.body}", target.repo, urlsplit(target.url).hostname or ""),
         duplicates=known.originals(),
-        gathered=gathered,
     )
+    report = known.finder.find(target, options, gathered)
     muted = "/duplicates mute" if known.is_muted(target.number) else ""
     ignored = config.why_ignored(target.author.login, target.labels, target.title) or ""
     silence = f"mode: {config.mode}" if config.mode != "comment" else muted or ignored
