@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from bot.commands import Options
 from bot.errors import Unavailable
@@ -15,7 +14,7 @@ from bot.sources import FULL_TEXT
 from bot.store.words import Words
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
 from bot.telemetry.tracing import span
-from bot.text.naming import named_issues
+from bot.text.naming import named_by
 from bot.text.terms import read
 from handlers.visit import Visit
 
@@ -99,7 +98,7 @@ def find(
             rejected=verdicts.rejected(visit.repository.id, visit.number),
             rejected_elsewhere=visit.services.store.elsewhere.rejected(visit.repository.id, visit.number),
             earlier_only=True,
-            named=named_issues(f"{issue.title}\n{issue.body}", visit.repo, urlsplit(issue.url).hostname or ""),
+            named=named_by(issue),
             show_named=show_named,
             duplicates=verdicts.originals(visit.repository.id),
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 import click
 
@@ -20,7 +19,7 @@ from bot.model import Issue, IssueRef
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Outcome
 from bot.settings import Settings
-from bot.text.naming import named_issues
+from bot.text.naming import named_by
 
 if TYPE_CHECKING:
     from bot.finder.asking import Gathered
@@ -145,7 +144,7 @@ def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered
         rejected=known.rejected(target.number),
         rejected_elsewhere=known.rejected_elsewhere(target.number),
         earlier_only=True,
-        named=named_issues(f"{target.title}\n{target.body}", target.repo, urlsplit(target.url).hostname or ""),
+        named=named_by(target),
         duplicates=known.originals(),
     )
     report = known.finder.find(target, options, gathered)
