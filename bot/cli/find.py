@@ -19,7 +19,6 @@ from bot.model import Issue, IssueRef
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Outcome
 from bot.settings import Settings
-from bot.text.naming import named_by
 
 if TYPE_CHECKING:
     from bot.finder.asking import Gathered
@@ -133,18 +132,15 @@ def _issue(text: str, settings: Settings) -> IssueRef:
 
 def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered) -> OfItsOwnAccord:
     """What the bot's comment on the issue would name if it were opened now."""
-    from bot.finder import FindOptions
+    from bot.finder import bot_options
 
     config, bar = known.settings.config, known.bar().value
-    options = FindOptions(
-        threshold=0,
-        max_candidates=config.max_candidates,
-        state="all" if config.include_closed else "open",
-        min_confidence=bar,
+    options = bot_options(
+        config,
+        target,
+        bar,
         rejected=known.rejected(target.number),
         rejected_elsewhere=known.rejected_elsewhere(target.number),
-        earlier_only=True,
-        named=named_by(target),
         duplicates=known.originals(),
     )
     report = known.finder.find(target, options, gathered)
