@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bot.finder import Finder, FinderSettings
+from bot.finder import Finder, FinderSettings, FindOptions
 from bot.model import Issue
 from bot.ranking.scoring import score_candidates
 from bot.replay import PastIssue, ReplayGitHub, read_archive
@@ -28,6 +28,7 @@ from bot.replay.github import FoundPage
 
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 START = datetime(2024, 1, 1, tzinfo=UTC)
+ASKED = FindOptions(threshold=0.0, max_candidates=5, state="all", earlier_only=True)
 
 
 class Timed(ReplayGitHub):
@@ -81,7 +82,7 @@ def main() -> None:
         if position in asked:
             github.seconds, github.found = 0.0, {}
             started = time.process_time()
-            finder.find(issue, threshold=0.0, max_candidates=5, state="all", earlier_only=True)
+            finder.find(issue, ASKED)
             own.append(time.process_time() - started - github.seconds)
             started = time.process_time()
             score_candidates(issue.title, github.found.values(), 0.3, 5, target_number=issue.number)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
 
 from bot.decisions import COMMAND, Decision, Decisions
 from bot.digest.ticking import take_boxes
@@ -20,7 +19,7 @@ from bot.github.reads import same_repository
 from bot.model import Actor, Issue
 from bot.posts.own_issues import Kind as Own
 from bot.posts.own_issues import OwnIssues
-from bot.text.naming import named_issues
+from bot.text.naming import named_by
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -117,8 +116,7 @@ def _could_be_shown(visit: Visit, issue: Issue, number: int) -> bool:
         row = view.issues([number]).get(number)
     if row is None or not (row.state == "open" or visit.config.include_closed):
         return False
-    host = urlsplit(issue.url).hostname or ""
-    return f"{visit.repo}#{number}".lower() not in named_issues(f"{issue.title}\n{issue.body}", visit.repo, host)
+    return f"{issue.repo}#{number}".lower() not in named_by(issue)
 
 
 def right_of(visit: Visit, login: str, author: Actor) -> Who:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from urllib.parse import urlsplit
+from dataclasses import dataclass, replace
 
 from bot.commands import Options
 from bot.errors import Unavailable
-from bot.finder import Finder, finder_settings, further_sources
+from bot.finder import Finder, bot_options, finder_settings, further_sources
 from bot.model import Issue
 from bot.report import Report
 from bot.sources import FULL_TEXT
 from bot.store.words import Words
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
 from bot.telemetry.tracing import span
-from bot.text.naming import named_issues
 from bot.text.terms import read
 from handlers.visit import Visit
 
@@ -87,22 +85,27 @@ def find(
     Where the repository's own index has answered, that is enough.
     """
     options = options or Options()
-    config, verdicts = visit.config, visit.services.store.verdicts
+    store, repo_id = visit.services.store, visit.repository.id
     with FIND_SECONDS.time(), span("find") as traced:
-        report = finder_for(visit, issue, fresh=options.fresh).find(
+        finder = finder_for(visit, issue, fresh=options.fresh)
+        unasked = bot_options(
+            visit.config,
             issue,
-            threshold=options.threshold or 0.0,
-            min_confidence=visit.bar.value if options.confidence is None else options.confidence,
-            max_candidates=options.limit or config.max_candidates,
-            state=options.state or ("all" if config.include_closed else "open"),
-            words=" ".join(words),
-            rejected=verdicts.rejected(visit.repository.id, visit.number),
-            rejected_elsewhere=visit.services.store.elsewhere.rejected(visit.repository.id, visit.number),
-            earlier_only=True,
-            named=named_issues(f"{issue.title}\n{issue.body}", visit.repo, urlsplit(issue.url).hostname or ""),
-            show_named=show_named,
-            duplicates=verdicts.originals(visit.repository.id),
+            visit.bar.value,
+            rejected=store.verdicts.rejected(repo_id, visit.number),
+            rejected_elsewhere=store.elsewhere.rejected(repo_id, visit.number),
+            duplicates=store.verdicts.originals(repo_id),
         )
+        asked = replace(
+            unasked,
+            threshold=options.threshold or unasked.threshold,
+            min_confidence=unasked.min_confidence if options.confidence is None else options.confidence,
+            max_candidates=options.limit or unasked.max_candidates,
+            state=options.state or unasked.state,
+            words=" ".join(words),
+            show_named=show_named,
+        )
+        report = finder.find(issue, asked)
         traced.set_attribute("outcome", report.outcome.value)
         traced.set_attribute("candidates", len(report.candidates))
     FINDS.labels(report.outcome.value).inc()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.commands import Command
+from bot.finder import FindOptions
 from bot.render import explain as render_explanation
 from handlers.advice import post
 from handlers.ask import Answer, Ask
@@ -43,14 +44,14 @@ def explain(ask: Ask, command: Command) -> Answer:
         return other
     visit, earlier = ask.visit, other.number < ask.issue.number
     finder = finder_for(visit, ask.issue)
-    report = finder.find(
-        ask.issue,
+    options = FindOptions(
         threshold=0.0,
         max_candidates=_LOOKED_THROUGH,
         state="all",
         earlier_only=earlier,
         duplicates=visit.services.store.verdicts.originals(visit.repository.id),
     )
+    report = finder.find(ask.issue, options)
     found = next((one for one in report.candidates if one.own and one.number == other.number), None)
     compared = found or finder.compare(ask.issue, other, earlier_only=earlier)
     return Answer(True, render_explanation(report, compared, ask.visit.place, ask.replies.say))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 import click
 
@@ -20,7 +19,6 @@ from bot.model import Issue, IssueRef
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Outcome
 from bot.settings import Settings
-from bot.text.naming import named_issues
 
 if TYPE_CHECKING:
     from bot.finder.asking import Gathered
@@ -77,6 +75,7 @@ def find(
     or not properly.
     """
     # These take a second to import, which `doppel --help` need not pay.
+    from bot.finder import FindOptions
     from bot.wiring.clients import build_github, reader
     from bot.wiring.indexes import known_repository
 
@@ -94,8 +93,7 @@ def find(
             target = client.issue(ref.repo, ref.number)
             state: Literal["all", "open"] = "all" if include_closed else "open"
             gathered = known.finder.gather(target, state=state)
-            report = known.finder.find(
-                target,
+            options = FindOptions(
                 threshold=threshold,
                 max_candidates=limit,
                 state=state,
@@ -104,8 +102,8 @@ def find(
                 rejected=known.rejected(ref.number),
                 rejected_elsewhere=known.rejected_elsewhere(ref.number),
                 duplicates=known.originals(),
-                gathered=gathered,
             )
+            report = known.finder.find(target, options, gathered)
             # The same hits as the bot would judge them.
             bots = _of_its_own_accord(known, target, gathered)
     except NotFound as problem:
@@ -134,20 +132,18 @@ def _issue(text: str, settings: Settings) -> IssueRef:
 
 def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered) -> OfItsOwnAccord:
     """What the bot's comment on the issue would name if it were opened now."""
+    from bot.finder import bot_options
+
     config, bar = known.settings.config, known.bar().value
-    report = known.finder.find(
+    options = bot_options(
+        config,
         target,
-        threshold=0,
-        max_candidates=config.max_candidates,
-        state="all" if config.include_closed else "open",
-        min_confidence=bar,
+        bar,
         rejected=known.rejected(target.number),
         rejected_elsewhere=known.rejected_elsewhere(target.number),
-        earlier_only=True,
-        named=named_issues(f"{target.title}\n{target.body}", target.repo, urlsplit(target.url).hostname or ""),
         duplicates=known.originals(),
-        gathered=gathered,
     )
+    report = known.finder.find(target, options, gathered)
     muted = "/duplicates mute" if known.is_muted(target.number) else ""
     ignored = config.why_ignored(target.author.login, target.labels, target.title) or ""
     silence = f"mode: {config.mode}" if config.mode != "comment" else muted or ignored

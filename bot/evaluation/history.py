@@ -13,6 +13,7 @@ from typing import Any
 
 from bot.evaluation.statements import Kind, Statement, read_comment
 from bot.model import NOBODY, RepoRef
+from bot.text.naming import named_issues
 
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
@@ -170,7 +171,7 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
         return row | {"maybe_related": True}
     if certain and original in known and original != one.number:
         row["duplicate_of"] = original
-        if names(f"{one.title}\n{one.body}", original, repo):
+        if _names(one, original, repo):
             row["body_mentions_master"] = True
     elif certain:
         row["dup_unknown_master"] = True
@@ -202,8 +203,11 @@ def conclusion(
     return certain, original
 
 
-def names(text: str, number: int, repo: RepoRef) -> bool:
-    """Whether a text refers to an issue of its own repository, as GitHub links it."""
-    place = re.escape(str(repo))
-    pattern = rf"(?<![\w/])(?:(?:{place})?#|GH-){number}(?!\w)|/{place}/(?:issues|pull)/{number}(?!\w)"
-    return re.search(pattern, text, re.IGNORECASE) is not None
+def _names(one: PastRecord, number: int, repo: RepoRef) -> bool:
+    """Whether an issue's text names another of its repository: the finder, asked about it, leaves that one out.
+
+    Which host the repository is on is not kept, so that its addresses count on any.
+    """
+    host = rf"(?<=://)[^/\s]+(?=/{re.escape(str(repo))}/)"
+    text = re.sub(host, "github.com", f"{one.title}\n{one.body}", flags=re.IGNORECASE)
+    return f"{repo}#{number}".lower() in named_issues(text, repo)

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from bot.finder.asking import MOST_COMPARED, FinderSettings
-from bot.finder.configured import finder_settings, further_sources
+from bot.finder.configured import bot_options, finder_settings, further_sources
 from bot.finder.finder import Finder
+from bot.finder.options import FindOptions
 
-__all__ = ["MOST_COMPARED", "Finder", "FinderSettings", "finder_settings", "further_sources"]
+__all__ = [
+    "MOST_COMPARED",
+    "FindOptions",
+    "Finder",
+    "FinderSettings",
+    "bot_options",
+    "finder_settings",
+    "further_sources",
+]

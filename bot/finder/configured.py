@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Protocol
 
 from bot.config.model import RepoConfig
 from bot.finder.asking import FinderSettings
-from bot.model import RepoRef
+from bot.finder.options import FindOptions
+from bot.model import Issue, RepoRef
 from bot.sources import Discussions, DiscussionSearcher, RepositoryReader, Siblings, Source
+from bot.text.naming import named_by
 
 
 class FurtherReads(DiscussionSearcher, RepositoryReader, Protocol):
@@ -36,3 +38,30 @@ def further_sources(config: RepoConfig, github: FurtherReads, allowed: Iterable[
     if config.siblings:
         further.append(Siblings(github, map(RepoRef.parse, config.siblings), allowed))
     return further
+
+
+def bot_options(
+    config: RepoConfig,
+    target: Issue,
+    bar: float,
+    *,
+    rejected: Collection[int],
+    rejected_elsewhere: Collection[str],
+    duplicates: Mapping[int, int],
+) -> FindOptions:
+    """How the bot asks about an issue of its own accord, so that who tells what it would say asks as it does.
+
+    `bar` is the probability from which on it speaks there. The other three are what people decided, as `FindOptions`
+    has it.
+    """
+    return FindOptions(
+        threshold=0.0,
+        min_confidence=bar,
+        max_candidates=config.max_candidates,
+        state="all" if config.include_closed else "open",
+        rejected=rejected,
+        rejected_elsewhere=rejected_elsewhere,
+        earlier_only=True,
+        named=named_by(target),
+        duplicates=duplicates,
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
+from bot.finder.options import FindOptions
 from bot.finder.weighing import Weighed
-from bot.finder.wish import Wish
 from bot.model import Issue
 from bot.ranking.grouping import components, resolve
 from bot.ranking.presenting import Result, is_own
@@ -20,7 +20,7 @@ LookUp = Callable[[Collection[int]], tuple[Mapping[int, Issue], Mapping[int, int
 
 
 def results(
-    target: Issue, ranked: Sequence[tuple[Weighed, float]], wish: Wish, look_up: LookUp
+    target: Issue, ranked: Sequence[tuple[Weighed, float]], options: FindOptions, look_up: LookUp
 ) -> list[tuple[Result, Weighed]]:
     """What can be shown, in the order of `ranked` (each with its relevance, best first), each group once.
 
@@ -29,24 +29,24 @@ def results(
     Beside each result stands the candidate whose reasons it has, a group's best, as they explain its confidence; they
     are worked out when it is known what is shown.
     """
-    ranked = [(one, relevance) for one, relevance in ranked if wish.may_tell(one.issue, target)]
+    ranked = [(one, relevance) for one, relevance in ranked if options.may_tell(one.issue, target)]
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
     ties = {number: one.duplicate_of for number, (one, _) in own.items() if one.duplicate_of}
     issues = {number: one.issue for number, (one, _) in own.items()}
-    known, originals = _relatives(issues, ties, wish.duplicates, look_up)
-    told = {number: issue for number, issue in known.items() if wish.may_tell(issue, target)}
-    leaders = {number for number, issue in told.items() if wish.may_lead(issue)}
+    known, originals = _relatives(issues, ties, options.duplicates, look_up)
+    told = {number: issue for number, issue in known.items() if options.may_tell(issue, target)}
+    leaders = {number for number, issue in told.items() if options.may_lead(issue)}
     groups = {group.found[0]: group for group in resolve(list(own), originals, told, leaders)}
     shown: list[tuple[Result, Weighed]] = []
     for one, relevance in ranked:
         if not is_own(one.issue, target):
-            if wish.may_lead(one.issue):
+            if options.may_lead(one.issue):
                 shown.append((Result(one.issue, one.confidence, relevance, one.sources), one))
         elif group := groups.get(one.issue.number):
             members = [own[number] for number in group.found]
             shown.append((_of_group(told[group.lead], members, group.others), one))
-    marked = [(replace(result, named=key_of(result.issue) in wish.named), one) for result, one in shown]
-    return [(result, one) for result, one in marked if wish.show_named or not result.named]
+    marked = [(replace(result, named=key_of(result.issue) in options.named), one) for result, one in shown]
+    return [(result, one) for result, one in marked if options.show_named or not result.named]
 
 
 def _of_group(lead: Issue, members: Sequence[tuple[Weighed, float]], others: tuple[int, ...]) -> Result:

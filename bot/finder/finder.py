@@ -6,7 +6,7 @@ the network is in `asking.py`, how it is judged in `weighing.py`; `families.py` 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -14,9 +14,9 @@ from bot.errors import GitHubError, InvalidArgument, Retryable
 from bot.finder.asking import FinderSettings, Gathered, GitHubReads, Network
 from bot.finder.considering import MOST_CONSIDERED, considered
 from bot.finder.families import LookUp, results
+from bot.finder.options import FindOptions
 from bot.finder.reporting import counted, outcome, search_query
 from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh_inside, weigh_outside
-from bot.finder.wish import Wish
 from bot.matching import Look, Matcher
 from bot.model import Issue, RepoRef
 from bot.ranking.keywords import has_usable_words
@@ -88,8 +88,8 @@ class Finder:
         """Fetch an issue and look for others that report the same thing (F2).
 
         `include_closed` is overridden by `state`, which says more exactly which issues count. The other arguments are
-        those of `find`. Raises InvalidArgument naming the argument, and what `RepoClient.issue` raises for the issue
-        itself; a failing search is told in the report.
+        those of `FindOptions`. Raises InvalidArgument naming the argument, and what `RepoClient.issue` raises for the
+        issue itself; a failing search is told in the report.
         """
         owner = owner or (self._default.owner if self._default else None)
         repo = repo or (self._default.name if self._default else None)
@@ -103,7 +103,7 @@ class Finder:
         if not isinstance(include_closed, bool):
             # "no" would count as yes.
             raise InvalidArgument("include_closed", f"{include_closed!r} is neither True nor False")
-        wish = Wish(
+        options = FindOptions(
             threshold=threshold,
             max_candidates=max_candidates,
             relevance=relevance,
@@ -113,54 +113,17 @@ class Finder:
             rejected=rejected,
             earlier_only=earlier_only,
         )
-        return self._find(self._github.issue(place, number), wish)
+        return self.find(self._github.issue(place, number), options)
 
-    def find(
-        self,
-        target: Issue,
-        *,
-        threshold: float = 0.3,
-        max_candidates: int = 10,
-        relevance: str = DEFAULT_RELEVANCE,
-        min_confidence: float | None = None,
-        state: StateFilter = "open",
-        words: str = "",
-        rejected: Collection[int] = (),
-        rejected_elsewhere: Collection[str] = (),
-        earlier_only: bool = False,
-        named: Collection[str] = (),
-        show_named: bool = False,
-        duplicates: Mapping[int, int] | None = None,
-        explained: bool = True,
-        gathered: Gathered | None = None,
-    ) -> Report:
+    def find(self, target: Issue, options: FindOptions, gathered: Gathered | None = None) -> Report:
         """Like `find_duplicates`, for an issue that the caller has read already.
 
-        `threshold` is the least similarity of titles (F5), `min_confidence` the least learned probability, both in
-        [0, 1]; `relevance` is what candidates are sorted by (H5). `words` replace the words that are searched for,
-        `rejected` are numbers that are never shown, `rejected_elsewhere` issues of other repositories (as
-        `owner/repo#number` in lower case); `earlier_only` leaves out what came later. `named` are the issues (written
-        so, see `bot/text/naming.py`) that the target's text names: they are left out, or with `show_named` shown and
-        marked. `duplicates` says which issues people here marked as duplicates of which.
-        Without `explained` candidates come without reasons, which cost a look into the text of each: to measure by.
         `gathered` is what `gather` has brought already: it is judged, and nobody is asked again.
         """
-        wish = Wish(
-            threshold=threshold,
-            max_candidates=max_candidates,
-            relevance=relevance,
-            min_confidence=min_confidence,
-            state=state,
-            words=words,
-            rejected=rejected,
-            rejected_elsewhere=rejected_elsewhere,
-            earlier_only=earlier_only,
-            named=named,
-            show_named=show_named,
-            duplicates=duplicates or {},
-            explained=explained,
-        )
-        return self._find(target, wish, gathered)
+        # Nothing is held open while GitHub is asked, which takes a hundred times as long as the index.
+        gathered = gathered or self.gather(target, state=options.state, words=options.words)
+        with self._looking(target, options) as look:
+            return self._report(target, options, gathered, look)
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
         """Plan, ask and merge, without judging: what `find` and the training have in common."""
@@ -168,7 +131,7 @@ class Finder:
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
         """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""
-        with self._looking(target, Wish(earlier_only=earlier_only)) as look:
+        with self._looking(target, FindOptions(earlier_only=earlier_only)) as look:
             matches = [] if look is None else look.judge((), also=[other.number])
             if matches:
                 confidence, reasons = matches[0].confidence, said(matches[0])
@@ -181,28 +144,23 @@ class Finder:
         """Count the words of an issue that arrived: after its find, for which its own words are no evidence."""
         count_words(self._words, [issue])
 
-    def _find(self, target: Issue, wish: Wish, gathered: Gathered | None = None) -> Report:
-        # Nothing is held open while GitHub is asked, which takes a hundred times as long as the index.
-        gathered = gathered or self.gather(target, state=wish.state, words=wish.words)
-        with self._looking(target, wish) as look:
-            return self._report(target, wish, gathered, look)
-
-    def _report(self, target: Issue, wish: Wish, gathered: Gathered, look: Look | None) -> Report:
-        inside = self._weigh_inside(target, wish, gathered, look)
+    def _report(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Report:
+        inside = self._weigh_inside(target, options, gathered, look)
         elsewhere = [
             hit
             for hit in gathered.hits
             if not (is_own(hit.issue, target) and hit.issue.number in inside.compared)
-            and wish.may_tell(hit.issue, target)
+            and options.may_tell(hit.issue, target)
         ]
         # The words that a person searched for are evidence as well as what the issue says.
-        weighed = replace(target, body=f"{wish.words}\n{target.body}") if wish.words else target
+        weighed = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
         candidates = together(inside.candidates, weigh_outside(weighed, elsewhere, self._words, self._model))
-        ranked = self._ranked(weighed, candidates, wish, look)
-        found = results(target, ranked, wish, self._look_up(target, look))
-        likely = [pair for pair in found if wish.min_confidence is None or pair[0].confidence >= wish.min_confidence]
-        shown, best = likely[: wish.max_candidates], found[:MOST_CONSIDERED]
-        reasons = _reasons_of(shown, best) if wish.explained else {}
+        ranked = self._ranked(weighed, candidates, options, look)
+        found = results(target, ranked, options, self._look_up(target, look))
+        least = options.min_confidence
+        likely = [pair for pair in found if least is None or pair[0].confidence >= least]
+        shown, best = likely[: options.max_candidates], found[:MOST_CONSIDERED]
+        reasons = _reasons_of(shown, best) if options.explained else {}
         shown_results, best_results = (
             [replace(result, reasons=reasons.get(id(result), ())) for result, _ in pairs] for pairs in (shown, best)
         )
@@ -213,39 +171,39 @@ class Finder:
             number=target.number,
             title=target.title,
             outcome=outcome(
-                runs, problems, found=bool(shown), usable=has_usable_words(wish.words, target.title, target.body)
+                runs, problems, found=bool(shown), usable=has_usable_words(options.words, target.title, target.body)
             ),
             candidates=self._present(target, shown_results),
             search_query=search_query(runs),
             queries=runs,
             problems=problems,
-            relevance=str(wish.relevance),
-            threshold=wish.threshold,
+            relevance=str(options.relevance),
+            threshold=options.threshold,
             counts=counted(inside.found, gathered, target),
             best_confidence=max((one.confidence for one in candidates), default=None),
-            considered=considered(target, best_results, inside.found, gathered.answers) if wish.explained else (),
+            considered=considered(target, best_results, inside.found, gathered.answers) if options.explained else (),
         )
 
-    def _weigh_inside(self, target: Issue, wish: Wish, gathered: Gathered, look: Look | None) -> Inside:
+    def _weigh_inside(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Inside:
         if look is None:
             return Inside()
         # All of them matter where something else than their order decides.
-        in_order = wish.by is Relevance.LEARNED and wish.threshold == 0 and wish.state == "all"
-        most = max(50, _SPARE * wish.max_candidates) if in_order else None
+        in_order = options.by is Relevance.LEARNED and options.threshold == 0 and options.state == "all"
+        most = max(50, _SPARE * options.max_candidates) if in_order else None
         use = self._settings.use(indexed=True)
         return weigh_inside(look, target, use, gathered.hits, self._settings.known_issues, most)
 
     def _ranked(
-        self, target: Issue, candidates: Sequence[Weighed], wish: Wish, look: Look | None
+        self, target: Issue, candidates: Sequence[Weighed], options: FindOptions, look: Look | None
     ) -> list[tuple[Weighed, float]]:
         """H5: those over the threshold with their relevance, best first; among equals the order is that of age."""
         kept = [
             one
             for one in candidates
-            if not wish.threshold or dice_sorensen(target.title, one.issue.title) >= wish.threshold
+            if not options.threshold or dice_sorensen(target.title, one.issue.title) >= options.threshold
         ]
         confidences = [one.confidence for one in kept]
-        if wish.by is Relevance.LEARNED:
+        if options.by is Relevance.LEARNED:
             return list(zip(kept, confidences, strict=True))
         texts = {} if look is None else look.texts([one.issue.number for one in kept if is_own(one.issue, target)])
         issues = [
@@ -254,17 +212,17 @@ class Finder:
             else one.issue
             for one in kept
         ]
-        values = relevances(wish.by, target, issues, confidences, self._words)
+        values = relevances(options.by, target, issues, confidences, self._words)
         pairs = list(zip(kept, values, strict=True))
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0].issue.created_at, pair[0].issue.number))
 
     @contextmanager
-    def _looking(self, target: Issue, wish: Wish) -> Iterator[Look | None]:
+    def _looking(self, target: Issue, options: FindOptions) -> Iterator[Look | None]:
         if self._matcher is None:
             yield None
             return
-        below = target.number if wish.earlier_only else None
-        with self._matcher.looking(self._repo_id, target, words=wish.words, below=below) as look:
+        below = target.number if options.earlier_only else None
+        with self._matcher.looking(self._repo_id, target, words=options.words, below=below) as look:
             yield look
 
     def _look_up(self, target: Issue, look: Look | None) -> LookUp:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from bot.calls import ToolCallTracker, equal, never
 from bot.errors import InvalidArgument, UserError
+from bot.finder import FindOptions
 from bot.github.repo import RepoClient
 from bot.knowledge.account import account
 from bot.knowledge.deduplication import deduplicate
@@ -96,8 +97,7 @@ class Tools:
             client = self._client(place, session, fresh)
             target = client.issue(place, number)
             with self._open_known(client, place, None) as known:
-                report = known.finder.find(
-                    target,
+                options = FindOptions(
                     threshold=threshold,
                     max_candidates=max_candidates,
                     relevance=relevance,
@@ -106,6 +106,7 @@ class Tools:
                     rejected_elsewhere=known.rejected_elsewhere(number),
                     duplicates=known.originals(),
                 )
+                report = known.finder.find(target, options)
             return Findings.of(report, number)
 
         arguments = {
@@ -142,13 +143,13 @@ class Tools:
             latest = client.recent_issues(place, 1)
             draft = _draft(place, latest[0] if latest else None, title, body, self._clock())
             with self._open_known(client, place, None) as known:
-                report = known.finder.find(
-                    draft,
+                options = FindOptions(
                     threshold=threshold,
                     max_candidates=max_candidates,
                     state="all" if include_closed else "open",
                     duplicates=known.originals(),
                 )
+                report = known.finder.find(draft, options)
             return Findings.of(report, None)
 
         arguments = {

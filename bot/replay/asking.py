@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
-from bot.finder import Finder
+from bot.finder import FindOptions
 from bot.ranking.relevance import DEFAULT_RELEVANCE
-from bot.replay.running import Ask
 from bot.sources import github_hybrid
 from bot.sources.choosing import FULL_TEXT, VECTORS
 
@@ -18,7 +16,7 @@ SEARCH = ("github-search", github_hybrid.NAME)
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The sources that are asked, all of `INDEX` or all of `SEARCH`, and the arguments of `Finder.find`.
+    """The sources that are asked, all of `INDEX` or all of `SEARCH`, and what a find is asked with.
 
     `weights` is the text of a file of weights, empty for those that this version comes with. `store` is the URL of the
     database that holds the index, empty for a file that is deleted afterwards; `budget` the number of searches by words
@@ -37,10 +35,9 @@ class Asking:
     def indexed(self) -> bool:
         return set(self.sources) <= set(INDEX)
 
-    def ask(self) -> Ask:
-        """The question that is put to a finder."""
-        return partial(
-            Finder.find,
+    def options(self) -> FindOptions:
+        """How the finder is asked about each arrival."""
+        return FindOptions(
             threshold=self.threshold,
             max_candidates=self.top,
             relevance=self.relevance,

@@ -118,7 +118,9 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[Answere
         model = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only(*asking.sources))
         finder = Finder(github, settings=settings, matcher=Matcher(index, model), repo_id=repo_id)
-        yield from replay(issues, segment.asked, finder, github, asking.ask(), Mirror(index, repo_id), segment.start)
+        yield from replay(
+            issues, segment.asked, finder, github, asking.options(), Mirror(index, repo_id), segment.start
+        )
 
 
 @contextmanager

@@ -29,7 +29,7 @@ class Ids:
         self._words |= not str(id).isdecimal()
 
     def named(self, past: PastIssue) -> frozenset[str]:
-        """Those that arrived before it and that its text names, as `Finder.find` takes them."""
+        """Those that arrived before it and that its text names, as `FindOptions` takes them."""
         text = f"{past.title}\n{past.body}"
         ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
         if self._words:

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
 
 from bot.errors import DoppelError
-from bot.finder import Finder
+from bot.finder import Finder, FindOptions
 from bot.model import Issue
 from bot.replay.archive import PastIssue
 from bot.replay.github import REPO, ReplayGitHub
 from bot.replay.mirror import Mirror
 from bot.replay.naming import Ids
 from bot.report import Report
-
-
-class Ask(Protocol):
-    """How a finder is asked about an arrival; `named` are the issues that its text names."""
-
-    def __call__(self, finder: Finder, issue: Issue, /, *, named: Collection[str]) -> Report: ...
 
 
 class FutureLeak(DoppelError):
@@ -48,15 +41,16 @@ def replay(
     asked: Collection[int],
     finder: Finder,
     github: ReplayGitHub,
-    ask: Ask,
+    options: FindOptions,
     mirror: Mirror | None = None,
     start: int = 0,
 ) -> Iterator[Answered | None]:
     """Let `issues` arrive one after the other; yields an answer for the positions in `asked`, None for the others.
 
-    The `mirror` keeps the index of a finder that has one. What comes before `start` is there from the beginning, and
-    nothing is yielded for it. The finder learns of an issue only after it has answered for it. Raises FutureLeak where
-    a candidate had not arrived before the issue it was found for, or is closed although it was not yet.
+    The finder is asked with `options`, to which the issues that the text names are added. The `mirror` keeps the index
+    of a finder that has one. What comes before `start` is there from the beginning, and nothing is yielded for it. The
+    finder learns of an issue only after it has answered for it. Raises FutureLeak where a candidate had not arrived
+    before the issue it was found for, or is closed although it was not yet.
     """
     asked = frozenset(asked)
     ids = Ids(REPO)
@@ -72,7 +66,7 @@ def replay(
         if mirror is not None:
             mirror.follow(github)
         if position in asked:
-            report = ask(finder, issue, named=ids.named(past))
+            report = finder.find(issue, replace(options, named=ids.named(past)))
             yield Answered(past.id, tuple(_checked(report, issue, issues)))
         else:
             yield None

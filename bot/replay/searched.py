@@ -21,6 +21,6 @@ def replay_search(
     settings = FinderSettings(budget=asking.budget, hybrid=github_hybrid.NAME in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None
     finder = Finder(github, settings=settings, model=model)
-    for answer in replay(issues, asked, finder, github, asking.ask()):
+    for answer in replay(issues, asked, finder, github, asking.options()):
         advance()
         yield answer

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
-from bot.model import PLACE, RepoRef
+from bot.model import PLACE, Issue, RepoRef
 from bot.text.github_urls import thing_at
 from bot.text.terms import without_comments
 
@@ -44,6 +45,11 @@ def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozense
     for match in _REFERENCE.finditer(_ADDRESS.sub(" ", seen)):
         found.add(f"{(match['repo'] or here).lower()}#{match['number']}")
     return frozenset(found)
+
+
+def named_by(issue: Issue) -> frozenset[str]:
+    """The issues that the title and the text of an issue name, as `named_issues` writes them."""
+    return named_issues(f"{issue.title}\n{issue.body}", issue.repo, urlsplit(issue.url).hostname or "")
 
 
 def without_code(text: str) -> str:

@@ -207,12 +207,20 @@ def test_bots_say_nothing(client: RepoClient, sim: Simulator, tmp_path: Path) ->
 
 
 def test_an_issue_that_names_its_original_is_marked_so(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
-    texts = ("As in #1.", "As in https://github.com/acme/app/issues/1", "As in #12 and acme/core#1, page 1")
+    texts = (
+        "As in #1.",
+        "As in _#1_",
+        "As in https://github.com/acme/app/issues/1",
+        "As in https://git.acme.example/Acme/App/issues/1",
+        "As in #12 and acme/core#1, page 1",
+        "The trace begins with `#1 0x4f`",
+    )
     for number, text in enumerate(texts, 6):
         sim.open_issue("acme/app", "bob", "Login crashes again", text)
         sim.close_issue("acme/app", number, "rita", "duplicate", sim.issue("acme/app", 1))
     rows = read(client, tmp_path)
-    assert [rows[number].get("body_mentions_master") for number in (6, 7, 8)] == [True, True, None]
+    named = [rows[number].get("body_mentions_master") for number in range(6, 12)]
+    assert named == [True, True, True, True, None, None]
 
 
 def test_what_is_known_is_not_asked_for_again(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bot.config.model import SourceConfig
 from bot.embedding import EmbeddingError
-from bot.finder import MOST_COMPARED, Finder, FinderSettings
+from bot.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Matcher
 from bot.model import Issue
@@ -69,10 +69,11 @@ class Bench:
         rows = [IndexedIssue.of(issue, of)._replace(state=state, state_reason=reason) for issue in found]  # type: ignore[arg-type]
         self.index.put(REPO_ID, [row._replace(updated_at=row.updated_at + self.index.count(REPO_ID)) for row in rows])
 
-    def find(self, *names: str, matcher: Matcher | None = None, known: tuple[int, ...] = (), **wish: object) -> Report:
+    def find(self, *names: str, matcher: Matcher | None = None, known: tuple[int, ...] = (), **asked: object) -> Report:
         settings = FinderSettings(sources=only(*(names or LOCAL)), known_issues=known)
         finder = Finder(self.github, settings=settings, matcher=matcher or Matcher(self.index), repo_id=REPO_ID)
-        return finder.find(self.target, **({"threshold": 0.0, "state": "all"} | wish))  # type: ignore[arg-type]
+        options = FindOptions(**({"threshold": 0.0, "state": "all"} | asked))  # type: ignore[arg-type]
+        return finder.find(self.target, options)
 
 
 @contextmanager
@@ -166,7 +167,7 @@ def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None
     assert {one.sources for one in bench.find("vectors").candidates} == {("vectors",)}
     settings = FinderSettings(sources=only() | {"full-text": SourceConfig(limit=2)})
     finder = Finder(bench.github, settings=settings, matcher=Matcher(bench.index), repo_id=REPO_ID)
-    assert finder.find(bench.target, threshold=0, state="all").counts["full-text"] == 2
+    assert finder.find(bench.target, FindOptions(threshold=0, state="all")).counts["full-text"] == 2
     assert all("vectors" in one.sources for one in bench.find().of_sources(["vectors"]).candidates)
 
 

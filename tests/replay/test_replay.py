@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +24,7 @@ from click.testing import CliRunner
 
 from bot.cli.replay import replay as command
 from bot.errors import DoppelError
-from bot.finder import Finder, FinderSettings
+from bot.finder import Finder, FinderSettings, FindOptions
 from bot.index import TextAnalyser
 from bot.index.ephemeral import ephemeral_index
 from bot.matching import Matcher
@@ -41,10 +41,10 @@ from bot.replay import (
     replay,
     replay_index,
 )
-from bot.report import Report
 from bot.sources.choosing import only
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
+OPTIONS = FindOptions(threshold=0.0, state="all")
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
 
 
@@ -120,16 +120,12 @@ class Prophet(ReplayGitHub):
         return issue
 
 
-def look(finder: Finder, issue: Issue, *, named: Collection[str] = ()) -> Report:
-    return finder.find(issue, threshold=0.0, state="all", named=named)
-
-
 @pytest.mark.parametrize(("github", "caught"), [(Clairvoyant(), "arrived before"), (Prophet(), "closed only after")])
 def test_a_future_leak_is_caught(github: ReplayGitHub, caught: str, tmp_path: Path) -> None:
     issues = read_archive(write(tmp_path / "issues.jsonl", [row(number) for number in range(12)]))
     finder = Finder(github, settings=FinderSettings(hybrid=False))
     with pytest.raises(FutureLeak, match=caught):
-        list(replay(issues, range(12), finder, github, look))
+        list(replay(issues, range(12), finder, github, OPTIONS))
 
 
 class Oracle(Mirror):
@@ -159,7 +155,7 @@ def test_a_future_leak_of_the_index_is_caught(kind: type[Mirror], caught: str, t
         mirror = kind(index, 1)
         mirror.path = path  # type: ignore[attr-defined]
         with pytest.raises(FutureLeak, match=caught):
-            list(replay(read_archive(path), range(12), finder, github, look, mirror))
+            list(replay(read_archive(path), range(12), finder, github, OPTIONS, mirror))
 
 
 @pytest.mark.processes

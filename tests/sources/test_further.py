@@ -10,7 +10,7 @@ import pytest
 
 from bot.config import parse_config
 from bot.config.model import SourceConfig
-from bot.finder import Finder, FinderSettings
+from bot.finder import Finder, FinderSettings, FindOptions
 from bot.finder.configured import finder_settings, further_sources
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
@@ -115,7 +115,7 @@ def test_t5_discussions_that_are_remembered_say_so(client: RepoClient, sim: Simu
     def cached(*, fresh: bool = False) -> bool:
         thread = client.thread("acme/app#4", fresh=fresh)
         finder = Finder(thread, settings=FinderSettings(sources=only("discussions")), further=[Discussions(thread)])
-        runs = finder.find(client.issue(REPO, 4), threshold=0, state="all").queries
+        runs = finder.find(client.issue(REPO, 4), FindOptions(threshold=0, state="all")).queries
         assert any(run.hits for run in runs)
         return all(run.cached for run in runs)
 
@@ -193,19 +193,21 @@ def test_what_people_marked_here_leads_to_the_oldest_open_one(find: Find, client
     sim.close_issue("acme/app", 1, "ann", "duplicate")
     sim.open_issue("acme/app", "zoe", "Something about networks", "")
     finder = Finder(client, settings=FinderSettings(sources=only("github-search")))
-    report = finder.find(client.issue(REPO, 4), threshold=0, state="all", duplicates={1: 5})
+    report = finder.find(client.issue(REPO, 4), FindOptions(threshold=0, state="all", duplicates={1: 5}))
     first = report.candidates[0]
     assert (first.number, first.also) == (5, (1,))
     assert "panic: proxy refused the connection" in first.reasons[0]
-    rejected = finder.find(client.issue(REPO, 4), threshold=0, state="all", duplicates={1: 5}, rejected={5})
+    rejected = finder.find(
+        client.issue(REPO, 4), FindOptions(threshold=0, state="all", duplicates={1: 5}, rejected={5})
+    )
     assert (rejected.candidates[0].number, rejected.candidates[0].also) == (1, ())
-    opened = finder.find(client.issue(REPO, 4), threshold=0, state="open", duplicates={1: 5})
+    opened = finder.find(client.issue(REPO, 4), FindOptions(threshold=0, state="open", duplicates={1: 5}))
     assert [one.number for one in opened.candidates] == []
 
 
 def test_what_the_text_names_is_left_out_or_marked(client: RepoClient) -> None:
     finder = Finder(client, settings=FinderSettings(sources=only("github-search")))
     target = client.issue(REPO, 4)
-    assert finder.find(target, threshold=0, named={"acme/app#1"}).candidates == ()
-    (shown,) = finder.find(target, threshold=0, named={"acme/app#1"}, show_named=True).candidates
+    assert finder.find(target, FindOptions(threshold=0, named={"acme/app#1"})).candidates == ()
+    (shown,) = finder.find(target, FindOptions(threshold=0, named={"acme/app#1"}, show_named=True)).candidates
     assert (shown.number, shown.named) == (1, True)

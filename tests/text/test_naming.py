@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import RepoRef
-from bot.text.naming import named_issues, without_code
+from bot.text.naming import named_by, named_issues, without_code
+from tests.matching.made import an_issue
 
 HERE = RepoRef("Acme", "App")
 
@@ -45,6 +47,13 @@ def test_addresses_of_an_enterprise_server_count_there() -> None:
     text = "https://git.acme.example/acme/app/issues/12"
     assert named_issues(text, HERE, "git.acme.example") == {"acme/app#12"}
     assert named_issues(text, HERE) == set()
+
+
+def test_an_issue_is_read_as_its_repository_and_its_host_have_it() -> None:
+    there = replace(an_issue(5, "Like #3", body="https://git.acme.example/acme/app/issues/12"), repo=HERE)
+    assert named_by(replace(there, url="https://git.acme.example/acme/app/issues/5")) == {"acme/app#3", "acme/app#12"}
+    assert named_by(replace(there, url="https://github.com/acme/app/issues/5")) == {"acme/app#3"}
+    assert named_by(replace(there, url="")) == {"acme/app#3"}
 
 
 @given(st.text(alphabet="`~#1 \na<!->", max_size=60))

@@ -16,8 +16,20 @@ from bot.sources import key_of
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """The arguments of `Finder.find`, which explains them. Raises InvalidArgument naming the one that is wrong."""
+class FindOptions:
+    """How one find is wanted. Raises InvalidArgument naming the option that is wrong.
+
+    `threshold` is the least similarity of titles (F5), `min_confidence` the least learned probability, both in [0, 1];
+    `max_candidates` how many are shown at most, from 1 on; `relevance` what they are sorted by (H5), `state` the one
+    in which issues count. `words` replace the words that are searched for. `rejected` are numbers that are never shown,
+    `rejected_elsewhere` issues of other repositories (as `owner/repo#number` in lower case); `earlier_only` leaves out
+    what came later. `named` are the issues (written so, see `bot/text/naming.py`) that the target's text names: they
+    are left out, or with `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates
+    of which. Without `explained` candidates come without reasons, which cost a look into the text of each: to measure
+    by.
+
+    What a command asks to differ from the settings is `bot.commands.Options`.
+    """
 
     threshold: float = 0.3
     max_candidates: int = 10

@@ -1,0 +1,47 @@
+"""Which issues may be mentioned at all, whatever they resemble."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.finder import FindOptions
+from bot.model import RepoRef
+from tests.matching.made import an_issue
+
+TARGET = an_issue(5, "It fails", days=5.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "days", "may"),
+    [
+        (FindOptions(), 9.0, True),
+        # Numbers of other repositories say nothing about which came first.
+        (FindOptions(earlier_only=True), 9.0, False),
+        (FindOptions(earlier_only=True), 5.0, True),
+        (FindOptions(rejected={9}), 1.0, True),
+        (FindOptions(rejected_elsewhere={"acme/lib#9"}), 1.0, False),
+        (FindOptions(rejected_elsewhere={"acme/lib#8", "acme/app#9"}), 1.0, True),
+        (FindOptions(rejected_elsewhere={"acme/lib#9"}, earlier_only=True), 1.0, False),
+    ],
+)
+def test_c4_h6_of_other_repositories(options: FindOptions, days: float, may: bool) -> None:
+    there = replace(an_issue(9, "It fails", days=days), repo=RepoRef("Acme", "Lib"))
+    assert options.may_tell(there, TARGET) is may
+
+
+@pytest.mark.parametrize(
+    ("options", "number", "days", "may"),
+    [
+        (FindOptions(earlier_only=True), 4, 4.0, True),
+        (FindOptions(earlier_only=True), 6, 6.0, False),
+        # It was transferred here, so that its number tells nothing of its age.
+        (FindOptions(earlier_only=True), 4, 6.0, False),
+        (FindOptions(), 4, 6.0, True),
+        (FindOptions(rejected={4}), 4, 4.0, False),
+        (FindOptions(), 5, 5.0, False),
+    ],
+)
+def test_c4_of_the_same_repository(options: FindOptions, number: int, days: float, may: bool) -> None:
+    assert options.may_tell(an_issue(number, "It fails", days=days), TARGET) is may
