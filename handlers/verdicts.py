@@ -14,7 +14,7 @@ from bot.decisions import Decisions
 from bot.errors import NotFound
 from bot.events import IssueEvent
 from bot.feedback import Who
-from bot.model import Actor, Issue
+from bot.model import Actor, Issue, same_login
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
 from handlers import elsewhere
@@ -44,7 +44,7 @@ def reject(ask: Ask, command: Command) -> Answer:
     said = store.of_pair(visit.repository.id, visit.number, other)
     before = [one for one in said if one.command_id != ask.command_id]
     # Each person's word stands for itself: it holds when somebody else takes theirs back.
-    if all(one.actor.lower() != ask.login.lower() for one in before):
+    if not any(same_login(one.actor, ask.login) for one in before):
         store.add(
             visit.repository.id,
             visit.number,

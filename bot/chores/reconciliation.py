@@ -10,7 +10,7 @@ from bot.erasing import erase_repository
 from bot.errors import Forbidden, NotFound
 from bot.events import RepositorySummary
 from bot.github.app import AppClient, Installation
-from bot.model import Repository
+from bot.model import Repository, name_key
 from bot.services import Services
 from bot.store.repositories import StoredRepository
 
@@ -50,14 +50,14 @@ def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Dif
     known = {repo.id: repo for repo in stored}
     silent = {one.id for one in listed if one.repositories is None}
     # The installation of a row can be an earlier one of the same account.
-    silent_accounts = {one.account.lower() for one in listed if one.repositories is None}
+    silent_accounts = {name_key(one.account) for one in listed if one.repositories is None}
     return Differences(
         missing=tuple(
             repo
             for repo in stored
             if repo.id not in present
             and repo.installation not in silent
-            and repo.ref.owner.lower() not in silent_accounts
+            and name_key(repo.ref.owner) not in silent_accounts
         ),
         changed=tuple(
             (summary, installation)
