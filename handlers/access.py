@@ -64,8 +64,7 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
         # Access has ended since, and nothing must be stored; or the next event of an issue makes it known.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    summary = RepositorySummary(present.id, present.ref, present.private, present.archived)
-    services.store.repositories.upsert(summary, installation, services.now())
+    services.store.repositories.upsert(RepositorySummary.of(present), installation, services.now())
     # The files may have another place now, and the owner's settings may be those of another owner.
     services.repository_settings.forget(event.repository)
 

@@ -124,7 +124,7 @@ def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[
     ):
         return known.summary, known.installation
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    summary = RepositorySummary(present.id, present.ref, present.private, present.archived)
+    summary = RepositorySummary.of(present)
     repositories.upsert(summary, installation, services.now())
     services.indexing.begin(summary, installation, services.arrived or services.now())
     return summary, installation

@@ -46,7 +46,7 @@ class Differences:
 
 def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Differences:
     """Where GitHub's lists and the store differ. Nothing is missing of an installation that tells no repositories."""
-    present = {repo.id: (summarize(repo), one.id) for one in listed for repo in one.repositories or ()}
+    present = {repo.id: (RepositorySummary.of(repo), one.id) for one in listed for repo in one.repositories or ()}
     known = {repo.id: repo for repo in stored}
     silent = {one.id for one in listed if one.repositories is None}
     # The installation of a row can be an earlier one of the same account.
@@ -70,11 +70,6 @@ def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Dif
             if any(repo.installation == one.id and repo.suspended != one.suspended for repo in stored)
         ),
     )
-
-
-def summarize(repository: Repository) -> RepositorySummary:
-    """A repository as the store takes it."""
-    return RepositorySummary(repository.id, repository.ref, repository.private, repository.archived)
 
 
 def reconcile(services: Services) -> None:

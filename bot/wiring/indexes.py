@@ -122,8 +122,7 @@ def fill_index(
     github = build_github(settings, store)
     try:
         client = reader(settings, github, repo)
-        found = client.repository(repo)
-        summary = RepositorySummary(found.id, found.ref, found.private, found.archived)
+        summary = RepositorySummary.of(client.repository(repo))
         store.repositories.upsert(summary, None, now().timestamp())
         steps = OwnSteps(partial(_hand_over, settings, store))
         indexing = Indexing(build_index(settings, store), store, steps, now)
