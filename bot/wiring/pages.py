@@ -66,7 +66,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
     github = build_github(settings)
 
     def may_triage(repository: StoredRepository, login: str) -> bool:
-        client = github.installation(repository.installation or 0, repository_ids=(repository.id,))
+        client = github.in_repository(repository.installation or 0, repository.id)
         return client.permission(repository.ref, login).triage
 
     @cache
@@ -75,11 +75,9 @@ def build_dashboard(settings: Settings) -> Dashboard:
         read = RepositorySettings(store, now)
 
         def settings_of(repository: StoredRepository) -> Loaded:
+            client = partial(github.in_repository, repository.installation or 0)
             with erased_if_ended(repository.id, store):
-                return read.read(
-                    lambda repo_id: github.installation(repository.installation or 0, repository_ids=(repo_id,)),
-                    repository.summary,
-                )
+                return read.read(client, repository.summary)
 
         def groups_of(repository: StoredRepository) -> Result | None:
             if not is_complete(store, repository.id):
