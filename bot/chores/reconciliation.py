@@ -112,12 +112,7 @@ def _list(app: AppClient, installation: Installation) -> Listed:
 
 
 def _is_gone(app: AppClient, repository: StoredRepository) -> bool:
-    try:
-        app.repository(repository.ref, repository.id)
-    except NotFound:
-        return True
-    except Forbidden:
-        # Suspended, since the App itself may always ask which installation has a repository.
+    if app.is_installed_on(repository.ref, repository.id):
+        logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
         return False
-    logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
-    return False
+    return True
