@@ -127,8 +127,7 @@ class Data:
 
     def ready(self, repository: StoredRepository) -> bool:
         """Whether the repository's past is in the index."""
-        progress = Backfills(self.store.engine).get(repository.id)
-        return progress is not None and progress.done
+        return Backfills(self.store.engine).complete(repository.id)
 
     def evaluation(self, repository: StoredRepository) -> Kept:
         """The newest evaluation, and how far the present one has come."""
