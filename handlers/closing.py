@@ -9,8 +9,9 @@ from dataclasses import replace
 from bot.closing import Facts, Step, decide
 from bot.errors import GitHubError, Invalid, NotFound, Unavailable
 from bot.events import IssueEvent
+from bot.events.own import DUE, own_issue_event
 from bot.github.labels import DUPLICATE
-from bot.model import Actor, Comment, Issue, IssueRef, same_login
+from bot.model import Comment, Issue, IssueRef, same_login
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
 from bot.store.closings import Closings, ClosingState, KeptClosing
@@ -21,9 +22,6 @@ from handlers.offering import objects
 from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)
-
-DUE = "due"
-"""An action of `issues` that GitHub does not have and no delivery can bring: the schedule queues it."""
 
 CLOSE_EVERY = 3_600.0
 
@@ -37,8 +35,7 @@ def call_for_due(services: Services) -> None:
         if known.suspended or known.archived:
             continue
         for one in Closings(services.store.engine).due(known.id, now):
-            nobody = Actor("")
-            event = IssueEvent(DUE, known.installation, known.summary, one.number, nobody, nobody)
+            event = own_issue_event(DUE, known.installation, known.summary, one.number)
             services.inbox.put(f"{DUE}-{known.id}-{one.number}-{turn}", event)
 
 
