@@ -18,6 +18,19 @@ PLACE = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
 lead to another place than a repository's."""
 
 
+def name_key(name: str) -> str:
+    """A login, `owner/repo` or `owner/repo#number` in the one form in which equal ones are written, also in the store.
+
+    GitHub's names do not tell upper from lower case.
+    """
+    return name.lower()
+
+
+def same_login(one: str, other: str) -> bool:
+    """Whether two logins are one account's."""
+    return name_key(one) == name_key(other)
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class RepoRef:
     """A repository by name. Names can change; what is stored is keyed by the repository's id."""
@@ -27,6 +40,11 @@ class RepoRef:
 
     def __str__(self) -> str:
         return f"{self.owner}/{self.name}"
+
+    @property
+    def key(self) -> str:
+        """By which alone a name is compared with others; see `name_key`."""
+        return name_key(str(self))
 
     @classmethod
     def parse(cls, text: str) -> RepoRef:
@@ -55,6 +73,11 @@ class IssueRef:
 
     def __str__(self) -> str:
         return f"{self.repo}#{self.number}"
+
+    @property
+    def key(self) -> str:
+        """By which alone an issue is told from others (H3); see `name_key`."""
+        return name_key(str(self))
 
     @classmethod
     def parse(cls, text: str) -> IssueRef:
@@ -109,6 +132,11 @@ class Issue:
     comments: int = 0
     thumbs_up: int = 0
     thumbs_down: int = 0
+
+    @property
+    def key(self) -> str:
+        """By which alone it is told from others (H3), as `IssueRef` has it."""
+        return IssueRef(self.repo, self.number).key
 
 
 @dataclass(frozen=True, slots=True)

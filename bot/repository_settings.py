@@ -10,7 +10,7 @@ from typing import Protocol
 from bot.config import CONFIG_PATH, ConfigError, RepoConfig, parse_config
 from bot.errors import Forbidden, Invalid, NotFound
 from bot.events import RepositorySummary
-from bot.model import RepoRef
+from bot.model import RepoRef, same_login
 from bot.store import Store
 
 KEPT = 300.0
@@ -78,7 +78,7 @@ class RepositorySettings:
         self._store.texts.drop(repository.id)
         if repository.ref.name == OWNERS_REPOSITORY:
             for other in self._store.repositories.list():
-                if other.ref.owner.lower() == repository.ref.owner.lower():
+                if same_login(other.ref.owner, repository.ref.owner):
                     self._store.texts.drop(other.id)
 
     def _text(self, github: FileReader, repo_id: int, name: str, place: RepoRef) -> str | None:

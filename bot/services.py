@@ -17,7 +17,7 @@ from bot.model import RepoRef
 from bot.posts.comments import CommentKeeper
 from bot.repository_settings import RepositorySettings
 from bot.settings import Settings
-from bot.store import Store
+from bot.store import Store, StoredRepository
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +46,10 @@ class Services:
     def now(self) -> float:
         """Seconds since 1970, as the store keeps times."""
         return self.clock().timestamp()
+
+    def installation_of(self, known: StoredRepository) -> int:
+        """The installation that covers a repository; GitHub is asked where no event has named it yet.
+
+        Raises NotFound where the App is not installed on it.
+        """
+        return known.installation or self.github.app().installation_of(known.ref)

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.events import own
 from bot.router import Level, Route
 from handlers import (
     access,
     closing,
     commands,
     evaluating,
-    indexed,
     indexing,
     issues,
-    overtaken,
     scanning,
     settings_file,
     verdicts,
@@ -34,9 +33,9 @@ ROUTES: tuple[Route, ...] = (
     Route("issues", ("labeled", "unlabeled"), issues.labels_changed, _ANSWERING),
     Route("issues", ("closed",), issues.closed, _READING_ISSUES),
     Route("issues", ("deleted", "transferred"), issues.gone, _READING_ISSUES),
-    Route("issues", (verdicts.JUDGED,), verdicts.judged, _ANSWERING),
-    Route("issues", (closing.DUE,), closing.due, _ANSWERING),
-    Route("issues", (overtaken.OVERTAKEN, indexed.INDEXED), issues.look_again, _ANSWERING),
+    Route("issues", (own.JUDGED,), verdicts.judged, _ANSWERING),
+    Route("issues", (own.DUE,), closing.due, _ANSWERING),
+    Route("issues", (own.OVERTAKEN, own.INDEXED), issues.look_again, _ANSWERING),
     Route("issue_comment", ("created", "edited"), commands.obey, _ANSWERING),
     Route("issue_comment", ("deleted",), commands.comment_deleted, _READING_ISSUES),
     Route("installation", ("created", "unsuspend", "new_permissions_accepted"), access.granted),

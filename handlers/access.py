@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from bot.erasing import erase_repository
-from bot.errors import Forbidden, NotFound
+from bot.errors import NotFound
 from bot.events import InstallationEvent, RepositoryEvent, RepositorySummary
 from bot.services import Services
 
@@ -64,8 +64,7 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
         # Access has ended since, and nothing must be stored; or the next event of an issue makes it known.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    summary = RepositorySummary(present.id, present.ref, present.private, present.archived)
-    services.store.repositories.upsert(summary, installation, services.now())
+    services.store.repositories.upsert(RepositorySummary.of(present), installation, services.now())
     # The files may have another place now, and the owner's settings may be those of another owner.
     services.repository_settings.forget(event.repository)
 
@@ -88,16 +87,7 @@ def _is_elsewhere(repo_id: int, event: InstallationEvent, services: Services) ->
 def _is_here_again(repo_id: int, services: Services) -> bool:
     """Whether the App is installed on it, which was taken out: the delivery came later than the one that told so."""
     known = services.store.repositories.get(repo_id)
-    if known is None:
-        return False
-    try:
-        services.github.app().repository(known.ref, repo_id)
-    except NotFound:
-        return False
-    except Forbidden:
-        # Suspended, since the App itself may always ask which installation has a repository.
-        return True
-    return True
+    return known is not None and services.github.app().is_installed_on(known.ref, repo_id)
 
 
 def _add(event: InstallationEvent, services: Services) -> None:

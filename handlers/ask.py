@@ -7,7 +7,7 @@ from functools import cached_property
 
 from bot.commands import Requirement, allowed
 from bot.events import CommentEvent
-from bot.model import Issue, Permission
+from bot.model import Issue, Permission, same_login
 from bot.render import Replies
 from handlers.visit import Visit
 
@@ -43,7 +43,7 @@ class Ask:
     @property
     def is_author(self) -> bool:
         """Whether they opened the issue."""
-        return self.login.lower() == self.issue.author.login.lower()
+        return same_login(self.login, self.issue.author.login)
 
     def may(self, who: Requirement) -> bool:
         """Whether they meet a requirement (C5)."""

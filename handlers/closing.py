@@ -9,9 +9,9 @@ from dataclasses import replace
 from bot.closing import Facts, Step, decide
 from bot.errors import GitHubError, Invalid, NotFound, Unavailable
 from bot.events import IssueEvent
+from bot.events.own import DUE, own_issue_event
 from bot.github.labels import DUPLICATE
-from bot.github.reads import same_repository
-from bot.model import Actor, Comment, Issue
+from bot.model import Comment, Issue, IssueRef, same_login
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
 from bot.store.closings import Closings, ClosingState, KeptClosing
@@ -22,9 +22,6 @@ from handlers.offering import objects
 from handlers.visit import Visit, visiting
 
 logger = logging.getLogger(__name__)
-
-DUE = "due"
-"""An action of `issues` that GitHub does not have and no delivery can bring: the schedule queues it."""
 
 CLOSE_EVERY = 3_600.0
 
@@ -38,8 +35,7 @@ def call_for_due(services: Services) -> None:
         if known.suspended or known.archived:
             continue
         for one in Closings(services.store.engine).due(known.id, now):
-            nobody = Actor("")
-            event = IssueEvent(DUE, known.installation, known.summary, one.number, nobody, nobody)
+            event = own_issue_event(DUE, known.installation, known.summary, one.number)
             services.inbox.put(f"{DUE}-{known.id}-{one.number}-{turn}", event)
 
 
@@ -164,10 +160,10 @@ def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue 
     votes = told.votes if told else ()
     # What stands there was written by then, whatever an earlier version noted by a clock of ours that was fast.
     since = min(kept.since, ours.updated_at.timestamp()) if ours else kept.since
-    author = issue.author.login.lower()
+    author = issue.author.login
     labeller = _labeller(visit, since) if DUPLICATE in (name.lower() for name in issue.labels) else ""
     # An earlier 👍 thanks for what the comment said then, perhaps of another issue, and nothing of closing.
-    agrees = any(vote.up and vote.login.lower() == author and vote.at > since for vote in votes)
+    agrees = any(vote.up and same_login(vote.login, author) and vote.at > since for vote in votes)
     facts = Facts(
         now=services.now(),
         since=kept.since,
@@ -179,14 +175,14 @@ def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue 
         rejected=kept.other in services.store.verdicts.rejected(repo_id, visit.number),
         target_open=target is not None and target.state == "open" and not target.is_pull_request,
         target_older=target is not None and (target.created_at, target.number) < (issue.created_at, issue.number),
-        circle=original is not None and original.number == visit.number and same_repository(original.repo, visit.repo),
+        circle=original is not None and original.key == IssueRef(visit.repo, visit.number).key,
         heard=told is not None,
         against=sum(not vote.up for vote in votes),
         comments=sum(objects(one, since) for one in visit.github.comments(visit.repo, visit.number)),
         author_agrees=agrees,
         labelled=bool(labeller),
     )
-    return facts, target, issue.author.login if agrees else labeller
+    return facts, target, author if agrees else labeller
 
 
 def _ours(visit: Visit, comment_id: int) -> Comment | None:

@@ -10,7 +10,6 @@ import logging
 from bot.commands import Command
 from bot.errors import GitHubError, NotFound, Unavailable
 from bot.github.labels import DUPLICATE
-from bot.github.reads import same_repository
 from bot.model import Issue
 from bot.store import Verdict, VerdictKind
 from handlers.ask import Answer, Ask
@@ -87,7 +86,7 @@ def _original(ask: Ask, number: int) -> int | None:
         original = None
     if original is None:
         return visit.services.store.verdicts.original(visit.repository.id, number)
-    return original.number if same_repository(original.repo, visit.repo) else None
+    return original.number if original.repo.key == visit.repo.key else None
 
 
 def _is_closed_for(ask: Ask, root: Issue) -> bool:

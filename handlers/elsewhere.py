@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.commands import Command
 from bot.decisions import Decisions
 from bot.errors import NotFound
+from bot.model import name_key, same_login
 from bot.store import Rejection
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask
@@ -17,12 +18,12 @@ def reject(ask: Ask, command: Command) -> Answer:
     answer tells nobody what is there.
     """
     visit, repo, number = ask.visit, command.repo, command.number or 0
-    issue = f"{repo}#{number}".lower()
+    issue = name_key(f"{repo}#{number}")
     before = [one for one in _of_issue(ask, issue) if one.command_id != ask.command_id]
     if not before and not _was_shown(ask, issue) and not _stands_there(ask, command):
         return Answer(False, ask.replies.not_shown_here(number, repo))
     # Each person's word stands for itself: it holds when somebody else takes theirs back.
-    if all(one.actor.lower() != ask.login.lower() for one in before):
+    if not any(same_login(one.actor, ask.login) for one in before):
         said = Rejection(visit.number, issue, ask.login, visit.services.now(), ask.command_id)
         visit.services.store.elsewhere.add(visit.repository.id, said)
     if not before:
@@ -34,7 +35,7 @@ def _was_shown(ask: Ask, issue: str) -> bool:
     """Whether a comment here has named it. What would have been named, in `mode: shadow`, nobody has seen."""
     looks = Decisions(ask.visit.services.store.engine).of_issue(ask.visit.repository.id, ask.visit.number)
     named = (one for look in looks if look.outcome.seen for one in look.evidence if one.shown)
-    return any(f"{one.repo}#{one.number}".lower() == issue for one in named)
+    return any(name_key(f"{one.repo}#{one.number}") == issue for one in named)
 
 
 def _stands_there(ask: Ask, command: Command) -> bool:
@@ -60,7 +61,7 @@ def last(ask: Ask, actor: str | None) -> Rejection | None:
         for one in said
         if one.undone_by is None
         and one.command_id <= ask.command_id
-        and (actor is None or one.actor.lower() == actor.lower())
+        and (actor is None or same_login(one.actor, actor))
     ]
     return mine[-1] if mine else None
 

@@ -58,8 +58,7 @@ def go_on(event: EvaluationEvent, services: Services) -> None:
 def _read(event: EvaluationEvent, known: StoredRepository, services: Services) -> None:
     """Some pages of what was said, and then the next step; each page is kept before the next is asked for."""
     runs, marks = Runs(services.store.engine), Marks(services.store.engine)
-    installation = known.installation or services.github.app().installation_of(known.ref)
-    github = services.github.installation(installation, repository_ids=(known.id,))
+    github = services.github.in_repository(services.installation_of(known), known.id)
     read, after = event.read, ""
     for page in islice(github.history(known.ref, event.since, event.after, texts=False), AT_ONCE):
         marks.put(known.id, {node["number"]: said_of(node, known.ref) for node in page.issues})

@@ -15,8 +15,7 @@ from bot.errors import Unavailable
 from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.labels import DUPLICATE
-from bot.github.reads import same_repository
-from bot.model import Actor, Issue
+from bot.model import Actor, Issue, IssueRef, same_login
 from bot.posts.own_issues import Kind as Own
 from bot.posts.own_issues import OwnIssues
 from bot.text.naming import named_by
@@ -45,7 +44,7 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
                 "%s#%d: as a duplicate of what it was closed is not noted: %s", visit.repo, issue.number, failure
             )
             return
-        other = original.number if original and same_repository(original.repo, visit.repo) else 0
+        other = original.number if original and original.repo.key == visit.repo.key else 0
         if other:
             store.verdicts.overtaken(repo_id, issue.number, visit.services.now(), but=other)
         if other and (_had_candidates(visit) or _came_up(visit, other)):
@@ -116,7 +115,7 @@ def _could_be_shown(visit: Visit, issue: Issue, number: int) -> bool:
         row = view.issues([number]).get(number)
     if row is None or not (row.state == "open" or visit.config.include_closed):
         return False
-    return f"{issue.repo}#{number}".lower() not in named_by(issue)
+    return IssueRef(issue.repo, number).key not in named_by(issue)
 
 
 def right_of(visit: Visit, login: str, author: Actor) -> Who:
@@ -124,7 +123,7 @@ def right_of(visit: Visit, login: str, author: Actor) -> Who:
 
     Who is both counts as what they may do here.
     """
-    if login.lower() != author.login.lower() or visit.github.permission(visit.repo, login).triage:
+    if not same_login(login, author.login) or visit.github.permission(visit.repo, login).triage:
         return Who.TRIAGE
     return Who.AUTHOR
 

@@ -11,13 +11,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from bot.decisions import Decision, Decisions, Outcome
-from bot.events import IndexEvent, IssueEvent, RepositorySummary
-from bot.model import Actor
+from bot.events import IndexEvent, RepositorySummary
+from bot.events.own import INDEXED, own_issue_event
 from bot.services import Services
 from handlers.visit import Visit
-
-INDEXED = "indexed"
-"""An action of `issues` that GitHub does not have and no delivery can bring: the bot queues it for itself."""
 
 # Seconds. A comment on what was reported longer ago comes too late for whoever reported it; `/duplicates scan` is there
 # for a backlog.
@@ -64,6 +61,6 @@ def unanswered(looks: Iterable[Decision]) -> list[Decision]:
 
 
 def _queue(services: Services, repository: RepositorySummary, installation: int | None, look: Decision) -> None:
-    event = IssueEvent(INDEXED, installation, repository, look.number, Actor(""), Actor(""))
+    event = own_issue_event(INDEXED, installation, repository, look.number)
     # To look again after the same look is the same work.
     services.inbox.put(f"{INDEXED}-{repository.id}-{look.number}-{look.at:.3f}", event)

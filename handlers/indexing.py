@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
+from functools import partial
 
 from bot.errors import Forbidden, NotFound
 from bot.events import IndexEvent
@@ -23,16 +24,13 @@ def read_on(event: IndexEvent, services: Services) -> None:
         completed(replace(event, repository=known.summary), services)
         return
     repository = known.summary
-    app = services.github.app()
     try:
-        installation = known.installation or app.installation_of(repository.ref)
-        settings = services.repository_settings.read(
-            lambda repo_id: services.github.installation(installation, repository_ids=(repo_id,)), repository
-        )
-        github = services.github.installation(installation, repository_ids=(repository.id,))
+        client = partial(services.github.in_repository, services.installation_of(known))
+        settings = services.repository_settings.read(client, repository)
         if settings.config.mode == "off":
             services.indexing.stop(repository.id, OFF)
             return
+        github = client(repository.id)
         services.issue_forms.refresh(github, repository)
         services.indexing.step(event, repository, github)
     except (NotFound, Forbidden) as refusal:

@@ -6,6 +6,7 @@ import logging
 
 from bot.config import RepoConfig
 from bot.events import IssueEvent
+from bot.events.own import INDEXED
 from bot.model import Issue
 from bot.posts.own_issues import is_own_issue
 from bot.services import Services
@@ -13,7 +14,7 @@ from handlers import feedback
 from handlers.advice import advise
 from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
-from handlers.indexed import INDEXED, is_unanswered, until_complete
+from handlers.indexed import is_unanswered, until_complete
 from handlers.overtaken import tell_later
 from handlers.visit import Visit, visiting, why_silent
 

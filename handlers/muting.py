@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.commands import Command
+from bot.model import same_login
 from handlers.ask import Answer, Ask
 
 
@@ -14,7 +15,7 @@ def mute(ask: Ask, command: Command) -> Answer:
     """
     visit, muted = ask.visit, ask.visit.services.store.muted
     by = muted.by(visit.repository.id, visit.number)
-    already = by is not None and by.lower() != ask.login.lower()
+    already = by is not None and not same_login(by, ask.login)
     muted.set(visit.repository.id, visit.number, ask.login, visit.services.now())
     return Answer(True, ask.replies.muted(already))
 

@@ -7,12 +7,9 @@ later one's look sees the earlier issue, or whoever puts that in sees the later 
 
 from __future__ import annotations
 
-from bot.events import IssueEvent
-from bot.model import Actor, Issue
+from bot.events.own import OVERTAKEN, own_issue_event
+from bot.model import Issue
 from handlers.visit import Visit
-
-OVERTAKEN = "overtaken"
-"""An action of `issues` that GitHub does not have and no delivery can bring: the bot queues it for itself."""
 
 # Later issues that are asked about, some milliseconds each. There are more only where a delivery came very late.
 _MOST = 20
@@ -34,7 +31,7 @@ def tell_later(visit: Visit, issue: Issue, installation: int | None) -> None:
     for number in _near(visit, issue).intersection(later) if later else ():
         kept = services.store.comments.get(repo_id, number)
         if (kept is None or issue.number not in kept.shown) and _repeats(visit, number, issue.number):
-            event = IssueEvent(OVERTAKEN, installation, visit.repository, number, Actor(""), Actor(""))
+            event = own_issue_event(OVERTAKEN, installation, visit.repository, number)
             # The same two again, after a crash or a redelivery, are the same work.
             services.inbox.put(f"{OVERTAKEN}-{repo_id}-{number}-{issue.number}", event)
 

@@ -13,7 +13,6 @@ from bot.commands import Command
 from bot.config import RepoConfig
 from bot.errors import Forbidden, NotFound
 from bot.events import ScanEvent
-from bot.github.repo import RepoClient
 from bot.index.backfill import Backfills
 from bot.matching import shipped_model
 from bot.posts.own_issues import Kind, OwnIssues, Wanted, keep_issue
@@ -78,11 +77,7 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
         following = ScanEvent(event.installation, known.summary, event.chain, event.step + 1, numbers[-1])
         services.inbox.put(following.delivery_id, following, REST)
         return
-    installation = known.installation or services.github.app().installation_of(known.ref)
-
-    def client(repo_id: int) -> RepoClient:
-        return services.github.installation(installation, repository_ids=(repo_id,))
-
+    client = partial(services.github.in_repository, services.installation_of(known))
     config = services.repository_settings.read(client, known.summary).config
     if config.mode == "off":
         return

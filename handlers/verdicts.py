@@ -13,8 +13,9 @@ from bot.commands.table import BY_NAME
 from bot.decisions import Decisions
 from bot.errors import NotFound
 from bot.events import IssueEvent
+from bot.events.own import JUDGED, own_issue_event
 from bot.feedback import Who
-from bot.model import Actor, Issue
+from bot.model import Issue, same_login
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
 from handlers import elsewhere
@@ -22,9 +23,6 @@ from handlers.advice import refresh
 from handlers.ask import Answer, Ask
 from handlers.closing import taken_back
 from handlers.visit import visiting
-
-JUDGED = "judged"
-"""An action of `issues` that GitHub does not have and no delivery can bring: the bot queues it for itself."""
 
 # Reasons with which `of` may have found an issue closed.
 _CLOSED = ("completed", "not_planned")
@@ -44,7 +42,7 @@ def reject(ask: Ask, command: Command) -> Answer:
     said = store.of_pair(visit.repository.id, visit.number, other)
     before = [one for one in said if one.command_id != ask.command_id]
     # Each person's word stands for itself: it holds when somebody else takes theirs back.
-    if all(one.actor.lower() != ask.login.lower() for one in before):
+    if not any(same_login(one.actor, ask.login) for one in before):
         store.add(
             visit.repository.id,
             visit.number,
@@ -77,7 +75,7 @@ def _tell_other(ask: Ask, other: int) -> None:
     kept = visit.services.store.comments.get(visit.repository.id, other)
     if kept is None or kept.state is not CommentState.POSTED or other < visit.number:
         return
-    event = IssueEvent(JUDGED, ask.installation, visit.repository, other, Actor(ask.login), Actor(ask.login))
+    event = own_issue_event(JUDGED, ask.installation, visit.repository, other, ask.login)
     # To look twice after a retry does no harm, so the id need not tell that it is the same work.
     visit.services.inbox.put(f"{JUDGED}-{uuid.uuid4()}", event)
 

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
@@ -95,11 +96,7 @@ def _enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None
     if repository.archived:
         logger.info("%s is archived", repository.ref)
         return None
-
-    def client(repo_id: int) -> RepoClient:
-        """What may be seen and done in one repository, and in public ones; other private ones are out of reach."""
-        return services.github.installation(installation, repository_ids=(repo_id,))
-
+    client = partial(services.github.in_repository, installation)
     settings = services.repository_settings.read(client, repository)
     if settings.config.mode == "off":
         logger.info("%s says mode: off", repository.ref)
@@ -124,7 +121,7 @@ def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[
     ):
         return known.summary, known.installation
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    summary = RepositorySummary(present.id, present.ref, present.private, present.archived)
+    summary = RepositorySummary.of(present)
     repositories.upsert(summary, installation, services.now())
     services.indexing.begin(summary, installation, services.arrived or services.now())
     return summary, installation

@@ -60,10 +60,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
 
     Nothing is opened before there is anything to say. Raises GitHubError, RateLimited and Unavailable.
     """
-
-    def client(repo_id: int) -> RepoClient:
-        return services.github.installation(installation, repository_ids=(repo_id,))
-
+    client = partial(services.github.in_repository, installation)
     config = services.repository_settings.read(client, known.summary).config
     if config.digest != "issue" or config.mode == "off":
         return

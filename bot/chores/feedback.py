@@ -33,7 +33,7 @@ def look_at_feedback(services: Services) -> None:
         if services.repository_settings.last_read(known.id).mode == "off":
             return
         allowance = allowances.setdefault(installation, Allowance())
-        github = services.github.installation(installation, repository_ids=(known.id,))
+        github = services.github.in_repository(installation, known.id)
         try:
             Round(github, services.store, known.id, known.ref, now, allowance).look()
         except Retryable as limit:

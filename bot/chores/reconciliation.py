@@ -10,7 +10,7 @@ from bot.erasing import erase_repository
 from bot.errors import Forbidden, NotFound
 from bot.events import RepositorySummary
 from bot.github.app import AppClient, Installation
-from bot.model import Repository
+from bot.model import Repository, name_key
 from bot.services import Services
 from bot.store.repositories import StoredRepository
 
@@ -46,18 +46,18 @@ class Differences:
 
 def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Differences:
     """Where GitHub's lists and the store differ. Nothing is missing of an installation that tells no repositories."""
-    present = {repo.id: (summarize(repo), one.id) for one in listed for repo in one.repositories or ()}
+    present = {repo.id: (RepositorySummary.of(repo), one.id) for one in listed for repo in one.repositories or ()}
     known = {repo.id: repo for repo in stored}
     silent = {one.id for one in listed if one.repositories is None}
     # The installation of a row can be an earlier one of the same account.
-    silent_accounts = {one.account.lower() for one in listed if one.repositories is None}
+    silent_accounts = {name_key(one.account) for one in listed if one.repositories is None}
     return Differences(
         missing=tuple(
             repo
             for repo in stored
             if repo.id not in present
             and repo.installation not in silent
-            and repo.ref.owner.lower() not in silent_accounts
+            and name_key(repo.ref.owner) not in silent_accounts
         ),
         changed=tuple(
             (summary, installation)
@@ -70,11 +70,6 @@ def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Dif
             if any(repo.installation == one.id and repo.suspended != one.suspended for repo in stored)
         ),
     )
-
-
-def summarize(repository: Repository) -> RepositorySummary:
-    """A repository as the store takes it."""
-    return RepositorySummary(repository.id, repository.ref, repository.private, repository.archived)
 
 
 def reconcile(services: Services) -> None:
@@ -117,12 +112,7 @@ def _list(app: AppClient, installation: Installation) -> Listed:
 
 
 def _is_gone(app: AppClient, repository: StoredRepository) -> bool:
-    try:
-        app.repository(repository.ref, repository.id)
-    except NotFound:
-        return True
-    except Forbidden:
-        # Suspended, since the App itself may always ask which installation has a repository.
+    if app.is_installed_on(repository.ref, repository.id):
+        logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
         return False
-    logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
-    return False
+    return True

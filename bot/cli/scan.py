@@ -184,8 +184,7 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
     from bot.wiring.indexes import fill_index
 
     known = store.repositories.by_name(repo)
-    progress = Backfills(store.engine).get(known.id) if known else None
-    if known and progress and progress.done and not (settings.github_token or settings.app_id):
+    if known and Backfills(store.engine).complete(known.id) and not (settings.github_token or settings.app_id):
         click.echo(
             f"{known.ref}: the index is used as it is; with GITHUB_TOKEN it would be brought up to date.", err=True
         )

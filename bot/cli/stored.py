@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.errors import UserError
-from bot.model import RepoRef
+from bot.model import RepoRef, name_key
 from bot.store import Store
 
 _NAMED_AT_MOST = 5
@@ -31,8 +31,8 @@ def stored_repository(store: Store, text: str, others: Mapping[int, str] | None 
     if text.isascii() and text.isdigit():
         # An id may have rows left although its repository is no longer listed.
         return Meant(int(text), known.get(int(text), f"repository {text}"))
-    name = str(RepoRef.parse(text)).lower()
-    found = [Meant(repo_id, known[repo_id]) for repo_id in known if known[repo_id].lower() == name]
+    name = RepoRef.parse(text).key
+    found = [Meant(repo_id, known[repo_id]) for repo_id in known if name_key(known[repo_id]) == name]
     if len(found) > 1:
         ids = ", ".join(str(one.id) for one in found)
         raise UserError(f"{text} is the name of several stored repositories; give GitHub's id of one of them: {ids}")

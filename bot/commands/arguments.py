@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from bot.commands.model import Options, Problem
-from bot.model import PLACE, RepoRef
+from bot.model import PLACE, RepoRef, name_key
 from bot.text.full_width import plain
 
 NUMBER_MAX = 2**31 - 1
@@ -77,7 +77,7 @@ class Here:
             return Problem.OTHER_REPOSITORY
         if not 1 <= int(digits) <= NUMBER_MAX:
             return Problem.NUMBER_UNREADABLE
-        return "" if where.lower() == str(self.repo).lower() else where, int(digits)
+        return "" if name_key(where) == self.repo.key else where, int(digits)
 
 
 def read_option(word: str, options: Options) -> Options | Problem | None:

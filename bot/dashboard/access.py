@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 
+from bot.model import name_key
 from bot.store import StoredRepository
 
 SECONDS = 60.0
@@ -28,7 +29,7 @@ class Access:
         """Whether this person may triage there. Raises what GitHub's client raises; then nobody sees anything."""
         if repository.installation is None or repository.suspended:
             return False
-        key, now = (repository.id, login.lower()), self._clock()
+        key, now = (repository.id, name_key(login)), self._clock()
         with self._lock:
             known = self._known.get(key)
         if known is not None and now - known[0] < SECONDS:

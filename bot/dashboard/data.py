@@ -22,6 +22,7 @@ from bot.index import Index
 from bot.index.backfill import Backfills
 from bot.indexing.status import Status, statuses
 from bot.jobs import DeadLetter, DeadLetters, Inbox
+from bot.model import same_login
 from bot.repository_settings import Loaded
 from bot.scanning.model import Result
 from bot.store import Store, StoredRepository
@@ -91,13 +92,13 @@ class Data:
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
         """What this person has said here of an issue's candidates."""
         said = self._signals.of_issue(repository.id, number, Kind.VOTE)
-        return {one.other: one.same for one in said if one.login == login.lower()}
+        return {one.other: one.same for one in said if same_login(one.login, login)}
 
     def all_votes(self, repository: StoredRepository, login: str) -> Mapping[tuple[int, int], bool]:
         """What this person has said here, by issue and candidate."""
         said = self._signals.since(repository.id, 0.0)
         return {
-            (one.number, one.other): one.same for one in said if one.kind is Kind.VOTE and one.login == login.lower()
+            (one.number, one.other): one.same for one in said if one.kind is Kind.VOTE and same_login(one.login, login)
         }
 
     def week(self, repository: StoredRepository) -> Digest:
@@ -126,8 +127,7 @@ class Data:
 
     def ready(self, repository: StoredRepository) -> bool:
         """Whether the repository's past is in the index."""
-        progress = Backfills(self.store.engine).get(repository.id)
-        return progress is not None and progress.done
+        return Backfills(self.store.engine).complete(repository.id)
 
     def evaluation(self, repository: StoredRepository) -> Kept:
         """The newest evaluation, and how far the present one has come."""

@@ -167,9 +167,7 @@ class _Pages:
             return render_template("dashboard/welcome.html")
         store = self._data.store.repositories
         offered = [found for key in session.repositories if (found := store.get(key)) is not None]
-        return render_template(
-            "dashboard/home.html", repositories=sorted(offered, key=lambda one: str(one.ref).lower())
-        )
+        return render_template("dashboard/home.html", repositories=sorted(offered, key=lambda one: one.ref.key))
 
     def elsewhere(self, rest: str) -> Page:
         """Any other address below `/dashboard`: nothing is there, which is told as of what one may not see."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from bot.decisions.model import Evidence
+from bot.model import name_key
 from bot.ranking.reasons import Shared, recognise
 from bot.report import Candidate, Considered, Report
 
@@ -47,4 +48,4 @@ def _kinds(reasons: Iterable[str]) -> tuple[str, ...]:
 
 
 def _key(one: Candidate | Considered) -> tuple[str, str, int]:
-    return one.kind, one.repo.lower(), one.number
+    return one.kind, name_key(one.repo), one.number

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from bot.model import RepoRef
+from bot.model import RepoRef, name_key
 
 # Two words at most, and none of those that would make a sentence of it: "#7 in the way it clones the repo".
 _WORD = (
@@ -33,4 +33,4 @@ def elsewhere(text: str, position: int, repo: RepoRef) -> bool:
     if found is None:
         return False
     words = (found["words"] or "").lower().split()
-    return not words or not set(words) <= _HERE | {repo.name.lower(), str(repo).lower()}
+    return not words or not set(words) <= _HERE | {name_key(repo.name), repo.key}

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from bot.evaluation.denial import denied
 from bot.evaluation.places import elsewhere
-from bot.model import RepoRef
+from bot.model import RepoRef, name_key
 
 # Characters before a claim in which a "not" or "maybe" may stand.
 _CONTEXT = 120
@@ -151,6 +151,6 @@ def _statement(kind: Kind, issue: re.Match[str], repo: RepoRef, at: str, by: str
     place, number = told["here"] or told["there"], int(told["number"] or told["bare"])
     if place is None and elsewhere(issue.string, issue.end(), repo):
         return Statement(kind, None, at, by)
-    if place is None or place.lower() == str(repo).lower():
+    if place is None or name_key(place) == repo.key:
         return Statement(kind, number, at, by)
-    return Statement(kind, None, at, by, f"{place.lower()}#{number}")
+    return Statement(kind, None, at, by, name_key(f"{place}#{number}"))

@@ -20,7 +20,7 @@ from bot.events.types import (
     RepositoryEvent,
     RepositorySummary,
 )
-from bot.model import NOBODY, Actor, RepoRef
+from bot.model import NOBODY, Actor, RepoRef, same_login
 from bot.text.full_width import plain
 
 ISSUE_ACTIONS = frozenset({"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled"})
@@ -190,7 +190,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         updated_at=comment.text("updated_at", "")[:40],
         locked=issue.flag("locked"),
         app=comment.child("performed_via_github_app").number("id") if comment.has("performed_via_github_app") else 0,
-        by_another=action == "edited" and sender.login.lower() != author.login.lower(),
+        by_another=action == "edited" and not same_login(sender.login, author.login),
     )
 
 

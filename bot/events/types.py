@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 
 BACKGROUND = "index:"
 """How the partitions of work begin that nobody waits for, and that must not keep others waiting."""
@@ -30,6 +30,11 @@ class RepositorySummary:
     ref: RepoRef
     private: bool
     archived: bool = False
+
+    @classmethod
+    def of(cls, repository: Repository) -> RepositorySummary:
+        """What a webhook would say of a repository that was read from GitHub."""
+        return cls(repository.id, repository.ref, repository.private, repository.archived)
 
 
 @dataclass(frozen=True, slots=True)

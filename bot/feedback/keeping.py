@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import sqlalchemy as sa
 
 from bot.feedback.model import Kind, Signal, Who
+from bot.model import name_key
 from bot.store.base import Part
 from bot.store.decision_tables import signals as table
 from bot.store.engine import write
@@ -39,7 +40,7 @@ class Signals(Part):
 
     def drop_own(self, repo_id: int, number: int, kind: Kind, login: str, other: int) -> None:
         """Forget what one person said in this way about one pair."""
-        mine = (*_of(repo_id, number, kind), table.c.login == login.lower(), table.c.other == other)
+        mine = (*_of(repo_id, number, kind), table.c.login == name_key(login), table.c.other == other)
         with self._engine.begin() as connection:
             connection.execute(sa.delete(table).where(*mine))
 
@@ -62,7 +63,7 @@ class Signals(Part):
             repo_id=repo_id,
             number=signal.number,
             kind=signal.kind.value,
-            login=signal.login.lower(),
+            login=name_key(signal.login),
             other=signal.other,
             **said,
         )

@@ -13,7 +13,7 @@ from bot.feedback.keeping import Signals
 from bot.feedback.model import Kind, Signal, Who
 from bot.feedback.watching import Fold, Watched, WatchedComments
 from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
-from bot.model import Comment, Permission, RepoRef
+from bot.model import Comment, Permission, RepoRef, name_key, same_login
 from bot.store import Store
 
 logger = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ class Round:
         return replace(one, fold=self._do(one, step, fold))
 
     def _signal(self, number: int, vote: Vote, author: str, known: dict[str, Who]) -> Signal | None:
-        login = vote.login.lower()
+        login = name_key(vote.login)
         who = known.get(login) or self._who(login, author)
         return Signal(number, Kind.REACTION, login, 0, vote.up, who, vote.at) if who else None
 
@@ -132,7 +132,7 @@ class Round:
             self.rights[login] = self.github.permission(self.repo, login).triage
         if self.rights[login]:
             return Who.TRIAGE
-        return Who.AUTHOR if login == author.lower() else Who.OTHER
+        return Who.AUTHOR if same_login(login, author) else Who.OTHER
 
     def _do(self, one: Watched, step: Step, fold: Fold) -> Fold:
         if step is Step.NOTHING:
@@ -155,7 +155,7 @@ class Round:
 
 def _out_of_sight(before: Iterable[Signal], votes: Votes) -> list[Signal]:
     """What counts and was read earlier, and lies behind more later votes than are read: a crowd takes back nobody's."""
-    read = {vote.login.lower() for vote in votes.votes}
+    read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
         for signal in before
@@ -167,5 +167,5 @@ def _last_of_each(votes: Iterable[Vote]) -> list[Vote]:
     """Who gave both 👍 and 👎 means the later one."""
     last: dict[str, Vote] = {}
     for vote in sorted(votes, key=lambda one: (one.at, one.up)):
-        last[vote.login.lower()] = vote
+        last[name_key(vote.login)] = vote
     return list(last.values())

@@ -10,7 +10,6 @@ from bot.config.model import SourceConfig
 from bot.model import Issue, RepoRef
 from bot.posts.own_issues import is_own_issue
 from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
-from bot.ranking.presenting import same_place
 from bot.ranking.query import StateFilter
 from bot.ranking.rarity import Rarity, WordStats
 from bot.sources import (
@@ -141,7 +140,7 @@ def _of_its_kind(answer: Answer, target: Issue) -> Answer:
     """
 
     def proper(issue: Issue) -> bool:
-        own = same_place(issue, target)
+        own = issue.repo.key == target.repo.key
         if own is (answer.source == Siblings.name) or (own and issue.number == target.number):
             return False
         if is_own_issue(issue):

@@ -10,7 +10,6 @@ from bot.finder.weighing import Weighed
 from bot.model import Issue
 from bot.ranking.grouping import components, resolve
 from bot.ranking.presenting import Result, is_own
-from bot.sources import key_of
 
 #: How far a chain of duplicates is followed from the candidates, and how many issues are looked up for it at most.
 _STEPS, _MOST = 8, 200
@@ -45,7 +44,7 @@ def results(
         elif group := groups.get(one.issue.number):
             members = [own[number] for number in group.found]
             shown.append((_of_group(told[group.lead], members, group.others), one))
-    marked = [(replace(result, named=key_of(result.issue) in options.named), one) for result, one in shown]
+    marked = [(replace(result, named=result.issue.key in options.named), one) for result, one in shown]
     return [(result, one) for result, one in marked if options.show_named or not result.named]
 
 

@@ -9,10 +9,8 @@ from typing import get_args
 
 from bot.errors import InvalidArgument
 from bot.model import Issue
-from bot.ranking.presenting import same_place
 from bot.ranking.query import StateFilter
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
-from bot.sources import key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +70,8 @@ class FindOptions:
         # One that was transferred here has a later number than those that came after it.
         if self.earlier_only and issue.created_at > target.created_at:
             return False
-        if not same_place(issue, target):
-            return key_of(issue) not in self.rejected_elsewhere
+        if issue.repo.key != target.repo.key:
+            return issue.key not in self.rejected_elsewhere
         return (
             issue.number != target.number
             and issue.number not in self.rejected

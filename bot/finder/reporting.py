@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bot.finder.asking import Gathered
-from bot.model import Issue
+from bot.model import Issue, IssueRef
 from bot.report import Outcome, QueryRun
 from bot.sources import FULL_TEXT, GitHubLexical
 
@@ -38,10 +38,9 @@ def counted(inside: Mapping[str, Sequence[int]], gathered: Gathered, target: Iss
 
     `inside` are the numbers that the index's sources found in the target's repository.
     """
-    here = str(target.repo).lower()
     total = sum(map(len, inside.values())) + sum(len(found) for answer in gathered.answers for found in answer.lists)
-    different = {f"{here}#{number}" for numbers in inside.values() for number in numbers}
-    different.update(hit.key for hit in gathered.hits)
+    different = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
+    different.update(hit.issue.key for hit in gathered.hits)
     by_source = Counter({name: len(set(numbers)) for name, numbers in inside.items()})
     by_source.update({answer.source: 0 for answer in gathered.answers})
     by_source.update(source for hit in gathered.hits for source in hit.sources)

@@ -18,7 +18,7 @@ from bot.ranking.presenting import is_own
 from bot.ranking.rarity import WordStats
 from bot.ranking.reasons import Reasoner
 from bot.report import QueryRun
-from bot.sources import FULL_TEXT, VECTORS, Hit, key_of, merge
+from bot.sources import FULL_TEXT, VECTORS, Hit, merge
 from bot.sources.known_issues import NAME as KNOWN_ISSUES
 from bot.sources.known_issues import known_run
 from bot.sources.protocol import Answer
@@ -97,13 +97,13 @@ def weigh_outside(target: Issue, hits: Sequence[Hit], stats: WordStats, model: M
     if not hits:
         return []
     judged, rarity = judge(target, [hit.issue for hit in hits[:MOST_COMPARED]], stats, model)
-    sources = {hit.key: hit.sources for hit in hits}
+    sources = {hit.issue.key: hit.sources for hit in hits}
     reasoner = Reasoner(target.title, target.body, rarity)
     return [
         Weighed(
             one.issue,
             one.confidence,
-            sources[key_of(one.issue)],
+            sources[one.issue.key],
             partial(reasoner.reasons, one.issue.title, one.issue.body),
         )
         for one in judged

@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from githubkit.utils import UNSET
 
-from bot.errors import NotFound
+from bot.errors import Forbidden, NotFound
 from bot.github import convert
 from bot.github.api import PAGE, Api
 from bot.model import RepoRef, Repository
@@ -117,6 +117,17 @@ class AppClient:
         if found.id != repo_id:
             raise NotFound(operation, 404, "the name belongs to another repository now")
         return installation_id, found
+
+    def is_installed_on(self, repo: RepoRef, repo_id: int) -> bool:
+        """Whether a repository is ours at present, also where access to it is suspended."""
+        try:
+            self.repository(repo, repo_id)
+        except NotFound:
+            return False
+        except Forbidden:
+            # Suspended, since the App itself may always ask which installation has a repository.
+            return True
+        return True
 
     def installation(self, installation_id: int) -> Installation:
         """One installation. Raises NotFound where it has ended."""

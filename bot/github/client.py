@@ -102,6 +102,10 @@ class GitHub:
         """One installation. With `repository_ids` its token is good for these repositories (and public ones) only."""
         return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
 
+    def in_repository(self, installation_id: int, repo_id: int) -> RepoClient:
+        """What may be seen and done in one repository, and in public ones; other private ones are out of reach."""
+        return self.installation(installation_id, repository_ids=(repo_id,))
+
     def forget_tokens(self, installation_id: int) -> None:
         """Use new tokens of an installation from now on: one that was made before holds no permission given since."""
         with self._lock:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bot.github.api import PAGE, Api
-from bot.model import IssueRef, RepoRef
+from bot.model import IssueRef, RepoRef, name_key
 
 _QUERY = """query Original($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) {
@@ -53,6 +53,6 @@ def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, i
             if not (answer := answers.get(f"i{number}")):
                 continue
             original = answer.get("duplicateOf")
-            here = original and original["repository"]["nameWithOwner"].lower() == str(repo).lower()
+            here = original and name_key(original["repository"]["nameWithOwner"]) == repo.key
             found[number] = original["number"] if here else None
     return found

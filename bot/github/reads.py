@@ -39,9 +39,7 @@ class Reads:
         operation = f"read {repo}#{number}"
         data = self._api.call(operation, lambda: self._api.rest.issues.get(repo.owner, repo.name, number))
         issue = convert.issue(data)
-        if not same_repository(issue.repo, repo) and (
-            issue.number != number or not same_repository(self.repository(repo).ref, issue.repo)
-        ):
+        if issue.repo.key != repo.key and (issue.number != number or self.repository(repo).ref.key != issue.repo.key):
             # GitHub redirects from a transferred issue and from a renamed repository alike.
             raise NotFound(operation, 301, f"it was transferred to {issue.repo}#{issue.number}")
         return issue
@@ -161,8 +159,3 @@ class Reads:
             )
         except NotFound:
             return None
-
-
-def same_repository(a: RepoRef, b: RepoRef) -> bool:
-    """GitHub's names of owners and repositories do not tell upper from lower case."""
-    return str(a).lower() == str(b).lower()

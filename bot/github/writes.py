@@ -11,7 +11,7 @@ import githubkit
 from bot.errors import NotFound
 from bot.github import convert
 from bot.github.labels import Confidence
-from bot.github.reads import Reads, same_repository
+from bot.github.reads import Reads
 from bot.model import Comment, Issue, RepoRef
 
 T = TypeVar("T")
@@ -157,7 +157,7 @@ class Writes(Reads):
                 raise
             moved = problem
         present = self.repository(repo).ref
-        if same_repository(present, repo):
+        if present.key == repo.key:
             raise moved
         return write(present)
 

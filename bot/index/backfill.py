@@ -41,6 +41,11 @@ class Backfills(Part):
         with self._engine.connect() as connection:
             return _get(connection, repo_id)
 
+    def complete(self, repo_id: int) -> bool:
+        """Whether all issues of a repository were read once, so that the index may be trusted."""
+        progress = self.get(repo_id)
+        return progress is not None and progress.done
+
     def set(self, repo_id: int, progress: Progress) -> None:
         """Keep the progress, after the issues themselves: those of a crash in between are then read again."""
         with write(self._engine) as connection:

@@ -65,9 +65,8 @@ class Indexing:
         self._unexplained: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
-        """Whether all issues were read once, so that the index may be trusted."""
-        progress = self._backfills.get(repo_id)
-        return progress is not None and progress.done
+        """Whether the index of a repository is complete."""
+        return self._backfills.complete(repo_id)
 
     def begin(self, repository: RepositorySummary, installation: int | None, at: float) -> None:
         """Have a repository read that came to us `at` a time (seconds since 1970); nothing happens if that has begun.

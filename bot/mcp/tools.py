@@ -110,7 +110,7 @@ class Tools:
             return Findings.of(report, number)
 
         arguments = {
-            "repo": str(place).lower(),
+            "repo": place.key,
             "number": number,
             "threshold": threshold,
             "max_candidates": max_candidates,
@@ -153,7 +153,7 @@ class Tools:
             return Findings.of(report, None)
 
         arguments = {
-            "repo": str(place).lower(),
+            "repo": place.key,
             "title": title,
             "body": body,
             "threshold": threshold,
@@ -189,7 +189,7 @@ class Tools:
                 judged = known.finder.compare(target, candidate)
             return Comparison.of(str(place), number, target.title, judged)
 
-        arguments = {"repo": str(place).lower(), "number": number, "other": other}
+        arguments = {"repo": place.key, "number": number, "other": other}
         return self._remembered(session, "explain_pair", arguments, ask, fresh=fresh)
 
     def scan_backlog(
@@ -231,7 +231,7 @@ class Tools:
                 return Backlog.of(str(repository.ref), scan.result(threshold), limit)
 
         arguments = {
-            "repo": str(place).lower(),
+            "repo": place.key,
             "include_closed": include_closed,
             "threshold": threshold,
             "limit": limit,

@@ -53,7 +53,7 @@ def present(
             reasons=one.reasons,
             sources=one.sources,
             kind=kind_of(one.issue),
-            repo="" if same_place(one.issue, target) else str(one.issue.repo),
+            repo="" if one.issue.repo.key == target.repo.key else str(one.issue.repo),
             also=one.also,
             named=one.named,
         )
@@ -63,12 +63,7 @@ def present(
 
 def is_own(issue: Issue, target: Issue) -> bool:
     """Whether it is an issue, and no other thing, of the target's repository."""
-    return not issue.is_pull_request and not issue.is_discussion and same_place(issue, target)
-
-
-def same_place(issue: Issue, target: Issue) -> bool:
-    """Whether both are in one repository; GitHub's names do not tell upper from lower case."""
-    return issue.repo == target.repo or str(issue.repo).lower() == str(target.repo).lower()
+    return not issue.is_pull_request and not issue.is_discussion and issue.repo.key == target.repo.key
 
 
 def kind_of(issue: Issue) -> Kind:

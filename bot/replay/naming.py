@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from bot.model import RepoRef
+from bot.model import IssueRef, RepoRef
 from bot.replay.archive import PastIssue
 from bot.text.naming import LONGEST, named_issues, without_code
 
@@ -34,5 +34,4 @@ class Ids:
         ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
         if self._words:
             ids |= set(_WORD.findall(without_code(text[:LONGEST])))
-        here = str(self._repo).lower()
-        return frozenset(f"{here}#{self._numbers[id]}" for id in ids if id in self._numbers)
+        return frozenset(IssueRef(self._repo, self._numbers[id]).key for id in ids if id in self._numbers)

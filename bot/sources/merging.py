@@ -29,16 +29,6 @@ class Hit:
     issue: Issue
     sources: tuple[str, ...]
 
-    @property
-    def key(self) -> str:
-        """See `key_of`."""
-        return key_of(self.issue)
-
-
-def key_of(issue: Issue) -> str:
-    """`owner/repo#number`, by which alone an issue is told from others (H3). GitHub compares names without case."""
-    return f"{issue.repo.owner}/{issue.repo.name}#{issue.number}".lower()
-
 
 def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConfig] | None = None) -> list[Hit]:
     """Every result once, best first by reciprocal rank over all lists, the recent ones a little ahead (R3).
@@ -54,7 +44,7 @@ def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConf
         for found in answer.lists:
             chunks = []
             for issue in found:
-                key = key_of(issue)
+                key = issue.key
                 issues.setdefault(key, issue)
                 sources.setdefault(key, {})[answer.source] = None
                 chunks.append(_chunk(key, issue))
@@ -71,8 +61,8 @@ def limited(answer: Answer, limit: int | None) -> Answer:
     for row in zip_longest(*answer.lists):
         for issue in row:
             if issue is not None and len(kept) < limit:
-                kept[key_of(issue)] = None
-    return replace(answer, lists=tuple(tuple(one for one in found if key_of(one) in kept) for found in answer.lists))
+                kept[issue.key] = None
+    return replace(answer, lists=tuple(tuple(one for one in found if one.key in kept) for found in answer.lists))
 
 
 def _collapsed(hits: Sequence[Hit]) -> list[Hit]:
@@ -80,7 +70,7 @@ def _collapsed(hits: Sequence[Hit]) -> list[Hit]:
     by_url = {hit.issue.url: hit.issue for hit in reversed(hits)}
     documents = [
         Document(
-            identity="" if hit.issue.is_discussion else hit.key,
+            identity="" if hit.issue.is_discussion else hit.issue.key,
             url=hit.issue.url,
             title=hit.issue.title,
             snippets=(hit.issue.body,) if hit.issue.body else (),

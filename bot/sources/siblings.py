@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from bot.errors import Forbidden, GitHubError, NotFound, Retryable
-from bot.model import RepoRef, Repository
+from bot.model import RepoRef, Repository, name_key, same_login
 from bot.ranking.plan import any_that_fit
 from bot.ranking.query import build_query
 from bot.report import QueryRun
@@ -36,11 +36,11 @@ class Siblings:
     def __init__(self, github: RepositoryReader, named: Iterable[RepoRef], allowed: Iterable[str] = ()) -> None:
         self._github = github
         self._named = tuple(named)
-        self._allowed = frozenset(one.lower() for one in allowed)
+        self._allowed = frozenset(name_key(one) for one in allowed)
 
     def ask(self, question: Question) -> Answer:
         here = question.target.repo
-        named = [repo for repo in dict.fromkeys(self._named) if _key(repo) != _key(here)]
+        named = [repo for repo in dict.fromkeys(self._named) if repo.key != here.key]
         words = question.plan.words
         if not words or not named:
             return Answer(NAME)
@@ -52,21 +52,21 @@ class Siblings:
             narrow = build_query(public, " ".join(words[:2]), "title", question.state)
             answer = ask_by_words(self._github, NAME, [query], [narrow], budget=2)
             # Between the first look and the search a repository may have been hidden.
-            found = {_key(issue.repo) for items in answer.lists for issue in items}
-            still = {_key(repo) for repo in self._public([repo for repo in public if _key(repo) in found])}
+            found = {issue.repo.key for items in answer.lists for issue in items}
+            still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
         except (GitHubError, Retryable) as failure:
             # What GitHub said may name a repository that others must not know of.
             reason = "whether the repositories are public could not be read"
             run = QueryRun(NAME, " ".join(words), None, problem=reason, later=isinstance(failure, Retryable))
             return Answer(NAME, (), (run,), (f"{NAME}: {reason}",))
-        lists = tuple(tuple(issue for issue in items if _key(issue.repo) in still) for items in answer.lists)
+        lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
         if found - still:
             # The number of hits would say something about what is hidden now.
             return Answer(NAME, lists, (), (*answer.problems, f"{NAME}: a repository is public no more"))
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
     def _may_name(self, repo: RepoRef, here: RepoRef) -> bool:
-        return repo.owner.lower() == here.owner.lower() or _key(repo) in self._allowed
+        return same_login(repo.owner, here.owner) or repo.key in self._allowed
 
     def _public(self, repos: Sequence[RepoRef]) -> list[RepoRef]:
         """Those that are public at this moment, under the very name that was allowed."""
@@ -76,7 +76,7 @@ class Siblings:
                 found = self._github.repository(repo)
             except (NotFound, Forbidden):
                 continue
-            if not found.private and _key(found.ref) == _key(repo):
+            if not found.private and found.ref.key == repo.key:
                 public.append(repo)
         return public
 
@@ -89,8 +89,3 @@ def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[str,
     return (
         f"{NAME}: {missing} of {len(named)} left out: not a public repository of this owner, nor allowed by the host",
     )
-
-
-def _key(repo: RepoRef) -> str:
-    """GitHub's names do not tell upper from lower case."""
-    return str(repo).lower()

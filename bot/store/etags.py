@@ -35,7 +35,7 @@ class Etags(Part):
             sa.select(etags.c.headers, etags.c.body)
             .join(repositories, repositories.c.repo_id == etags.c.repo_id)
             .where(
-                repositories.c.lookup == str(question.repo).lower(),
+                repositories.c.lookup == question.repo.key,
                 etags.c.account == question.account,
                 etags.c.url == question.url,
             )
@@ -56,7 +56,7 @@ class Etags(Part):
         now = self._clock()
         known = (
             sa.select(repositories.c.repo_id)
-            .where(repositories.c.lookup == str(question.repo).lower())
+            .where(repositories.c.lookup == question.repo.key)
             .order_by(repositories.c.updated_at.desc())
             .limit(1)
             # On PostgreSQL it stays until the answer is written, or `Store.forget` has begun and is waited for. Whoever

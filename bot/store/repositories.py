@@ -38,7 +38,7 @@ class Repositories(Part):
         values: dict[str, Any] = {
             "owner": repository.ref.owner,
             "name": repository.ref.name,
-            "lookup": _lookup(repository.ref),
+            "lookup": repository.ref.key,
             "private": repository.private,
             "archived": repository.archived,
             "updated_at": now,
@@ -57,7 +57,7 @@ class Repositories(Part):
 
     def by_name(self, ref: RepoRef) -> StoredRepository | None:
         """The repository that bears this name, in any case; the one heard of last, if an older one still seems to."""
-        found = sa.select(repositories).where(repositories.c.lookup == _lookup(ref))
+        found = sa.select(repositories).where(repositories.c.lookup == ref.key)
         return self._one(found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1))
 
     def list(self, installation: int | None = None) -> list[StoredRepository]:
@@ -79,10 +79,6 @@ class Repositories(Part):
         with self._engine.connect() as connection:
             row = connection.execute(query).first()
         return None if row is None else _read(row)
-
-
-def _lookup(ref: RepoRef) -> str:
-    return str(ref).lower()
 
 
 def _read(row: sa.Row[Any]) -> StoredRepository:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import sqlalchemy as sa
 
+from bot.model import name_key
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.schema import usage
@@ -20,7 +21,7 @@ class Usage(Part):
         `uses` are names (of commands in a comment, say), each given once: the same ones again, as in a retry, are
         allowed and not counted twice.
         """
-        login = login.lower()
+        login = name_key(login)
         mine = sa.and_(usage.c.repo_id == repo_id, usage.c.login == login)
         with write(self._engine) as connection:
             # PostgreSQL has no one writer as SQLite has; without this lock two uses at once could both be the last.

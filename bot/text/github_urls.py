@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
+from bot.model import name_key
+
 _PAGES = ("github.com", "redirect.github.com")
 _API = "api.github.com"
 _RAW = ("raw.githubusercontent.com", "raw.github.com")
@@ -102,7 +104,7 @@ def _raw(path: list[str]) -> Thing | None:
 
 
 def _repo(path: list[str]) -> str | None:
-    return f"{path[0]}/{path[1].removesuffix('.git')}".lower() if len(path) > 1 else None
+    return name_key(f"{path[0]}/{path[1].removesuffix('.git')}") if len(path) > 1 else None
 
 
 def _thread(repo: str, rest: list[str]) -> Thing | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from bot.model import PLACE, Issue, RepoRef
+from bot.model import PLACE, Issue, RepoRef, name_key
 from bot.text.github_urls import thing_at
 from bot.text.terms import without_comments
 
@@ -36,14 +36,13 @@ def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozense
     if "#" not in text and "://" not in text and "gh-" not in text.lower():
         return frozenset()
     seen = without_code(without_comments(text[:LONGEST].replace("\r\n", "\n")))
-    here = str(repo).lower()
     found = set()
     for address in _ADDRESS.findall(seen):
         thing = thing_at(address.replace(f"://{host}/", "://github.com/", 1))
         if thing is not None and thing.kind == "thread":
             found.add(f"{thing.repo}#{thing.what}")
     for match in _REFERENCE.finditer(_ADDRESS.sub(" ", seen)):
-        found.add(f"{(match['repo'] or here).lower()}#{match['number']}")
+        found.add(name_key(f"{match['repo'] or repo}#{match['number']}"))
     return frozenset(found)
 
 

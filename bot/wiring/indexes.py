@@ -73,7 +73,7 @@ def known_repository(
     repo_id = client.repository(repo).id
     loaded = settings_at_present(client, repo)
     with store_there(settings) as store:
-        complete = store is not None and is_complete(store, repo_id)
+        complete = store is not None and Backfills(store.engine).complete(repo_id)
         finder = Finder(
             client,
             words=words,
@@ -92,7 +92,7 @@ def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[
     None where this host's index of the repository is not complete; nothing is created where it has no database.
     """
     with store_there(settings) as store:
-        if store is None or not is_complete(store, repo_id):
+        if store is None or not Backfills(store.engine).complete(repo_id):
             yield None
         else:
             make = partial(build_asker, settings)
@@ -122,8 +122,7 @@ def fill_index(
     github = build_github(settings, store)
     try:
         client = reader(settings, github, repo)
-        found = client.repository(repo)
-        summary = RepositorySummary(found.id, found.ref, found.private, found.archived)
+        summary = RepositorySummary.of(client.repository(repo))
         store.repositories.upsert(summary, None, now().timestamp())
         steps = OwnSteps(partial(_hand_over, settings, store))
         indexing = Indexing(build_index(settings, store), store, steps, now)
@@ -169,9 +168,3 @@ def store_there(settings: Settings) -> Iterator[Store | None]:
         return
     with closing(open_store(settings)) as store:
         yield store
-
-
-def is_complete(store: Store, repo_id: int) -> bool:
-    """Whether the repository's past has been read to the end."""
-    progress = Backfills(store.engine).get(repo_id)
-    return progress is not None and progress.done

@@ -13,6 +13,7 @@ from bot.dashboard.session import Sessions
 from bot.dashboard.sign_in import SignIn
 from bot.erasing import erased_if_ended
 from bot.github.client import GitHub
+from bot.index.backfill import Backfills
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.arrivals import has_arrived
 from bot.render.links import pages_of
@@ -25,7 +26,7 @@ from bot.setup.pages import SetUp
 from bot.store import StoredRepository, open_store
 from bot.wiring import manifest
 from bot.wiring.clients import build_github, now
-from bot.wiring.indexes import build_asker, build_index, is_complete
+from bot.wiring.indexes import build_asker, build_index
 from handlers import ROUTES
 
 
@@ -66,7 +67,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
     github = build_github(settings)
 
     def may_triage(repository: StoredRepository, login: str) -> bool:
-        client = github.installation(repository.installation or 0, repository_ids=(repository.id,))
+        client = github.in_repository(repository.installation or 0, repository.id)
         return client.permission(repository.ref, login).triage
 
     @cache
@@ -75,14 +76,12 @@ def build_dashboard(settings: Settings) -> Dashboard:
         read = RepositorySettings(store, now)
 
         def settings_of(repository: StoredRepository) -> Loaded:
+            client = partial(github.in_repository, repository.installation or 0)
             with erased_if_ended(repository.id, store):
-                return read.read(
-                    lambda repo_id: github.installation(repository.installation or 0, repository_ids=(repo_id,)),
-                    repository.summary,
-                )
+                return read.read(client, repository.summary)
 
         def groups_of(repository: StoredRepository) -> Result | None:
-            if not is_complete(store, repository.id):
+            if not Backfills(store.engine).complete(repository.id):
                 return None
             return Scan(store, build_asker(settings, store=store), repository.id).result()
 

@@ -44,7 +44,7 @@ def services_of(store: Store) -> Services:
             store=store,
             now=lambda: 1_700_000_000.0,
             repository_settings=SimpleNamespace(last_read=lambda _: SimpleNamespace(mode="comment")),
-            github=SimpleNamespace(installation=lambda *_, **__: None),
+            github=SimpleNamespace(in_repository=lambda *_, **__: None),
         ),
     )
 

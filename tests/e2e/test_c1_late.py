@@ -6,10 +6,8 @@ import uuid
 
 import pytest
 
-from bot.events import IssueEvent
-from bot.model import Actor
+from bot.events.own import OVERTAKEN, own_issue_event
 from bot.simulator.webhooks import Delivery
-from handlers.overtaken import OVERTAKEN
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -53,7 +51,7 @@ def test_c1_an_earlier_issue_that_comes_in_late_says_nothing_where_it_is_to_be_l
         two.services.store.muted.set(two.repository.id, 2, "triage-person", 0)
     known = two.services.store.repositories.get(two.repository.id)
     assert known is not None
-    event = IssueEvent(OVERTAKEN, known.installation, known.summary, 2, Actor(""), Actor(""))
+    event = own_issue_event(OVERTAKEN, known.installation, known.summary, 2)
     two.services.inbox.put(f"{OVERTAKEN}-{known.id}-2-1", event)
     two.settle()
     assert len(two.said(2)) == (not left_alone)

@@ -12,12 +12,11 @@ import pytest
 from bot.calibration.recalibrating import examples_of
 from bot.closing import DAY
 from bot.errors import Retryable
-from bot.events import IssueEvent
+from bot.events.own import DUE, own_issue_event
 from bot.github.votes import VotesPage
-from bot.model import Actor
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.closings import Closings, KeptClosing
-from handlers.closing import DUE, call_for_due
+from handlers.closing import call_for_due
 from tests.e2e.harness import BOT, Doppel
 
 TITLE = "Crash while exporting a page to PDF"
@@ -102,7 +101,7 @@ def test_c6_what_people_have_opened_again_stays_open_though_the_look_is_done_aga
     offered.settle()
     known = offered.services.store.repositories.get(offered.repository.id)
     assert known is not None
-    event = IssueEvent(DUE, known.installation, known.summary, 2, Actor(""), Actor(""))
+    event = own_issue_event(DUE, known.installation, known.summary, 2)
     offered.services.inbox.put(f"{DUE}-{known.id}-2-again", event)
     offered.settle()
     assert offered.sim.issue(offered.repo, 2).state == "open"

@@ -8,11 +8,11 @@ import pytest
 
 from bot.decisions import Decision, Decisions, Outcome
 from bot.decisions.model import Evidence
-from bot.events import IssueEvent
+from bot.events.own import INDEXED, own_issue_event
 from bot.index.backfill import Backfills, Progress
-from bot.model import Actor, RepoRef
+from bot.model import RepoRef
 from bot.wiring.indexes import fill_index
-from handlers.indexed import INDEXED, unanswered
+from handlers.indexed import unanswered
 from tests.e2e.harness import Doppel
 
 SAID = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
@@ -134,7 +134,7 @@ def test_who_was_answered_while_the_look_waited_keeps_the_answer(filling: Doppel
     before = filling.said(2)
     known = filling.services.store.repositories.get(filling.repository.id)
     assert known is not None
-    event = IssueEvent(INDEXED, known.installation, known.summary, 2, Actor(""), Actor(""))
+    event = own_issue_event(INDEXED, known.installation, known.summary, 2)
     filling.services.inbox.put("one that waited", event)
     filling.settle()
     assert filling.said(2) == before

@@ -10,8 +10,9 @@ from githubkit_schemas.v2026_03_10.webhooks import VALID_EVENT_NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events import Ignored, MalformedPayload, from_json, parse, to_json
+from bot.events import Ignored, MalformedPayload, RepositorySummary, from_json, parse, to_json
 from bot.events.names import EVENT_NAMES
+from bot.events.own import JUDGED, own_issue_event
 from bot.model import Actor, RepoRef
 
 REPOSITORY = {"id": 7, "full_name": "acme/app", "private": True, "archived": False, "default_branch": "main"}
@@ -192,3 +193,14 @@ def test_no_payload_does_more_than_be_malformed(name: str, payload: Any) -> None
 def test_no_wrong_field_does_more_than_be_malformed(field: str, value: Any) -> None:
     with contextlib.suppress(MalformedPayload):
         parse("issue_comment", {**comment("created", "/duplicates"), field: value})
+
+
+def test_what_the_bot_queues_for_itself_is_written_as_ever() -> None:
+    """Workers of other versions read it too."""
+    event = own_issue_event(JUDGED, 7, RepositorySummary(5, RepoRef("acme", "app"), private=True), 3, "ann")
+    assert from_json(to_json(event)) == event
+    assert to_json(event) == (
+        '{"kind":"issue","action":"judged","installation":7,"repository":{"id":5,"ref":{"owner":"acme","name":"app"},'
+        '"private":true,"archived":false},"number":3,"sender":{"login":"ann","is_bot":false},'
+        '"author":{"login":"ann","is_bot":false},"locked":false,"title_changed":false,"label":""}'
+    )

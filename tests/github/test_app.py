@@ -51,6 +51,15 @@ def test_where_a_repository_is_now(github: GitHub, sim: Simulator) -> None:
         app.installation(installation)
 
 
+def test_what_is_ours_stays_so_while_access_is_suspended(github: GitHub, sim: Simulator) -> None:
+    app, key = github.app(), sim.repository("acme/app").id
+    assert app.is_installed_on(REPO, key) and not app.is_installed_on(REPO, key + 1)
+    sim.suspend("acme")
+    assert app.is_installed_on(REPO, key)
+    sim.uninstall("acme")
+    assert not app.is_installed_on(REPO, key)
+
+
 def test_all_pages_of_repositories(github: GitHub, sim: Simulator) -> None:
     for number in range(130):
         sim.add_repository(f"initech/r{number}", labels=False)

@@ -1,0 +1,20 @@
+"""GitHub's names do not tell upper from lower case."""
+
+from __future__ import annotations
+
+from bot.model import IssueRef, RepoRef, name_key, same_login
+
+
+def test_a_repository_goes_by_its_name_in_any_case() -> None:
+    """The key is also stored, so its form must stay."""
+    assert RepoRef("Octo-Org", "Some.Repo").key == RepoRef("octo-org", "SOME.repo").key == "octo-org/some.repo"
+
+
+def test_h3_an_issue_is_told_from_others_by_repository_and_number() -> None:
+    one = IssueRef(RepoRef("Octo", "Repo"), 12)
+    assert one.key == IssueRef(RepoRef("octo", "repo"), 12).key == name_key("OCTO/repo#12") == "octo/repo#12"
+    assert one.key != IssueRef(one.repo, 13).key
+
+
+def test_an_account_goes_by_its_login_in_any_case() -> None:
+    assert same_login("Mona", "mONA") and not same_login("mona", "mona-1")
