@@ -85,7 +85,8 @@ def read_weights(weights: Path | None, sources: tuple[str, ...]) -> str:
     try:
         text = weights.read_text(encoding="utf-8")
         (SearchModel if searched else IndexModel).parse(text)
-    except (ValueError, KeyError, TypeError) as problem:
+    # What is nested too deeply for the parser is no file of ours either.
+    except (ValueError, KeyError, TypeError, RecursionError) as problem:
         judged = "what searches find" if searched else "what the index holds"
         raise UserError(f"--weights: {weights} holds no weights of this version for {judged}: {problem}") from None
     return text

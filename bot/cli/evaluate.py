@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +21,7 @@ from bot.cli.ending import ended_in_order
 from bot.cli.out_of_sight import told_if_out_of_sight
 from bot.cli.progress import progress_bar
 from bot.cli.shares import Share
-from bot.cli.written import WrittenFile, keep_apart
+from bot.cli.written import WrittenFile, keep_apart, opened
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef
@@ -214,9 +213,9 @@ def _say_what_is_missing(given: int, wanted: int) -> None:
 
 def _write(path: Path, text: str) -> None:
     """Write a file, compressed where its name ends in .gz."""
-    data = text.encode()
     try:
-        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+        with opened(path) as file:
+            file.write(text)
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
 

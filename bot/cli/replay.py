@@ -13,7 +13,7 @@ from bot.cli.asking_options import asking_options, read_weights
 from bot.cli.ending import ended_in_order
 from bot.cli.progress import progress_bar
 from bot.cli.shares import Share
-from bot.cli.written import keep_apart
+from bot.cli.written import WrittenFile, keep_apart, opened
 from bot.errors import UserError
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.replay import Asking, choose, read_archive, replay_index, replay_search
@@ -21,7 +21,9 @@ from bot.replay import Asking, choose, read_archive, replay_index, replay_search
 
 @click.command()
 @click.argument("issues", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Where the answers go.")
+@click.option(
+    "--out", type=WrittenFile(), required=True, help="Where the answers go; compressed if the name ends in .gz."
+)
 @click.option(
     "--from",
     "warm",
@@ -85,7 +87,7 @@ def replay(
     try:
         with (
             ended_in_order(),
-            out.open("w", encoding="utf-8") as lines,
+            opened(out) as lines,
             progress_bar("Issues arriving", len(past), console) as (progress, task),
         ):
             run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search

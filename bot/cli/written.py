@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 import click
 
@@ -16,6 +17,14 @@ def keep_apart(option: str, out: Path | None, *read: Path) -> None:
         raise UserError(f"{option}: {out} is one of the files that are read, and would be overwritten")
 
 
+def opened(path: Path) -> TextIO:
+    """A file to be written line by line, compressed where its name ends in .gz, as whoever reads it goes by that."""
+    if path.suffix == ".gz":
+        # It is a text file in this mode.
+        return cast("TextIO", gzip.open(path, "wt", encoding="utf-8"))
+    return path.open("w", encoding="utf-8")
+
+
 class WrittenFile(click.Path):
     """A file that is written when the work is done, which can take hours: what is in its way is said before it."""
 
@@ -23,7 +32,9 @@ class WrittenFile(click.Path):
         super().__init__(dir_okay=False, writable=True, path_type=Path)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The path. Fails where there is no folder for it."""
+        """The path. Fails where there is no folder for it, and for what means the terminal to other programs."""
+        if value == "-":
+            self.fail("a file is written; /dev/stdout is the terminal, and ./- a file of that name", param, ctx)
         path = super().convert(value, param, ctx)
         assert isinstance(path, Path), "as it was asked for"
         if not path.absolute().parent.is_dir():

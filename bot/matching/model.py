@@ -21,6 +21,7 @@ import numpy as np
 from bot.index.packing import Floats, Integers
 from bot.matching import confidence, features, standing
 from bot.matching.bounds import Compared, bounds, word_for_word
+from bot.ranking.learned import read_linear
 from bot.ranking.size import CALIBRATION, SMALLNESS
 
 #: What the probabilities are called in the file: of questions whose author is known, and of others.
@@ -43,10 +44,9 @@ class Linear:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], names: Sequence[str]) -> Linear:
-        """Read one model. Raises ValueError where it was made for other features than this version has."""
-        if set(data["weights"]) != set(names):
-            raise ValueError(f"the weights are for other features: {sorted(set(data['weights']) ^ set(names))}")
-        return cls(np.array([float(data["weights"][name]) for name in names]), float(data["intercept"]))
+        """Read one model. Raises ValueError as `read_linear` does."""
+        weights, intercept = read_linear(data, names)
+        return cls(np.array(weights), intercept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any
 
 from bot.ranking import confidence, features
+from bot.ranking.learned import read_linear
 from bot.ranking.size import CALIBRATION, SMALLNESS, calibration
 
 
@@ -36,10 +37,8 @@ class Logistic:
 
     @classmethod
     def parse(cls, data: Mapping[str, Any], names: Sequence[str]) -> Logistic:
-        """Read one model. Raises ValueError where it was made for other features than this version has."""
-        if set(data["weights"]) != set(names):
-            raise ValueError(f"the weights are for other features: {sorted(set(data['weights']) ^ set(names))}")
-        return cls(tuple(float(data["weights"][name]) for name in names), float(data["intercept"]))
+        """Read one model. Raises ValueError as `read_linear` does."""
+        return cls(*read_linear(data, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Model:
 
     @classmethod
     def parse(cls, text: str) -> Model:
-        """Read `weights.json`."""
+        """Read `weights.json`. Raises ValueError, KeyError or TypeError where it is none of this version."""
         data = json.loads(text)
         return cls(
             Logistic.parse(data["ranking"], features.NAMES),

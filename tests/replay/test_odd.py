@@ -104,6 +104,21 @@ def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
     assert issues.read_bytes() == before
 
 
+def test_answers_are_compressed_where_the_name_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl"
+    path.write_text("".join(json.dumps(row(number)) + "\n" for number in range(10)), encoding="utf-8")
+    for out in ("a.jsonl", "a.jsonl.gz"):
+        assert CliRunner().invoke(command, [str(path), "--out", str(tmp_path / out)]).exit_code == 0
+    assert gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()) == (tmp_path / "a.jsonl").read_bytes()
+
+
+def test_a_hyphen_is_no_file_by_accident(tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl"
+    path.write_text(json.dumps(row(1)) + "\n", encoding="utf-8")
+    result = CliRunner().invoke(command, [str(path), "--out", "-"])
+    assert (result.exit_code, "/dev/stdout" in result.output) == (2, True)
+
+
 def test_an_id_that_utf_8_cannot_hold_comes_back_as_it_was(tmp_path: Path) -> None:
     issues = write_lines(tmp_path / "issues.jsonl", [row(n, id=f"\ud83d{n}") for n in range(9)])
     out = tmp_path / "out.jsonl"

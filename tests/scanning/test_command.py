@@ -209,7 +209,7 @@ def test_a_page_without_a_folder_is_refused_before_anything_is_read(file: Path, 
     assert f"there is no folder {tmp_path / 'none'}" in result.stderr
 
 
-@pytest.mark.parametrize("content", [b"{}", b"none", b"\xd0\x00 of a program"])
+@pytest.mark.parametrize("content", [b"{}", b"none", b"\xd0\x00 of a program", b"[" * 100_000])
 def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "weights.json").write_bytes(content)
     result = run(file, "--weights", tmp_path / "weights.json")
