@@ -77,7 +77,7 @@ class PacedTransport(httpx.BaseTransport):
         """Send one request, as often as the limits and its nature allow."""
         path = request.url.path.removeprefix(self._base_path)
         operation = f"{request.method} {path}"
-        cost = cost_of(request.method, path, request.url.params)
+        cost = cost_of(request.method, path, request.url.params, request.read())
         request.headers["X-GitHub-Api-Version"] = self._api_version
         deadline = self._monotonic() + self._patience
         kind = kind_of(request.method, cost)
