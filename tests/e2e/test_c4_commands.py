@@ -314,7 +314,20 @@ def test_c1_an_edit_to_a_recheck_takes_the_reply_away(pair: Doppel) -> None:
     assert "Did you mean `/duplicates`?" in reply(pair)
     pair.edit(comment, "/duplicates")
     assert len(pair.said(2)) == 1
-    assert pair.reactions(comment) == ["eyes", "-1", "+1"]
+
+
+def test_c4_of_the_thumbs_only_that_of_the_last_edit_stays(pair: Doppel) -> None:
+    """People's own stay, whichever way they go."""
+    comment = pair.write(2, "/duplicate", "reporter")
+    for content in ("-1", "+1"):
+        pair.sim.react(comment, "triage-person", content)
+    assert pair.reactions(comment) == ["eyes", "-1"]
+    pair.edit(comment, "/duplicates")
+    assert pair.reactions(comment) == ["eyes", "+1"]
+    pair.edit(comment, "/duplicates not #99")
+    assert pair.reactions(comment) == ["eyes", "-1"]
+    assert len(comment.reactions) == 4
+    assert reply(pair).startswith("There is no issue ")
 
 
 def test_c4_a_command_on_a_closed_issue_works(pair: Doppel) -> None:
