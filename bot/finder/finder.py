@@ -166,13 +166,13 @@ class Finder:
         )
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         problems = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
+        # Where words are given, nothing else is asked for.
+        usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         return Report(
             repo=str(target.repo),
             number=target.number,
             title=target.title,
-            outcome=outcome(
-                runs, problems, found=bool(shown), usable=has_usable_words(options.words, target.title, target.body)
-            ),
+            outcome=outcome(runs, problems, found=bool(shown), usable=usable),
             candidates=self._present(target, shown_results),
             search_query=search_query(runs),
             queries=runs,

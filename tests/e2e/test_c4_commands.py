@@ -76,6 +76,20 @@ def test_c4_a_search_that_finds_nothing_likely_says_so_and_what_comes_nearest(pa
     assert f"1. {LINK.format(1)} Crash while exporting to PDF" in pair.advice(2)
 
 
+def test_f9_a_search_for_words_that_say_nothing_is_no_search(pair: Doppel) -> None:
+    """Whatever the issue itself says: it is not what is searched for."""
+    pair.open(*OTHER)
+    pair.write(3, "/duplicates search in")
+    advice = pair.advice(3)
+    assert "**This could not be checked:** there was nothing specific enough to search for." in advice
+    assert "No earlier issue" not in advice
+    with pair.before_backfill():
+        pair.write(3, "/duplicates search for the")
+    assert "**This could not be checked:**" in pair.advice(3)
+    pair.write(3, "/duplicates search lightmode")
+    assert "**No earlier issue that looks like this one was found.**" in pair.advice(3)
+
+
 def test_c4_options_narrow_what_is_shown(pair: Doppel) -> None:
     pair.sim.close_issue(pair.repo, 1, "triage-person", "not_planned")
     # Two issues are worked on side by side: the command could come before the closing is in the index.
