@@ -11,7 +11,9 @@ from bot.render.help import command_words
 from bot.report import Candidate, QueryRun, Report
 from bot.words import Words
 
-QUERIES_MAX = 12
+QUERIES_MAX = 18
+"""As many as all sources together can ask about one issue: seven searches by words, and of the others eleven."""
+
 PROBLEMS_MAX = 10
 _CAUSES_MAX, _CAUSE_LENGTH = 2, 80
 
