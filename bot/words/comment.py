@@ -71,6 +71,10 @@ class CommentTexts(Texts):
         """A command set how alike the titles must be."""
 
     @text
+    def from_threshold_original(self) -> None:
+        """The sentence after that, where an issue is shown whose own title is less alike: a duplicate of it matched."""
+
+    @text
     def nearest(self, issue: str, percent: float, option: str) -> None:
         """A command asked, and nothing is likely enough: the closest issue, and the option that shows it."""
 

@@ -114,6 +114,41 @@ def test_c4_explain_an_issue_that_was_shown_and_one_that_was_not(pair: Doppel) -
     assert pair.reactions(comment) == ["eyes", "+1"]
 
 
+@pytest.fixture
+def family(doppel: Doppel) -> Doppel:
+    """Issue #2 was closed as a duplicate of #1, which is said otherwise; #3 repeats #2, and the comment shows #1."""
+    doppel.open("Keyboard shortcuts stop responding", "Ctrl+K", author="ann")
+    doppel.open("Palette cannot be opened on Windows", "Ctrl+K palette", author="bob")
+    doppel.said(2)
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.settle()
+    doppel.open("Palette cannot be opened on Windows 11", "Ctrl+K palette")
+    assert f"1. {LINK.format(1)} Keyboard shortcuts" in doppel.advice(3)
+    assert f"Also reported in {LINK.format(2)}" in doppel.advice(3)
+    return doppel
+
+
+def test_c4_explain_judges_an_issue_for_itself_and_names_the_duplicate_for_which_it_is_shown(family: Doppel) -> None:
+    family.write(3, "/duplicates explain #1")
+    family.write(3, "/duplicates explain #2")
+    comment, original, duplicate = family.said(3)
+    shown, own, others, of_duplicate = percentages(family, 3)
+    assert others == of_duplicate == shown > own
+    titles = "Same words in both titles: Palette"
+    assert titles in comment and titles in duplicate and titles not in original
+    assert f"\n- Its duplicate {LINK.format(2)}: " in original
+    assert ", found by the full-text index" in original and "- Found by: the full-text index" in duplicate
+
+
+def test_c4_a_threshold_says_that_the_title_of_a_duplicate_matched(family: Doppel) -> None:
+    family.write(3, "/duplicates threshold=0.9")
+    advice = family.advice(3)
+    assert "Only titles at least 90% alike were looked at. Where a duplicate matched, its original is shown." in advice
+    assert f"1. {LINK.format(1)} Keyboard shortcuts" in advice
+    family.write(3, "/duplicates threshold=0.1")
+    assert "Where a duplicate matched" not in family.advice(3)
+
+
 def test_c4_explain_says_what_the_comment_said(pair: Doppel) -> None:
     """By now the issue is in the index itself."""
     pair.write(2, "/duplicates explain #1")
@@ -134,9 +169,9 @@ def test_c4_explain_says_what_the_comment_said_however_many_report_it_afterwards
     assert len(pair.said(2)) == 3
 
 
-def percentages(doppel: Doppel) -> list[int]:
-    """The probabilities that the bot's comments on #2 name."""
-    bodies = [said.body for said in doppel.sim.issue(doppel.repo, 2).comments if said.author.login == BOT]
+def percentages(doppel: Doppel, number: int = 2) -> list[int]:
+    """The probabilities that the bot's comments on an issue name."""
+    bodies = [said.body for said in doppel.sim.issue(doppel.repo, number).comments if said.author.login == BOT]
     return [int(told) for body in bodies for told in re.findall(r"the same \((\d+)%\)", body)]
 
 

@@ -116,6 +116,7 @@ def comments(say: Words) -> list[str]:
         render_comment(report(candidate(6, repo="acme/docs")), view(say=say)),
         render_comment(report(CANDIDATES[0]), view(say=say, options=Options(state="closed"))),
         render_comment(report(candidate(confidence=0.06)), view(say=say, options=Options(confidence=0.05))),
+        render_comment(report(candidate(similarity=0.18, also=(12,))), view(say=say, options=Options(threshold=0.9))),
         render_comment(report(considered=NEAREST), view(say=say, asked=True, options=Options(threshold=0.4))),
         render_comment(report(), view(say=say)),
         render_comment(report(), view(say=say, had_candidates=True, settings_problems=wrong, settings_private=True)),
@@ -172,7 +173,7 @@ def answers(say: Words) -> list[str]:
         replies.settings_problems((TOO_LARGE,), "acme/app/.github/doppel.yml"),
         replies.settings_problems(wrong[:1], "acme/app/.github/doppel.yml", private=True),
         explain(report(queries=QUERIES), CANDIDATES[0], PLACE, say),
-        explain(report(problems=PROBLEMS), candidate(12, sources=()), PLACE, say),
+        explain(report(problems=PROBLEMS), candidate(12, sources=()), PLACE, say, [CANDIDATES[0]]),
     ]
 
 
