@@ -267,6 +267,50 @@ class SearchTexts(Texts):
         """The heading over what failed."""
 
     @text
+    def remark_not_found(self, count: int) -> None:
+        """So many of the known issues are not there."""
+
+    @text
+    def remark_left(self, count: int) -> None:
+        """So many more known issues are looked at only once the index is complete."""
+
+    @text
+    def remark_by_words(self, reasons: str) -> None:
+        """GitHub's semantic search fell back to words; `reasons` are GitHub's."""
+
+    @text
+    def remark_unread(self) -> None:
+        """Whether the sibling repositories are public is not known."""
+
+    @text
+    def remark_hidden(self) -> None:
+        """A sibling repository was hidden while it was searched."""
+
+    @text
+    def remark_left_out(self, missing: int, named: int) -> None:
+        """So many of the siblings that the settings name may not be shown here."""
+
+    @text
+    def remark_no_permission(self) -> None:
+        """The App may not read discussions."""
+
+    @text
+    def remark_empty(self) -> None:
+        """GitHub answered nothing."""
+
+    @text
+    def remark_search_limit(self) -> None:
+        """No search by words is allowed just now."""
+
+    @text
+    def remark_hybrid_limit(self) -> None:
+        """No search by meaning is allowed just now."""
+
+    @text
+    def remark_failed(self) -> None:
+        """A fault of our own kept a source from answering."""
+
+    @text
     def source_github_search(self) -> None:
         """What the source `github-search` is called."""
 
