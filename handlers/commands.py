@@ -87,10 +87,13 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
     commands = _standing(visit, event, commands)
     if not commands:
         return
-    visit.github.react(visit.repo, event.comment_id, "eyes")
+    me = visit.github.react(visit.repo, event.comment_id, "eyes")
     answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]
+    well = all(answer.ok for _, answer in answers)
     # Before the reply, after which the delivery counts as answered: where GitHub is away just then, it comes again.
-    visit.github.react(visit.repo, event.comment_id, "+1" if all(answer.ok for _, answer in answers) else "-1")
+    # What the comment said before an edit may have gone the other way, and so may a try before this one.
+    visit.github.unreact(visit.repo, event.comment_id, "-1" if well else "+1", me)
+    visit.github.react(visit.repo, event.comment_id, "+1" if well else "-1")
     _reply(ask, answers, hashed, partial=given.partial)
 
 

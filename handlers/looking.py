@@ -38,12 +38,15 @@ def explain(ask: Ask, command: Command) -> Answer:
     How far one stands out depends on the others. So those that came later are left out, as they are when the comment
     is written; else everybody who reports the same thing afterwards would make it unlikelier in the answer. Of a later
     issue nothing was said before.
+
+    The issue is judged for itself. What the comment says of it may be true of a duplicate of it, which is then named.
     """
     other = other_issue(ask, command)
     if isinstance(other, Answer):
         return other
     visit, earlier = ask.visit, other.number < ask.issue.number
     finder = finder_for(visit, ask.issue)
+    gathered = finder.gather(ask.issue)
     options = FindOptions(
         threshold=0.0,
         max_candidates=_LOOKED_THROUGH,
@@ -51,10 +54,12 @@ def explain(ask: Ask, command: Command) -> Answer:
         earlier_only=earlier,
         duplicates=visit.services.store.verdicts.originals(visit.repository.id),
     )
-    report = finder.find(ask.issue, options)
-    found = next((one for one in report.candidates if one.own and one.number == other.number), None)
-    compared = found or finder.compare(ask.issue, other, earlier_only=earlier)
-    return Answer(True, render_explanation(report, compared, ask.visit.place, ask.replies.say))
+    report = finder.find(ask.issue, options, gathered)
+    shown = next((one for one in report.candidates if one.own and one.number == other.number), None)
+    repeats = shown.also if shown else ()
+    apart = finder.apart(ask.issue, options, gathered, (other.number, *repeats))
+    compared = apart.pop(other.number, None) or finder.compare(ask.issue, other, earlier_only=earlier)
+    return Answer(True, render_explanation(report, compared, ask.visit.place, ask.replies.say, [*apart.values()]))
 
 
 def show_help(ask: Ask, command: Command) -> Answer:

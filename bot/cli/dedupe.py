@@ -45,10 +45,13 @@ def dedupe(
     from bot.knowledge.deduplication import deduplicate
     from bot.knowledge.playbook import apply
     from bot.ranking.playbook import SECTION_SLUGS
+    from bot.settings.environment import variables
 
     content = _read(playbook)
     try:
-        found = deduplicate(content, threshold, slugs=SECTION_SLUGS, model=model)
+        # No other setting matters here, and none that is wrong for the bot may keep a playbook from being merged.
+        environ = variables(os.environ, None)
+        found = deduplicate(content, threshold, slugs=SECTION_SLUGS, model=model, environ=environ)
     except UserError:
         raise
     except Retryable as problem:

@@ -127,7 +127,7 @@ SEARCH = (
         "budget",
         Whole(1, 10),
         "How many searches by words one issue may cost. All repositories of an installation share 30 a minute; pull "
-        "requests and siblings use one each.",
+        "requests and siblings use one each. Each source that is on makes at least one, even if that is more.",
     ),
     Key("hybrid", Switch(), "Also ask GitHub's semantic search, where it is available."),
 )

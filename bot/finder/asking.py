@@ -110,6 +110,7 @@ class Network:
         if not asked:
             return Gathered(Plan(()), (), ())
         make_acquaintance(github, self.stats, target.repo)
+        # Each makes one at least: a source that was turned on and is never asked would be the worse surprise.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         plan = self._plan(target, state, words, budget)
         question = Question(target, plan, natural_query(target.repo, words or target.title, state), state)

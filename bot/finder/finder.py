@@ -140,21 +140,28 @@ class Finder:
                 confidence, reasons = one.confidence, one.reasons()
         return self._present(target, [Result(other, confidence, confidence, reasons=reasons)])[0]
 
+    def apart(
+        self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
+    ) -> dict[int, Candidate]:
+        """Those of the `numbers` that `find` finds with the same arguments, each judged for itself, likeliest first.
+
+        In a report issues that are duplicates of one another are one candidate, with the probability and the reasons of
+        the likeliest of them.
+        """
+        with self._looking(target, options) as look:
+            _, candidates = self._weigh(target, options, gathered, look)
+            found = [one for one in candidates if is_own(one.issue, target) and one.issue.number in numbers]
+            alone = [Result(one.issue, one.confidence, one.confidence, one.sources, one.reasons()) for one in found]
+        return {one.number: one for one in self._present(target, alone)}
+
     def notice(self, issue: Issue) -> None:
         """Count the words of an issue that arrived: after its find, for which its own words are no evidence."""
         count_words(self._words, [issue])
 
     def _report(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Report:
-        inside = self._weigh_inside(target, options, gathered, look)
-        elsewhere = [
-            hit
-            for hit in gathered.hits
-            if not (is_own(hit.issue, target) and hit.issue.number in inside.compared)
-            and options.may_tell(hit.issue, target)
-        ]
         # The words that a person searched for are evidence as well as what the issue says.
         weighed = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
-        candidates = together(inside.candidates, weigh_outside(weighed, elsewhere, self._words, self._model))
+        inside, candidates = self._weigh(weighed, options, gathered, look)
         ranked = self._ranked(weighed, candidates, options, look)
         found = results(target, ranked, options, self._look_up(target, look))
         least = options.min_confidence
@@ -166,13 +173,13 @@ class Finder:
         )
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         problems = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
+        # Where words are given, nothing else is asked for.
+        usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         return Report(
             repo=str(target.repo),
             number=target.number,
             title=target.title,
-            outcome=outcome(
-                runs, problems, found=bool(shown), usable=has_usable_words(options.words, target.title, target.body)
-            ),
+            outcome=outcome(runs, problems, found=bool(shown), usable=usable),
             candidates=self._present(target, shown_results),
             search_query=search_query(runs),
             queries=runs,
@@ -183,6 +190,19 @@ class Finder:
             best_confidence=max((one.confidence for one in candidates), default=None),
             considered=considered(target, best_results, inside.found, gathered.answers) if options.explained else (),
         )
+
+    def _weigh(
+        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None
+    ) -> tuple[Inside, list[Weighed]]:
+        """What the index answered, and all that was found, each judged for itself, most likely first."""
+        inside = self._weigh_inside(target, options, gathered, look)
+        elsewhere = [
+            hit
+            for hit in gathered.hits
+            if not (is_own(hit.issue, target) and hit.issue.number in inside.compared)
+            and options.may_tell(hit.issue, target)
+        ]
+        return inside, together(inside.candidates, weigh_outside(target, elsewhere, self._words, self._model))
 
     def _weigh_inside(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Inside:
         if look is None:

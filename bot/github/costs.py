@@ -6,6 +6,7 @@ by the minute, points for the secondary limit (reading 1, writing 5), and reques
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ GRAPHQL_POINTS = "graphql_points"
 CONTENT = "content"
 
 _WRITE_POINTS = 5
-# A new token, a label that is there already, a reaction given twice: GitHub ends in the same state. A second comment
-# is a second comment, and a delivery asked for again is delivered again.
+# A new token, a label that is there already, a reaction given twice, a comment folded twice: GitHub ends in the same
+# state. A second comment is a second comment, and a delivery asked for again is delivered again.
 _REPEATABLE_POSTS = re.compile(r"(/api)?/graphql|/app/installations/\d+/access_tokens|/repos/.+/(labels|reactions)")
 
 
@@ -33,10 +34,13 @@ class Cost:
     amounts: Mapping[str, int]
 
 
-def cost_of(method: str, path: str, query: Mapping[str, str]) -> Cost:
-    """What one request costs. `path` is without the base path of an Enterprise server; our GraphQL only reads."""
+def cost_of(method: str, path: str, query: Mapping[str, str], body: bytes = b"") -> Cost:
+    """What one request costs. `path` is without the base path of an Enterprise server.
+
+    `body` matters for GraphQL alone, whose path and method do not tell reading from writing.
+    """
     if path in ("/graphql", "/api/graphql"):
-        return Cost(GRAPHQL, {GRAPHQL: 1, GRAPHQL_POINTS: 1})
+        return Cost(GRAPHQL, {GRAPHQL: 1, GRAPHQL_POINTS: _WRITE_POINTS if _changes(body) else 1})
     if path.startswith("/search/"):
         resource = HYBRID if query.get("search_type") in ("semantic", "hybrid") else SEARCH
         return Cost(resource, {resource: 1, POINTS: 1})
@@ -49,6 +53,11 @@ def cost_of(method: str, path: str, query: Mapping[str, str]) -> Cost:
         # A redelivery, say, is a write, and puts nothing before people's eyes.
         return Cost(CORE, {CORE: 1, POINTS: _WRITE_POINTS})
     return Cost(CORE, {CORE: 1, POINTS: _WRITE_POINTS, CONTENT: 1})
+
+
+def _changes(body: bytes) -> bool:
+    """Whether a GraphQL request is a mutation; our own say so with their first word."""
+    return str(json.loads(body)["query"]).startswith("mutation") if body else False
 
 
 def kind_of(method: str, cost: Cost) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from bot.github import convert
 from bot.github.api import Api
 from bot.model import Actor, Issue, RepoRef
+from bot.remarks import Remark
 
 LONGEST_BODY = 10_000
 """Characters of a body that are kept."""
@@ -57,7 +58,7 @@ def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDi
     variables |= {f"t{at}": f"repo:{repo} in:title,body {text}" for at, text in enumerate(texts)}
     data, errors = api.graphql(f"search the discussions of {repo}", _QUERY % (declared, searches), variables)
     if any(error.type == "FORBIDDEN" for error in errors):
-        return FoundDiscussions(reason="the App lacks the permission to read discussions")
+        return FoundDiscussions(reason=Remark.NO_PERMISSION.of())
     lists = {}
     for at, text in enumerate(texts):
         if found := data.get(f"s{at}"):
@@ -65,7 +66,7 @@ def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDi
             lists[text] = (found.get("discussionCount") or len(items), items)
     if errors:
         return FoundDiscussions(lists, f"GitHub answered: {errors[0].message}")
-    return FoundDiscussions(lists, "" if len(lists) == len(texts) else "GitHub's answer is empty")
+    return FoundDiscussions(lists, "" if len(lists) == len(texts) else Remark.EMPTY.of())
 
 
 def _discussion(node: Mapping[str, Any]) -> Issue:

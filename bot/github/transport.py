@@ -19,6 +19,7 @@ from bot.github.limits import Answer, Limit, Raise, Retry, decide
 from bot.github.pacing import Pacer
 from bot.held import make_sure
 from bot.machine.local import is_here
+from bot.remarks import Remark
 from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
 from bot.telemetry.tracing import span
 
@@ -27,7 +28,7 @@ log = logging.getLogger(__name__)
 # GitHub counts more than 100 requests at once as abuse; a process of ours never needs as many.
 _CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30)
 _SAFE = ("GET", "HEAD")
-_SEARCHES = {SEARCH: "searches", HYBRID: "searches by meaning"}
+_SEARCHES = {SEARCH: Remark.SEARCH_LIMIT, HYBRID: Remark.HYBRID_LIMIT}
 # These failures happen before anything is sent.
 _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
 
@@ -77,7 +78,7 @@ class PacedTransport(httpx.BaseTransport):
         """Send one request, as often as the limits and its nature allow."""
         path = request.url.path.removeprefix(self._base_path)
         operation = f"{request.method} {path}"
-        cost = cost_of(request.method, path, request.url.params)
+        cost = cost_of(request.method, path, request.url.params, request.read())
         request.headers["X-GitHub-Api-Version"] = self._api_version
         deadline = self._monotonic() + self._patience
         kind = kind_of(request.method, cost)
@@ -182,7 +183,7 @@ def _result(response: httpx.Response | None, limit: Limit | None) -> str:
 def _used_up(cost: Cost, operation: str) -> str:
     """A limit in words. That of searches stands in comments, where nobody knows GitHub's paths and resources."""
     if cost.resource in _SEARCHES:
-        return f"GitHub's rate limit for {_SEARCHES[cost.resource]} is used up for now"
+        return _SEARCHES[cost.resource].of()
     return f"{operation}: GitHub's rate limit is used up for now"
 
 

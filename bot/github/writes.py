@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
@@ -10,9 +11,10 @@ import githubkit
 
 from bot.errors import NotFound
 from bot.github import convert
+from bot.github.api import PAGE
 from bot.github.labels import Confidence
 from bot.github.reads import Reads
-from bot.model import Comment, Issue, RepoRef
+from bot.model import Actor, Comment, Issue, RepoRef
 
 T = TypeVar("T")
 Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
@@ -54,15 +56,37 @@ class Writes(Reads):
         except NotFound:
             return
 
-    def react(self, repo: RepoRef, comment_id: int, content: Reaction) -> None:
-        """React to a comment; a reaction that is there already stays."""
-        self._write(
+    def react(self, repo: RepoRef, comment_id: int, content: Reaction) -> Actor:
+        """React to a comment; a reaction that is there already stays. Returns who reacted: the App itself."""
+        data = self._ask(
             f"react to comment {comment_id} in {repo}",
             repo,
             lambda at: self._api.rest.reactions.create_for_issue_comment(
                 at.owner, at.name, comment_id, content=content
             ),
         )
+        return convert.actor(data.get("user"))
+
+    def unreact(self, repo: RepoRef, comment_id: int, content: Reaction, who: Actor) -> None:
+        """Take `who`'s reaction off a comment, and nobody else's; that there is none is as good."""
+        operation = f"take a reaction off comment {comment_id} in {repo}"
+        given = self._ask(
+            operation,
+            repo,
+            lambda at: self._api.rest.reactions.list_for_issue_comment(
+                at.owner, at.name, comment_id, content=content, per_page=PAGE
+            ),
+        )
+        key = next((one["id"] for one in given if convert.actor(one.get("user")) == who), None)
+        if key is None:
+            return
+        # It may be gone by now.
+        with suppress(NotFound):
+            self._write(
+                operation,
+                repo,
+                lambda at: self._api.rest.reactions.delete_for_issue_comment(at.owner, at.name, comment_id, key),
+            )
 
     def close_as_duplicate(self, repo: RepoRef, number: int, original_id: int) -> Issue:
         """Close an issue as GitHub's own kind of duplicate. `original_id` is the database id of the original."""

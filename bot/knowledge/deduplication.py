@@ -50,11 +50,13 @@ def deduplicate(
     *,
     slugs: Sequence[str],
     model: str | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Deduplication:
     """What of a playbook is to be merged; nothing is changed.
 
     `embed` turns a list of texts into an array of vectors, one row each; without it `model` does, a name of
-    `models.MODELS`, or the best that is installed. `threshold` is as in D4, with that model's own in the last place.
+    `models.MODELS`, or the best that is installed. `threshold` is as in D4, with that model's own in the last place;
+    its variable is read from `environ`.
     Raises Malformed, InvalidArgument, ValueError for vectors that are none, and what the model raises.
     """
     entries = tuple(read_entries(playbook, slugs))
@@ -69,7 +71,7 @@ def deduplicate(
         chosen = choose_model(model)
         name, default = chosen.name, chosen.threshold
         rows = partial(embed_texts, chosen.make())
-    limit = choose_threshold(threshold, os.environ, default)
+    limit = choose_threshold(threshold, environ, default)
     vectors = unit_rows(rows(texts), len(texts))
     log.info("%d entries are compared by the model %s at threshold %.2f", len(texts), name, limit)
     labels = components(vectors, limit).tolist()

@@ -85,7 +85,7 @@ def render_comment(report: Report, view: View) -> str:
 
 def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     place, say = Place(report.repo, view.enterprise), view.say
-    blocks = [_heading(report, view, shown), *_asked(view)]
+    blocks = [_heading(report, view, shown), *_asked(view, shown)]
     if not shown and view.asked:
         blocks += _nearest(report, place, say)
     if shown:
@@ -130,7 +130,7 @@ def _nearest(report: Report, place: Place, say: Words) -> list[str]:
     return [say.nearest(issue=place.issue(best.number), percent=best.confidence, option=option)]
 
 
-def _asked(view: View) -> list[str]:
+def _asked(view: View, shown: tuple[Candidate, ...]) -> list[str]:
     """What a command asked differently, so that a reader knows why the list is as it is."""
     said = []
     if view.words:
@@ -141,6 +141,8 @@ def _asked(view: View) -> list[str]:
         said.append(view.say.from_confidence(percent=view.options.confidence))
     if view.options.threshold is not None:
         said.append(view.say.from_threshold(percent=view.options.threshold))
+        if any(one.similarity < view.options.threshold for one in shown):
+            said.append(view.say.from_threshold_original())
     return [" ".join(said)] if said else []
 
 

@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bot.commands.table import BY_NAME, Name
 from bot.config import ConfigError
+from bot.remarks import recognise
 from bot.render.escape import code, escape
 from bot.render.help import command_words
+from bot.render.remarks import remark_words
 from bot.report import Candidate, QueryRun, Report
 from bot.words import Words
 
-QUERIES_MAX = 12
+QUERIES_MAX = 18
+"""As many as all sources together can ask about one issue: seven searches by words, and of the others eleven."""
+
 PROBLEMS_MAX = 10
 _CAUSES_MAX, _CAUSE_LENGTH = 2, 80
 
@@ -92,7 +96,7 @@ def query_line(query: QueryRun, say: Words) -> str:
     if query.incomplete:
         notes.append(say.incomplete())
     if query.problem:
-        notes.append(escape(query.problem))
+        notes.append(remark_words(query.problem, say))
     if query.cached:
         # Square brackets are part of the note; without a definition of that name they are no link.
         notes.append(say.cached(time=escape(query.cached, 20)))
@@ -103,7 +107,7 @@ def causes(problems: Sequence[str], say: Words) -> str:
     """Which sources failed and why, in short, as the end of a sentence; empty if none is known (F9)."""
     first = {source: reason for source, _, reason in (one.partition(": ") for one in reversed(problems))}
     named = [
-        say.cause(source=source_name(source, say), reason=escape(first[source], _CAUSE_LENGTH))
+        say.cause(source=source_name(source, say), reason=remark_words(first[source], say, _CAUSE_LENGTH))
         for source in reversed(first)
     ]
     shown = named[:_CAUSES_MAX]
@@ -114,8 +118,15 @@ def causes(problems: Sequence[str], say: Words) -> str:
 
 def problems_block(problems: Sequence[str], say: Words) -> str:
     """The sources that failed, each with its reason (F9)."""
-    lines = [problem for problem in map(escape, problems[:PROBLEMS_MAX]) if problem]
+    lines = [line for line in (_problem(one, say) for one in problems[:PROBLEMS_MAX]) if line]
     return f"{say.problems()}\n\n{bullets(lines)}" if lines else ""
+
+
+def _problem(problem: str, say: Words) -> str:
+    """`source: reason`, where the reason may be a sentence of the bot's own."""
+    source, colon, reason = problem.partition(": ")
+    own = recognise(reason)[0] is not None
+    return f"{escape(source)}{colon}{remark_words(reason, say)}" if own else escape(problem)
 
 
 def settings_block(problems: Sequence[ConfigError], private: bool, say: Words) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.render.candidates import confidence_words, similarity_words, state_words
+from collections.abc import Sequence
+
+from bot.render.candidates import ALSO_MAX, confidence_words, similarity_words, state_words
 from bot.render.details import bullets, problems_block, query_line, sentence, source_name
 from bot.render.escape import escape
 from bot.render.links import Place
@@ -11,10 +13,13 @@ from bot.report import Candidate, Report
 from bot.words import Words
 
 
-def explain(report: Report, candidate: Candidate, place: Place, say: Words) -> str:
+def explain(
+    report: Report, candidate: Candidate, place: Place, say: Words, duplicates: Sequence[Candidate] = ()
+) -> str:
     """What speaks for `candidate` being the same as the report's issue, and which searches found it.
 
     It need not be one of the report's candidates: one without sources is said to have been found by none of them.
+    `duplicates` of it that were found, likeliest first, are told after that: they may be why the comment shows it.
     """
     facts = [state_words(candidate, say), similarity_words(candidate, say)]
     if candidate.confidence is None:
@@ -22,8 +27,16 @@ def explain(report: Report, candidate: Candidate, place: Place, say: Words) -> s
     else:
         facts.append(say.explain_confidence(confidence=confidence_words(candidate.confidence, say)))
     facts += reason_words(candidate, say) or [say.explain_no_reason()]
-    sources = say.comma().join(source_name(source, say) for source in candidate.sources)
+    sources = _sources(candidate, say)
     facts.append(say.explain_found_by(sources=sources) if sources else say.explain_not_found())
+    facts += [
+        say.explain_duplicate(
+            issue=place.issue(one.number),
+            confidence=confidence_words(one.confidence or 0.0, say),
+            sources=_sources(one, say),
+        )
+        for one in duplicates[:ALSO_MAX]
+    ]
     blocks = [
         say.explain_heading(issue=place.issue(candidate.number), title=escape(candidate.title)),
         bullets(map(sentence, facts)),
@@ -34,3 +47,7 @@ def explain(report: Report, candidate: Candidate, place: Place, say: Words) -> s
     # Where a source failed, that no search found the issue says little (F9).
     blocks.append(problems_block(report.problems, say))
     return "\n\n".join(filter(None, blocks))
+
+
+def _sources(candidate: Candidate, say: Words) -> str:
+    return say.comma().join(source_name(source, say) for source in candidate.sources)

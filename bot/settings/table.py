@@ -15,7 +15,7 @@ class Variable(NamedTuple):
     default: str = ""
 
 
-# Every variable that `load` reads.
+# Every variable that `load` reads, and the one that only `doppel dedupe` does.
 VARIABLES = (
     Variable("APP_ID", "The GitHub App's id, a number."),
     Variable("PRIVATE_KEY", "The App's private key: the PEM text itself, or the same in base64."),
@@ -101,5 +101,10 @@ VARIABLES = (
     Variable(
         "DOPPEL_SETUP_TOKEN",
         "The first-run token that opens `/setup` while no App is set up. `doppel serve` makes one by itself.",
+    ),
+    Variable(
+        "AGENTIC_CONTEXT_DEDUP_THRESHOLD",
+        "From which similarity on `doppel dedupe` merges two entries of a playbook, 0 to 1; `--threshold` wins.",
+        "the model's own",
     ),
 )

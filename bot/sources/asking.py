@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 
+from bot.remarks import Remark
 from bot.sources.protocol import Answer, Question, Source
 from bot.telemetry.tracing import span
 from bot.telemetry.work import carried
@@ -32,4 +33,4 @@ def _ask(source: Source, question: Question) -> Answer:
         # log, as it may quote an issue.
         frames = "".join(traceback.format_tb(fault.__traceback__))
         log.error("source %s failed: %s\n%s", source.name, type(fault).__name__, frames)
-        return Answer(source.name, problems=(f"{source.name}: failed unexpectedly; the log has the details",))
+        return Answer(source.name, problems=(f"{source.name}: {Remark.FAILED.of()}",))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.model import Issue, RepoRef
+from bot.remarks import Remark
 from bot.report import QueryRun
 from bot.sources.protocol import Answer, Question
 
@@ -55,7 +56,10 @@ def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
     """What was asked, in words, with a note about those that are not there, and those that were `left` unread."""
     missing = len(asked) - found
     query = " ".join(f"#{number}" for number in asked)
-    notes = [f"{missing} not found"] if missing else []
-    if left:
-        notes.append(f"{left} more are considered when the index is ready")
-    return QueryRun(NAME, query, found, problem=", ".join(notes))
+    if missing and left:
+        note = Remark.NOT_FOUND_AND_LEFT.of(missing, left)
+    elif missing:
+        note = Remark.NOT_FOUND.of(missing)
+    else:
+        note = Remark.LEFT.of(left) if left else ""
+    return QueryRun(NAME, query, found, problem=note)

@@ -15,6 +15,7 @@ from bot.errors import Forbidden, GitHubError, NotFound, Retryable
 from bot.model import RepoRef, Repository, name_key, same_login
 from bot.ranking.plan import any_that_fit
 from bot.ranking.query import build_query
+from bot.remarks import Remark
 from bot.report import QueryRun
 from bot.sources.lexical import ask_by_words
 from bot.sources.protocol import Answer, Question, Searcher
@@ -56,13 +57,13 @@ class Siblings:
             still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
         except (GitHubError, Retryable) as failure:
             # What GitHub said may name a repository that others must not know of.
-            reason = "whether the repositories are public could not be read"
+            reason = Remark.UNREAD.of()
             run = QueryRun(NAME, " ".join(words), None, problem=reason, later=isinstance(failure, Retryable))
             return Answer(NAME, (), (run,), (f"{NAME}: {reason}",))
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
         if found - still:
             # The number of hits would say something about what is hidden now.
-            return Answer(NAME, lists, (), (*answer.problems, f"{NAME}: a repository is public no more"))
+            return Answer(NAME, lists, (), (*answer.problems, f"{NAME}: {Remark.HIDDEN.of()}"))
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
     def _may_name(self, repo: RepoRef, here: RepoRef) -> bool:
@@ -84,8 +85,4 @@ class Siblings:
 def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[str, ...]:
     """How many were not asked. Not which: a settings file may be private, and a name may be a secret."""
     missing = len(named) - len(public)
-    if not missing:
-        return ()
-    return (
-        f"{NAME}: {missing} of {len(named)} left out: not a public repository of this owner, nor allowed by the host",
-    )
+    return (f"{NAME}: {Remark.LEFT_OUT.of(missing, len(named))}",) if missing else ()

@@ -313,5 +313,9 @@ class AnswerTexts(Texts):
         """The sources that found that issue."""
 
     @text
+    def explain_duplicate(self, issue: str, confidence: str, sources: str) -> None:
+        """A duplicate of that issue that was found as well, and the sources that found it."""
+
+    @text
     def explain_queries(self) -> None:
         """The line above the queries that found it."""

@@ -71,6 +71,10 @@ class CommentTexts(Texts):
         """A command set how alike the titles must be."""
 
     @text
+    def from_threshold_original(self) -> None:
+        """The sentence after that, where an issue is shown whose own title is less alike: a duplicate of it matched."""
+
+    @text
     def nearest(self, issue: str, percent: float, option: str) -> None:
         """A command asked, and nothing is likely enough: the closest issue, and the option that shows it."""
 
@@ -261,6 +265,50 @@ class SearchTexts(Texts):
     @text
     def problems(self) -> None:
         """The heading over what failed."""
+
+    @text
+    def remark_not_found(self, count: int) -> None:
+        """So many of the known issues are not there."""
+
+    @text
+    def remark_left(self, count: int) -> None:
+        """So many more known issues are looked at only once the index is complete."""
+
+    @text
+    def remark_by_words(self, reasons: str) -> None:
+        """GitHub's semantic search fell back to words; `reasons` are GitHub's."""
+
+    @text
+    def remark_unread(self) -> None:
+        """Whether the sibling repositories are public is not known."""
+
+    @text
+    def remark_hidden(self) -> None:
+        """A sibling repository was hidden while it was searched."""
+
+    @text
+    def remark_left_out(self, missing: int, named: int) -> None:
+        """So many of the siblings that the settings name may not be shown here."""
+
+    @text
+    def remark_no_permission(self) -> None:
+        """The App may not read discussions."""
+
+    @text
+    def remark_empty(self) -> None:
+        """GitHub answered nothing."""
+
+    @text
+    def remark_search_limit(self) -> None:
+        """No search by words is allowed just now."""
+
+    @text
+    def remark_hybrid_limit(self) -> None:
+        """No search by meaning is allowed just now."""
+
+    @text
+    def remark_failed(self) -> None:
+        """A fault of our own kept a source from answering."""
 
     @text
     def source_github_search(self) -> None:

@@ -74,6 +74,18 @@ def test_the_merged_playbook_goes_to_stdout_and_the_account_to_stderr(
     ]
 
 
+def test_d4_e1_the_threshold_may_stand_in_the_env_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(file.parent)
+    Path(".env").write_text("AGENTIC_CONTEXT_DEDUP_THRESHOLD=0.97\nPORT=http\n")
+    assert run(file, "--dry-run") == 0
+    assert capsys.readouterr().err == "3 entries, 0 merged into others, 3 left (wordllama, threshold 0.97)\n"
+    monkeypatch.setenv("AGENTIC_CONTEXT_DEDUP_THRESHOLD", "0.9")
+    assert run(file, "--dry-run") == 0
+    assert "threshold 0.9)" in capsys.readouterr().err
+
+
 def test_in_place_keeps_the_mode_and_leaves_nothing_beside_it(file: Path) -> None:
     file.chmod(0o640)
     assert run(file, "--in-place") == 0

@@ -76,6 +76,20 @@ def test_c4_a_search_that_finds_nothing_likely_says_so_and_what_comes_nearest(pa
     assert f"1. {LINK.format(1)} Crash while exporting to PDF" in pair.advice(2)
 
 
+def test_f9_a_search_for_words_that_say_nothing_is_no_search(pair: Doppel) -> None:
+    """Whatever the issue itself says: it is not what is searched for."""
+    pair.open(*OTHER)
+    pair.write(3, "/duplicates search in")
+    advice = pair.advice(3)
+    assert "**This could not be checked:** there was nothing specific enough to search for." in advice
+    assert "No earlier issue" not in advice
+    with pair.before_backfill():
+        pair.write(3, "/duplicates search for the")
+    assert "**This could not be checked:**" in pair.advice(3)
+    pair.write(3, "/duplicates search lightmode")
+    assert "**No earlier issue that looks like this one was found.**" in pair.advice(3)
+
+
 def test_c4_options_narrow_what_is_shown(pair: Doppel) -> None:
     pair.sim.close_issue(pair.repo, 1, "triage-person", "not_planned")
     # Two issues are worked on side by side: the command could come before the closing is in the index.
@@ -100,6 +114,41 @@ def test_c4_explain_an_issue_that_was_shown_and_one_that_was_not(pair: Doppel) -
     assert pair.reactions(comment) == ["eyes", "+1"]
 
 
+@pytest.fixture
+def family(doppel: Doppel) -> Doppel:
+    """Issue #2 was closed as a duplicate of #1, which is said otherwise; #3 repeats #2, and the comment shows #1."""
+    doppel.open("Keyboard shortcuts stop responding", "Ctrl+K", author="ann")
+    doppel.open("Palette cannot be opened on Windows", "Ctrl+K palette", author="bob")
+    doppel.said(2)
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.settle()
+    doppel.open("Palette cannot be opened on Windows 11", "Ctrl+K palette")
+    assert f"1. {LINK.format(1)} Keyboard shortcuts" in doppel.advice(3)
+    assert f"Also reported in {LINK.format(2)}" in doppel.advice(3)
+    return doppel
+
+
+def test_c4_explain_judges_an_issue_for_itself_and_names_the_duplicate_for_which_it_is_shown(family: Doppel) -> None:
+    family.write(3, "/duplicates explain #1")
+    family.write(3, "/duplicates explain #2")
+    comment, original, duplicate = family.said(3)
+    shown, own, others, of_duplicate = percentages(family, 3)
+    assert others == of_duplicate == shown > own
+    titles = "Same words in both titles: Palette"
+    assert titles in comment and titles in duplicate and titles not in original
+    assert f"\n- Its duplicate {LINK.format(2)}: " in original
+    assert ", found by the full-text index" in original and "- Found by: the full-text index" in duplicate
+
+
+def test_c4_a_threshold_says_that_the_title_of_a_duplicate_matched(family: Doppel) -> None:
+    family.write(3, "/duplicates threshold=0.9")
+    advice = family.advice(3)
+    assert "Only titles at least 90% alike were looked at. Where a duplicate matched, its original is shown." in advice
+    assert f"1. {LINK.format(1)} Keyboard shortcuts" in advice
+    family.write(3, "/duplicates threshold=0.1")
+    assert "Where a duplicate matched" not in family.advice(3)
+
+
 def test_c4_explain_says_what_the_comment_said(pair: Doppel) -> None:
     """By now the issue is in the index itself."""
     pair.write(2, "/duplicates explain #1")
@@ -120,9 +169,9 @@ def test_c4_explain_says_what_the_comment_said_however_many_report_it_afterwards
     assert len(pair.said(2)) == 3
 
 
-def percentages(doppel: Doppel) -> list[int]:
-    """The probabilities that the bot's comments on #2 name."""
-    bodies = [said.body for said in doppel.sim.issue(doppel.repo, 2).comments if said.author.login == BOT]
+def percentages(doppel: Doppel, number: int = 2) -> list[int]:
+    """The probabilities that the bot's comments on an issue name."""
+    bodies = [said.body for said in doppel.sim.issue(doppel.repo, number).comments if said.author.login == BOT]
     return [int(told) for body in bodies for told in re.findall(r"the same \((\d+)%\)", body)]
 
 
@@ -314,7 +363,20 @@ def test_c1_an_edit_to_a_recheck_takes_the_reply_away(pair: Doppel) -> None:
     assert "Did you mean `/duplicates`?" in reply(pair)
     pair.edit(comment, "/duplicates")
     assert len(pair.said(2)) == 1
-    assert pair.reactions(comment) == ["eyes", "-1", "+1"]
+
+
+def test_c4_of_the_thumbs_only_that_of_the_last_edit_stays(pair: Doppel) -> None:
+    """People's own stay, whichever way they go."""
+    comment = pair.write(2, "/duplicate", "reporter")
+    for content in ("-1", "+1"):
+        pair.sim.react(comment, "triage-person", content)
+    assert pair.reactions(comment) == ["eyes", "-1"]
+    pair.edit(comment, "/duplicates")
+    assert pair.reactions(comment) == ["eyes", "+1"]
+    pair.edit(comment, "/duplicates not #99")
+    assert pair.reactions(comment) == ["eyes", "-1"]
+    assert len(comment.reactions) == 4
+    assert reply(pair).startswith("There is no issue ")
 
 
 def test_c4_a_command_on_a_closed_issue_works(pair: Doppel) -> None:

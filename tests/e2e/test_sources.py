@@ -172,3 +172,18 @@ def test_c4_a_wrong_pull_request_or_discussion_can_be_rejected_and_taken_back(do
     assert named() == [False, False]
     doppel.write(3, "/duplicates undo")
     assert named() == [True, False]
+
+
+def test_c6_what_went_wrong_is_said_in_the_comments_language(doppel: Doppel) -> None:
+    doppel.configure(
+        "language: de\nmin_confidence: 0\nsources: {discussions: on}\nknown_issues: [1, 99]\n"
+        f"siblings: [{doppel.owner}/secret]\n"
+    )
+    doppel.open(*FIRST, author="ann")
+    with doppel.before_backfill():
+        doppel.open(*AGAIN)
+    (comment,) = doppel.said(2)
+    assert "- `#1 #99` – 1 Treffer, 1 nicht gefunden (bekannte Issues)" in comment
+    reason = "1 von 1 ausgelassen: kein öffentliches Repository dieses Besitzers und auch nicht vom Betreiber erlaubt"
+    assert f"\n- siblings: {reason}" in comment and f"Schwester-Repositorys ({reason})" in comment
+    assert "keine Antwort, der App fehlt die Berechtigung, Diskussionen zu lesen (Diskussionen)" in comment

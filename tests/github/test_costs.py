@@ -31,6 +31,14 @@ def test_g_costs(method: str, path: str, query: dict[str, str], resource: str, a
 
 
 @pytest.mark.parametrize(
+    ("body", "points"),
+    [(b'{"query": "query Votes { mutation }"}', 1), (b'{"query":"mutation Fold { a }"}', 5)],
+)
+def test_g_a_mutation_of_graphqls_costs_as_much_as_a_write(body: bytes, points: int) -> None:
+    assert cost_of("POST", "/graphql", {}, body).amounts == {"graphql": 1, "graphql_points": points}
+
+
+@pytest.mark.parametrize(
     ("method", "path", "repeatable"),
     [
         ("GET", "/repos/a/b", True),

@@ -183,6 +183,20 @@ def test_g_installations_do_not_share_a_budget(connect: Callable[..., GitHub], s
     assert made == ["app", *(f"installation {key}" for key in ids)]
 
 
+def test_g_what_is_changed_through_graphql_costs_as_much_as_other_writing(
+    connect: Callable[..., GitHub], sim: Simulator
+) -> None:
+    limits = {"graphql_points": ((11, 60.0),)}
+    github = connect(new_pacer=lambda account: LocalPacer(sim.clock.timestamp, limits))
+    client = github.installation(github.app().installation_of(REPO))
+    comment = client.create_comment(REPO, 1, "This may have been reported before.")
+    client.fold(comment.node_id)
+    client.unfold(comment.node_id)
+    client.votes([comment.node_id])
+    with pytest.raises(RateLimited):
+        client.votes([comment.node_id])
+
+
 @pytest.mark.parametrize("failure", [500, 502, 503, 504, "reset"])
 def test_a_failed_read_is_tried_again(
     client: RepoClient, sim: Simulator, simulated_time: SimulatedTime, failure: int

@@ -15,6 +15,7 @@ from bot.config import ConfigError, parse_config
 from bot.digest.week import Digest, Line, Standing
 from bot.feedback import Kind
 from bot.ranking.reasons import Shared
+from bot.remarks import Remark
 from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import LINES_MOST, DigestView, render_digest
 from bot.render.scan import render_scan
@@ -66,6 +67,17 @@ QUERIES = (
 )
 NEAREST = (considered(118, 0.179),)
 COUNTS = {"total": 1_246, "unique": 1_240, "duplicates": 6, "github-search": 12, "github-hybrid": 1_234}
+REMARKS = (
+    QueryRun("known-issues", "#5 #7", 1, Remark.NOT_FOUND.of(1)),
+    QueryRun("known-issues", "#5 #7", 2, Remark.LEFT.of(1)),
+    QueryRun("known-issues", "#5 #7", 0, Remark.NOT_FOUND_AND_LEFT.of(2, 7)),
+    QueryRun("github-hybrid", "crash on paste", 3, Remark.BY_WORDS.of("lexical_fallback_reason")),
+    QueryRun("github-search", "crash", None, Remark.SEARCH_LIMIT.of()),
+    QueryRun("github-hybrid", "crash", None, Remark.HYBRID_LIMIT.of()),
+    *(QueryRun("siblings", "crash", None, remark.of()) for remark in (Remark.UNREAD, Remark.HIDDEN)),
+    *(QueryRun("discussions", "crash", None, remark.of()) for remark in (Remark.NO_PERMISSION, Remark.EMPTY)),
+)
+REMARKABLE = (f"siblings: {Remark.LEFT_OUT.of(1, 2)}", f"discussions: {Remark.FAILED.of()}")
 PROBLEMS = ("vectors: the model could not be loaded", "siblings: 502", "discussions: no access")
 SETTINGS = """\
 mod: off
@@ -116,12 +128,14 @@ def comments(say: Words) -> list[str]:
         render_comment(report(candidate(6, repo="acme/docs")), view(say=say)),
         render_comment(report(CANDIDATES[0]), view(say=say, options=Options(state="closed"))),
         render_comment(report(candidate(confidence=0.06)), view(say=say, options=Options(confidence=0.05))),
+        render_comment(report(candidate(similarity=0.18, also=(12,))), view(say=say, options=Options(threshold=0.9))),
         render_comment(report(considered=NEAREST), view(say=say, asked=True, options=Options(threshold=0.4))),
         render_comment(report(), view(say=say)),
         render_comment(report(), view(say=say, had_candidates=True, settings_problems=wrong, settings_private=True)),
         render_comment(report(outcome=Outcome.INCONCLUSIVE), view(say=say)),
         render_comment(report(outcome=Outcome.DEGRADED, problems=PROBLEMS[:1]), view(say=say)),
         render_comment(report(CANDIDATES[0]), view(say=say, labels=True)),
+        render_comment(report(outcome=Outcome.DEGRADED, queries=REMARKS, problems=REMARKABLE), view(say=say)),
     ]
 
 
@@ -172,7 +186,7 @@ def answers(say: Words) -> list[str]:
         replies.settings_problems((TOO_LARGE,), "acme/app/.github/doppel.yml"),
         replies.settings_problems(wrong[:1], "acme/app/.github/doppel.yml", private=True),
         explain(report(queries=QUERIES), CANDIDATES[0], PLACE, say),
-        explain(report(problems=PROBLEMS), candidate(12, sources=()), PLACE, say),
+        explain(report(problems=PROBLEMS), candidate(12, sources=()), PLACE, say, [CANDIDATES[0]]),
     ]
 
 

@@ -13,6 +13,7 @@ from bot.commands import Options
 from bot.config import parse_config
 from bot.posts.marker import MARKER, fingerprint, has_marker
 from bot.render import render_comment
+from bot.render.details import SOURCE_NAMES
 from bot.report import Outcome, QueryRun
 from tests.render.samples import CHECKED_AT, QUERY, candidate, considered, report, view
 
@@ -260,6 +261,13 @@ def test_f9_the_sentence_names_the_sources_that_failed_and_why(problems: tuple[s
     ):
         body = render_comment(report(*shown, outcome=Outcome.DEGRADED, problems=problems), view())
         assert f"{says}, because not every search answered: {named}." in body.partition("<details>")[0]
+
+
+def test_c3_f8_every_query_is_shown_that_all_sources_can_ask() -> None:
+    most = {"github-search": 7, "discussions": 3, "pull-requests": 2, "siblings": 2}
+    asked = [QueryRun(source, f"{source} {at}", at) for source in SOURCE_NAMES for at in range(most.get(source, 1))]
+    body = render_comment(report(candidate(), queries=tuple(asked)), view())
+    assert [run.query for run in asked if f"`{run.query}` – " not in body] == []
 
 
 @pytest.mark.parametrize(

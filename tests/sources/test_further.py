@@ -73,6 +73,9 @@ def test_f8_further_searches_share_the_budget(find: Find) -> None:
     report = find("github-search", "pull-requests", budget=3)
     assert [run.source for run in report.queries] == ["github-search"] * 2 + ["pull-requests"]
     assert [one.kind for one in report.candidates if one.number == 2] == ["pull request"]
+    # Each that is on is asked, as docs/repository-settings.md says.
+    report = find("github-search", "pull-requests", budget=1)
+    assert [run.source for run in report.queries] == ["github-search", "pull-requests"]
 
 
 def test_h6_discussions_need_a_permission_and_say_so(find: Find, sim: Simulator) -> None:
