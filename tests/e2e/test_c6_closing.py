@@ -2,65 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from bot.calibration.recalibrating import examples_of
-from bot.closing import DAY
 from bot.errors import Retryable
-from bot.events.own import DUE, own_issue_event
 from bot.github.votes import VotesPage
-from bot.simulator.state.issues import Comment, Issue
-from bot.store.closings import Closings, KeptClosing
-from handlers.closing import call_for_due
-from tests.e2e.harness import BOT, Doppel
+from bot.store.closings import Closings, ClosingState, KeptClosing
+from tests.e2e.closing import BODY, OFFER, ON_VOTE, TITLE, agree, comment, later, look_again, offered
+from tests.e2e.harness import Doppel
+from tests.e2e.judging import sure
 
-TITLE = "Crash while exporting a page to PDF"
-BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderPdfPage since 3.2."
-OFFER = (
-    "If the author gives this comment a 👍, or somebody with triage access adds the `duplicate` label, this issue is "
-    "closed in favour of [#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment from "
-    "anybody prevents that."
-)
-ON_VOTE = (
-    "If the author gives this comment a 👍, this issue is closed in favour of "
-    "[#1](https://redirect.github.com/acme/app/issues/1) after 7 days. A 👎 or a comment from anybody prevents that."
-)
-
-
-@pytest.fixture
-def offered(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> Doppel:
-    """Issue #2 repeats #1, and its comment announces that it may be closed."""
-    # What the model makes of two made-up issues is not what is tested here.
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
-    doppel.configure("close_after: 7d\n")
-    doppel.open(TITLE, BODY, author="ann")
-    doppel.open(TITLE, BODY)
-    assert OFFER in doppel.advice(2)
-    return doppel
-
-
-def comment(doppel: Doppel) -> Comment:
-    return next(one for one in doppel.sim.comments(doppel.repo, 2) if one.author.login == BOT)
-
-
-def later(doppel: Doppel, days: float = 7.5) -> Issue:
-    """Some days pass, and the schedule has looked; the issue as it is then."""
-    doppel.sim.clock.advance(days * DAY)
-    call_for_due(doppel.services)
-    doppel.settle()
-    doppel.said(2)
-    return doppel.sim.issue(doppel.repo, 2)
-
-
-def agree(doppel: Doppel) -> None:
-    # As with the label below: what is said in the second of the announcement may have been said before it.
-    doppel.sim.clock.advance(2)
-    doppel.sim.react(comment(doppel), "reporter", "+1")
+__all__ = ["offered"]
 
 
 def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: Doppel) -> None:
@@ -99,11 +54,7 @@ def test_c6_what_people_have_opened_again_stays_open_though_the_look_is_done_aga
     assert later(offered).state == "closed"
     offered.sim.reopen_issue(offered.repo, 2, "triage-person")
     offered.settle()
-    known = offered.services.store.repositories.get(offered.repository.id)
-    assert known is not None
-    event = own_issue_event(DUE, known.installation, known.summary, 2)
-    offered.services.inbox.put(f"{DUE}-{known.id}-2-again", event)
-    offered.settle()
+    look_again(offered)
     assert offered.sim.issue(offered.repo, 2).state == "open"
     assert "announced" not in offered.advice(2)
 
@@ -180,6 +131,21 @@ def test_c6_an_offer_on_a_muted_issue_ends_without_a_word(offered: Doppel) -> No
     assert offered.said(2) == before
 
 
+def test_c6_an_offer_that_is_over_is_withdrawn_by_no_word_where_the_issue_was_muted_meanwhile(offered: Doppel) -> None:
+    """An attempt that ends it can fail to say so in the comment, and comes again after people have muted the issue."""
+    closings = Closings(offered.services.store.engine)
+    kept = closings.get(offered.repository.id, 2)
+    assert kept is not None
+    closings.put(offered.repository.id, replace(kept, state=ClosingState.OVER))
+    offered.services.store.muted.set(offered.repository.id, 2, "triage-person", 0)
+    before = offered.said(2)
+    look_again(offered)
+    assert offered.said(2) == before
+    offered.services.store.muted.clear(offered.repository.id, 2)
+    look_again(offered)
+    assert OFFER not in offered.advice(2)
+
+
 def test_c7_that_it_was_closed_by_itself_counts_as_the_authors_word_alone(offered: Doppel) -> None:
     agree(offered)
     later(offered)
@@ -234,117 +200,6 @@ def test_c6_the_comment_says_who_may_open_again_what_a_maintainers_label_has_clo
     assert issue.state == "open"
 
 
-def edit_label(doppel: Doppel) -> None:
-    doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
-    doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
-
-
-def repeat(doppel: Doppel) -> None:
-    """Somebody closes the other issue as a duplicate of this one."""
-    original = doppel.sim.issue(doppel.repo, 2)
-    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "duplicate", original)
-
-
-NEVER: dict[str, Callable[[Doppel], object]] = {
-    "without anybody's word": lambda doppel: None,
-    "on a stranger's word": lambda doppel: doppel.sim.react(comment(doppel), "stranger", "+1"),
-    "with a label that was taken off": edit_label,
-    "against a thumb down": lambda doppel: (agree(doppel), doppel.sim.react(comment(doppel), "stranger", "-1")),
-    "against a comment": lambda doppel: (agree(doppel), doppel.write(2, "I do not think so.", "stranger")),
-    "against `not`": lambda doppel: (agree(doppel), doppel.write(2, "/duplicates not #1", "triage-person")),
-    "without the other": lambda doppel: (agree(doppel), doppel.sim.close_issue(doppel.repo, 1, "ann", "completed")),
-    "in a circle": lambda doppel: (agree(doppel), repeat(doppel)),
-    "where it is not wanted": lambda doppel: (agree(doppel), doppel.configure("mode: comment\n")),
-    "where it was muted": lambda doppel: (
-        agree(doppel),
-        doppel.services.store.muted.set(doppel.repository.id, 2, "x", 0),
-    ),
-    "where a label says to leave it alone": lambda doppel: (
-        agree(doppel),
-        doppel.configure("close_after: 7d\nignore:\n  labels: [pinned]\n"),
-        doppel.sim.create_label(doppel.repo, "pinned"),
-        doppel.sim.add_labels(doppel.repo, 2, "pinned", actor="triage-person"),
-    ),
-    "where it was locked": lambda doppel: (agree(doppel), doppel.sim.lock_issue(doppel.repo, 2, "maintain-person")),
-    "where the comment is gone": lambda doppel: (
-        agree(doppel),
-        doppel.sim.delete_comment(comment(doppel), "maintain-person"),
-    ),
-}
-
-
-def test_c6_a_thumb_from_before_the_announcement_agrees_to_nothing(
-    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
-    doppel.open(TITLE, BODY, author="ann")
-    doppel.open(TITLE, BODY)
-    assert "closed in favour" not in doppel.advice(2)
-    agree(doppel)
-    doppel.sim.clock.advance(60)
-    doppel.configure("close_after: 7d\n")
-    doppel.sim.edit_issue(doppel.repo, 2, body=f"{BODY} Every time.")
-    doppel.settle()
-    assert OFFER in doppel.advice(2)
-    assert later(doppel).state == "open"
-
-
-def test_c6_a_thumb_from_just_before_agrees_to_nothing_though_the_hosts_clock_is_slow(
-    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
-    doppel.open(TITLE, BODY, author="ann")
-    doppel.open(TITLE, BODY)
-    doppel.said(2)
-    doppel.configure("close_after: 7d\n")
-    agree(doppel)
-    doppel.sim.clock.advance(20)
-    slow = replace(doppel.services, clock=lambda: doppel.sim.clock.now() - timedelta(seconds=50))
-    with monkeypatch.context() as behind:
-        behind.setattr(doppel.world, "services", slow)
-        doppel.sim.edit_issue(doppel.repo, 2, body=f"{BODY} Every time.")
-        doppel.settle()
-    assert OFFER in doppel.advice(2)
-    assert later(doppel).state == "open"
-
-
-def test_c6_a_comment_prevents_it_though_the_offer_was_withdrawn_and_made_again_since(offered: Doppel) -> None:
-    offered.write(2, "I do not think so.", "stranger")
-    offered.sim.clock.advance(60)
-    offered.sim.edit_issue(offered.repo, 2, title="Green is too bright", body="Everywhere.")
-    offered.settle()
-    assert "closed in favour" not in offered.advice(2)
-    offered.sim.clock.advance(60)
-    offered.sim.edit_issue(offered.repo, 2, title=TITLE, body=BODY)
-    offered.settle()
-    assert "closed in favour" not in offered.advice(2)
-    agree(offered)
-    assert later(offered).state == "open"
-
-
-def test_c6_an_offer_to_which_nobody_objected_may_be_withdrawn_and_made_again(offered: Doppel) -> None:
-    offered.sim.edit_issue(offered.repo, 2, title="Green is too bright", body="Everywhere.")
-    offered.settle()
-    assert "closed in favour" not in offered.advice(2)
-    offered.sim.edit_issue(offered.repo, 2, title=TITLE, body=BODY)
-    offered.settle()
-    assert OFFER in offered.advice(2)
-    agree(offered)
-    assert later(offered).state == "closed"
-
-
-def test_c6_a_comment_prevents_it_though_the_hosts_clock_is_fast(offered: Doppel) -> None:
-    closings = Closings(offered.services.store.engine)
-    kept = closings.get(offered.repository.id, 2)
-    assert kept is not None
-    closings.put(offered.repository.id, replace(kept, since=kept.since + 50))
-    offered.sim.clock.advance(10)
-    offered.write(2, "I do not think so.", "stranger")
-    offered.sim.clock.advance(60)
-    agree(offered)
-    assert later(offered).state == "open"
-
-
 def test_c6_it_waits_while_github_does_not_tell_the_votes(offered: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     offered.sim.clock.advance(2)
     offered.sim.add_labels(offered.repo, 2, "duplicate", actor="triage-person")
@@ -379,14 +234,13 @@ def test_c6_a_comment_that_was_deleted_unheard_is_not_asked_for_again(
     assert due == []
 
 
-@pytest.mark.parametrize("case", NEVER)
-def test_c6_it_is_never_closed(offered: Doppel, case: str) -> None:
-    NEVER[case](offered)
-    offered.settle()
-    assert later(offered).state == "open"
-    offered.said(1)
-    # Nor later, when nobody thinks of it any more.
-    assert later(offered, 40).state == "open"
+def test_c6_it_is_announced_from_ninety_per_cent_on(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    doppel.configure("close_after: 7d\n")
+    doppel.open(TITLE, BODY, author="ann")
+    for number, confidence in enumerate((0.89, 0.9), start=2):
+        sure(monkeypatch, confidence)
+        doppel.open(TITLE, BODY)
+        assert ("closed in favour" in doppel.advice(number)) is (confidence >= 0.9)
 
 
 def test_c6_nothing_is_announced_by_default(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from bot.simulator.state.issues import Issue
 from tests.e2e.harness import Doppel
+from tests.e2e.judging import sure
 
 TITLE = "Crash while exporting a page to PDF"
 BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderPdfPage since 3.2."
@@ -97,6 +98,27 @@ def test_c6_nothing_is_labelled_by_default_nor_where_it_is_unsure(
     doppel.configure("label: suggest\n")
     doppel.write(2, "/duplicates")
     assert (issue.suggestions, names(issue)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("use", "degrees"),
+    [
+        ("suggest", {0.59: None, 0.6: "medium", 0.84: "medium", 0.85: "high"}),
+        ("add", {0.6: None, 0.84: None, 0.85: "added"}),
+    ],
+)
+def test_c6_it_is_suggested_where_likely_and_added_where_very_likely(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch, use: str, degrees: dict[float, str | None]
+) -> None:
+    # Here it is the shipped probabilities that are tested.
+    monkeypatch.undo()
+    doppel.configure(f"label: {use}\n")
+    for number, (confidence, degree) in enumerate(degrees.items(), start=2):
+        sure(monkeypatch, confidence)
+        issue = doppel.open(TITLE, BODY)
+        assert "#1" in doppel.advice(number)
+        done = [one.confidence for one in issue.suggestions] + ["added" for name in names(issue)]
+        assert done == ([degree] if degree else []), confidence
 
 
 def rewrite(doppel: Doppel, title: str, body: str) -> str:

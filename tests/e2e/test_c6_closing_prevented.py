@@ -1,0 +1,164 @@
+"""C6 `close_after`: what prevents it, said before, meanwhile or without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from bot.github.repo import RepoClient
+from bot.model import IssueRef, RepoRef
+from bot.store.closings import Closings
+from tests.e2e.closing import BODY, OFFER, TITLE, agree, comment, later, offered
+from tests.e2e.harness import Doppel
+
+__all__ = ["offered"]
+
+
+def edit_label(doppel: Doppel) -> None:
+    doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
+    doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
+
+
+def repeat(doppel: Doppel) -> None:
+    """Somebody closes the other issue as a duplicate of this one."""
+    original = doppel.sim.issue(doppel.repo, 2)
+    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "duplicate", original)
+
+
+def postdate(doppel: Doppel) -> None:
+    """The other issue was written later than this one, which came here from another repository afterwards."""
+    other, this = (doppel.sim.issue(doppel.repo, number) for number in (1, 2))
+    other.created_at, this.created_at = this.created_at, other.created_at
+
+
+NEVER: dict[str, Callable[[Doppel], object]] = {
+    "without anybody's word": lambda doppel: None,
+    "on a stranger's word": lambda doppel: doppel.sim.react(comment(doppel), "stranger", "+1"),
+    "with a label that was taken off": edit_label,
+    "against a thumb down": lambda doppel: (agree(doppel), doppel.sim.react(comment(doppel), "stranger", "-1")),
+    "against a comment": lambda doppel: (agree(doppel), doppel.write(2, "I do not think so.", "stranger")),
+    "against `not`": lambda doppel: (agree(doppel), doppel.write(2, "/duplicates not #1", "triage-person")),
+    "without the other": lambda doppel: (agree(doppel), doppel.sim.close_issue(doppel.repo, 1, "ann", "completed")),
+    "where the other was closed for this one": lambda doppel: (agree(doppel), repeat(doppel)),
+    "where the other is newer": lambda doppel: (agree(doppel), postdate(doppel)),
+    "where it is not wanted": lambda doppel: (agree(doppel), doppel.configure("mode: comment\n")),
+    "where it was muted": lambda doppel: (
+        agree(doppel),
+        doppel.services.store.muted.set(doppel.repository.id, 2, "x", 0),
+    ),
+    "where a label says to leave it alone": lambda doppel: (
+        agree(doppel),
+        doppel.configure("close_after: 7d\nignore:\n  labels: [pinned]\n"),
+        doppel.sim.create_label(doppel.repo, "pinned"),
+        doppel.sim.add_labels(doppel.repo, 2, "pinned", actor="triage-person"),
+    ),
+    "where it was locked": lambda doppel: (agree(doppel), doppel.sim.lock_issue(doppel.repo, 2, "maintain-person")),
+    "where the comment is gone": lambda doppel: (
+        agree(doppel),
+        doppel.sim.delete_comment(comment(doppel), "maintain-person"),
+    ),
+}
+
+
+def label(doppel: Doppel) -> None:
+    doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
+    doppel.settle()
+
+
+@pytest.mark.parametrize("word", [agree, label], ids=["thumb", "label"])
+def test_c6_a_word_from_before_the_announcement_agrees_to_nothing(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch, word: Callable[[Doppel], None]
+) -> None:
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    doppel.open(TITLE, BODY, author="ann")
+    doppel.open(TITLE, BODY)
+    assert "closed in favour" not in doppel.advice(2)
+    word(doppel)
+    doppel.sim.clock.advance(60)
+    doppel.configure("close_after: 7d\n")
+    doppel.sim.edit_issue(doppel.repo, 2, body=f"{BODY} Every time.")
+    doppel.settle()
+    assert OFFER in doppel.advice(2)
+    assert later(doppel).state == "open"
+
+
+def test_c6_a_thumb_from_just_before_agrees_to_nothing_though_the_hosts_clock_is_slow(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    doppel.open(TITLE, BODY, author="ann")
+    doppel.open(TITLE, BODY)
+    doppel.said(2)
+    doppel.configure("close_after: 7d\n")
+    agree(doppel)
+    doppel.sim.clock.advance(20)
+    slow = replace(doppel.services, clock=lambda: doppel.sim.clock.now() - timedelta(seconds=50))
+    with monkeypatch.context() as behind:
+        behind.setattr(doppel.world, "services", slow)
+        doppel.sim.edit_issue(doppel.repo, 2, body=f"{BODY} Every time.")
+        doppel.settle()
+    assert OFFER in doppel.advice(2)
+    assert later(doppel).state == "open"
+
+
+def test_c6_a_comment_prevents_it_though_the_offer_was_withdrawn_and_made_again_since(offered: Doppel) -> None:
+    offered.write(2, "I do not think so.", "stranger")
+    offered.sim.clock.advance(60)
+    offered.sim.edit_issue(offered.repo, 2, title="Green is too bright", body="Everywhere.")
+    offered.settle()
+    assert "closed in favour" not in offered.advice(2)
+    offered.sim.clock.advance(60)
+    offered.sim.edit_issue(offered.repo, 2, title=TITLE, body=BODY)
+    offered.settle()
+    assert "closed in favour" not in offered.advice(2)
+    agree(offered)
+    assert later(offered).state == "open"
+
+
+def test_c6_an_offer_to_which_nobody_objected_may_be_withdrawn_and_made_again(offered: Doppel) -> None:
+    offered.sim.edit_issue(offered.repo, 2, title="Green is too bright", body="Everywhere.")
+    offered.settle()
+    assert "closed in favour" not in offered.advice(2)
+    offered.sim.edit_issue(offered.repo, 2, title=TITLE, body=BODY)
+    offered.settle()
+    assert OFFER in offered.advice(2)
+    agree(offered)
+    assert later(offered).state == "closed"
+
+
+def test_c6_a_comment_prevents_it_though_the_hosts_clock_is_fast(offered: Doppel) -> None:
+    closings = Closings(offered.services.store.engine)
+    kept = closings.get(offered.repository.id, 2)
+    assert kept is not None
+    closings.put(offered.repository.id, replace(kept, since=kept.since + 50))
+    offered.sim.clock.advance(10)
+    offered.write(2, "I do not think so.", "stranger")
+    offered.sim.clock.advance(60)
+    agree(offered)
+    assert later(offered).state == "open"
+
+
+@pytest.mark.parametrize("case", NEVER)
+def test_c6_it_is_never_closed(offered: Doppel, case: str) -> None:
+    NEVER[case](offered)
+    offered.settle()
+    assert later(offered).state == "open"
+    offered.said(1)
+    # Nor later, when nobody thinks of it any more.
+    assert later(offered, 40).state == "open"
+
+
+def test_c6_it_is_not_closed_for_one_that_is_said_to_repeat_it(
+    offered: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody can close the other for this one between the two questions that are asked about it."""
+    agree(offered)
+    here = RepoRef.parse(offered.repo)
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(RepoClient, "duplicate_of", lambda client, repo, number: IssueRef(here, 2))
+        assert later(offered).state == "open"
+    assert OFFER not in offered.advice(2)
+    assert later(offered, 1).state == "open"
