@@ -79,6 +79,15 @@ def test_c1_a_command_that_is_edited_before_the_bot_comes_to_it_is_the_new_one(t
     assert two.reactions(comment) == ["eyes", "+1"]
 
 
+def test_c1_a_command_on_an_issue_that_is_locked_before_the_bot_comes_to_it_is_left_alone(two: Doppel) -> None:
+    with two.worker_away():
+        comment = two.sim.comment(two.repo, 2, "triage-person", "/duplicates mute")
+        two.sim.lock_issue(two.repo, 2, "maintain-person")
+    two.settle()
+    assert not muted(two)
+    assert (two.said(2), two.reactions(comment)) == ([], [])
+
+
 def test_c1_what_an_edit_took_out_is_not_done_when_its_event_comes_late(two: Doppel) -> None:
     comment = two.write(2, "/duplicates mute", "triage-person")
     created = next(

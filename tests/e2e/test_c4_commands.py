@@ -103,6 +103,14 @@ def test_c4_options_narrow_what_is_shown(pair: Doppel) -> None:
     assert "redirect" not in pair.advice(2)
 
 
+def test_c4_more_are_shown_than_the_settings_say_where_a_command_asks_for_them(pair: Doppel) -> None:
+    pair.configure("max_candidates: 1\n")
+    pair.open(*AGAIN, author="dan")
+    assert pair.advice(3).count("redirect.github.com") == 1
+    pair.write(3, "/duplicates confidence=0 limit=2")
+    assert pair.advice(3).count("redirect.github.com") == 2
+
+
 def test_c4_explain_an_issue_that_was_shown_and_one_that_was_not(pair: Doppel) -> None:
     pair.write(2, "/duplicates explain #1")
     assert reply(pair).startswith(f"**{LINK.format(1)}** Crash while exporting to PDF")

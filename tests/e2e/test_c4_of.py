@@ -135,6 +135,21 @@ def test_c4_the_address_that_github_shows_and_the_bots_own_link_are_taken(quiet:
     assert of(quiet, 2, f"https://{host}/{quiet.repo}/issues/1").startswith("Closed: ")
 
 
+def test_c4_of_goes_by_age_and_not_by_number(quiet: Doppel) -> None:
+    """An issue that was transferred here has a higher number than newer ones, and its old date."""
+    elsewhere = f"{quiet.owner}/elsewhere"
+    quiet.sim.add_repository(elsewhere)
+    quiet.sim.open_issue(elsewhere, "reporter", "It crashes")
+    quiet.sim.clock.advance(60)
+    issues(quiet, 1)
+    assert quiet.sim.transfer_issue(elsewhere, 1, quiet.repo).number == 2
+    quiet.settle()
+    assert f"{LINK.format(1)} is newer than this one." in of(quiet, 2, 1)
+    assert quiet.sim.issue(quiet.repo, 2).state == "open"
+    assert of(quiet, 1, 2) == f"Closed: the discussion continues in {LINK.format(2)}."
+    assert original_of(quiet, 1) == 2
+
+
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
 def test_c4_two_that_are_closed_for_each_other_at_once_make_no_circle(quiet: Doppel, order: tuple[int, int]) -> None:
     issues(quiet, 2)

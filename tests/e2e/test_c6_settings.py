@@ -69,6 +69,16 @@ def test_c6_how_many_and_which_are_shown(doppel: Doppel) -> None:
         doppel.said(number)
 
 
+def test_c6_closed_issues_are_shown_unless_the_settings_say_otherwise(doppel: Doppel) -> None:
+    doppel.sim.close_issue(doppel.repo, 1, "triage-person", "not_planned")
+    doppel.configure("include_closed: false\nmin_confidence: 0\n")
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    doppel.configure("min_confidence: 0\n")
+    doppel.write(2, "/duplicates")
+    assert "/issues/1)" in doppel.advice(2)
+
+
 def test_c6_the_budget_of_searches(doppel: Doppel) -> None:
     doppel.configure("search: {budget: 1, hybrid: off}")
     before = doppel.searches()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -213,6 +213,25 @@ def test_c2_a_marker_counts_only_in_the_bots_own_comment(scene: Scene) -> None:
     scene.sim.comment("acme/app", 1, other.bot, draft("another bot's").body)
     assert scene.keep("one", look=True)
     assert scene.bodies() == [draft("a person's").body, draft("another bot's").body, draft("one").body]
+
+
+def test_c2_a_marker_counts_not_in_what_a_person_writes_through_the_app(scene: Scene) -> None:
+    """With a token of their own that the App was given: GitHub tells the App's id of such a comment too."""
+    scene.sim.comment("acme/app", 1, "mallory", draft("a person's").body)
+    app_id = scene.sim.app.id
+
+    class Through:
+        """The client of a GitHub where that comment was written so."""
+
+        create_comment = scene.github.create_comment
+        update_comment = scene.github.update_comment
+        delete_comment = scene.github.delete_comment
+
+        def comments(self, repo: RepoRef, number: int) -> list[Comment]:
+            return [replace(one, app_id=app_id) for one in scene.github.comments(repo, number)]
+
+    assert scene.keeper.keep(Through(), scene.slot, draft("one"), look=True)
+    assert scene.bodies() == [draft("a person's").body, draft("one").body]
 
 
 def test_c2_a_comment_that_the_store_does_not_know_is_taken_over(scene: Scene) -> None:
