@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -136,6 +137,26 @@ def test_f2_sorted_cut_and_filtered_by_title_similarity(find: Find) -> None:
     assert {one.number for one in find(threshold=0.5).candidates} == {
         one.number for one in every if one.similarity >= 0.5
     }
+
+
+def test_f2_what_is_just_as_alike_as_the_threshold_says_is_kept(find: Find) -> None:
+    every = find(threshold=0.0).candidates
+    least = every[0].similarity
+    assert 0 < least < 1
+    assert {one.number for one in find(threshold=least).candidates} == {
+        one.number for one in every if one.similarity >= least
+    }
+    assert 1 not in {one.number for one in find(threshold=least + 0.001).candidates}
+
+
+@pytest.mark.parametrize("relevance", ["title", "bm25", "bm25f", "bm25plus"])
+def test_f6_of_equals_the_older_is_first_whatever_their_numbers(find: Find, sim: Simulator, relevance: str) -> None:
+    """What was transferred here has a higher number than newer issues, and its old date."""
+    first = sim.issue("acme/app", 1)
+    again = sim.open_issue("acme/app", "fay", first.title, first.body, created_at=first.created_at - timedelta(days=1))
+    report = find(threshold=0.0, relevance=relevance)
+    assert [one.number for one in report.candidates[:2]] == [again.number, first.number]
+    assert report.candidates[0].relevance == report.candidates[1].relevance
 
 
 def test_f4_the_queries_name_the_repository_and_the_state(find: Find, sim: Simulator) -> None:

@@ -188,6 +188,50 @@ def test_h5_the_same_results_by_every_function(bench: Bench, by: str) -> None:
         assert values[0] > 0
 
 
+WORDS = [
+    "markers",
+    "tile",
+    "requests",
+    "answered",
+    "with",
+    "403",
+    "map",
+    "grey",
+    "see",
+    "asked",
+    "proxy",
+    "cache",
+    "zoom",
+    "layer",
+]
+
+
+def many(bench: Bench) -> list[int]:
+    """More issues than are read from the index where the learned order decides; all that are found, in that order."""
+    made = []
+    for n in range(120):
+        body = " ".join(WORDS[n * at % len(WORDS)] for at in range(1, 3 + n % 9))
+        made.append(bench.arrive(f"{WORDS[n % 7]} {WORDS[n % 5]} {n}", body).number)
+    bench.put(*made)
+    return numbers(bench.find(max_candidates=200))
+
+
+def test_h5_every_function_sees_all_that_was_found_and_not_what_another_likes_best(bench: Bench) -> None:
+    learned = many(bench)
+    for by in (one.value for one in Relevance if one is not Relevance.LEARNED):
+        best = numbers(bench.find(relevance=by, max_candidates=200))[:16]
+        assert max(map(learned.index, best)) >= 50, "else there is nothing to lose"
+        assert numbers(bench.find(relevance=by, max_candidates=16)) == best
+
+
+def test_h5_those_that_are_asked_for_are_seen_behind_all_that_are_not(bench: Bench) -> None:
+    learned = many(bench)
+    alike = bench.find(relevance="title", max_candidates=200).candidates[29].similarity
+    assert len(numbers(bench.find(threshold=alike, max_candidates=16))) == 16
+    bench.put(*learned[:60], state="closed", reason="completed")
+    assert len(numbers(bench.find(state="open", max_candidates=16))) == 16
+
+
 def test_more_than_is_compared_is_cut_by_the_fused_ranks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.finder.weighing.MOST_COMPARED", 3)
     report = bench.find("full-text", "github-search", "known-issues", known=(5,))

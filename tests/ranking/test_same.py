@@ -48,6 +48,15 @@ def test_h3_other_documents_are_recognised_by_address_text_or_title() -> None:
     assert len(collapse([first, apart], alike=0.5)) == 1
 
 
+def test_h3_titles_are_one_from_ninety_five_per_cent_on() -> None:
+    """One letter of twenty is changed, or one of nineteen."""
+    long, short = "How to log in at all", "How to log in again"
+    for title, count in ((long, 1), (short, 2)):
+        changed = title.replace("g", "b", 1)
+        assert len(collapse([other("", title, "One"), other("", changed, "Two")])) == count
+    assert title_similarity(long, long.replace("g", "b", 1)) == 0.95
+
+
 def test_h3_a_discussion_with_an_issues_title_or_text_is_another_result_but_not_with_its_address() -> None:
     one = issue(1, "It crashes", text="Same text")
     thread = other("https://github.com/acme/app/discussions/7", "It crashes", "Same text")
