@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from bot.ranking import confidence, features
 from bot.ranking.size import SMALLNESS
-from bot.training.over_search import Arrival, fit_confidence, fit_ranking, thinned
+from bot.training.over_search import SHARES, Arrival, collect, fit_confidence, fit_ranking, smaller, thinned
+from bot.training.smaller import LATER
+from tests.training.test_training import labelled
+
+__all__ = ["labelled"]
 
 CLOSE = 8
 
@@ -54,3 +60,44 @@ def test_in_a_smaller_repository_all_takes_as_long_as_in_the_whole() -> None:
     assert small.close[:, lately - len(confidence.NAMES)].tolist() == [1.0, 0.0, 0.0, 0.0], "within three days"
     whole.back[0] = 200
     assert thinned(whole, 0.25, np.random.default_rng(0), 1.0) is None, "what it repeats is not there"
+
+
+def test_candidates_are_counted_back_from_the_one_that_came_just_before(labelled: Path) -> None:
+    """Every fifth issue of the file repeats the fourth before it, three of which came between."""
+    arrivals = collect(labelled, lambda to_do, done: None, others=0, seed=0)
+    assert [one.earlier for one in arrivals] == list(range(14, 60, 5))
+    for one in arrivals:
+        assert one.back[one.same > 0].tolist() == [3]
+        assert (one.back.min(), one.back.max()) == (0, one.earlier - 1)
+
+
+def test_as_many_repeat_something_in_small_repositories_as_in_large_ones() -> None:
+    """Else a probability learned from them would say that small repositories have hardly any duplicates."""
+    arrivals = [arrival(n, 10_000, n % 2 == 0, young=False) for n in range(24)]
+    for one in arrivals[:12]:
+        one.back[:] += 9_000
+    weights: dict[int, float] = {}
+    for one in smaller(arrivals, 0, LATER):
+        if one.same.any():
+            weights[one.earlier] = weights.get(one.earlier, 0.0) + one.stands_for
+    assert sorted(weights) == sorted(int(10_000 * share) for share in SHARES)
+    assert list(weights.values()) == pytest.approx([12.0] * len(SHARES))
+
+
+def test_what_was_reported_together_teaches_how_small_ones_are_judged() -> None:
+    """Made smaller by chance a repository loses it; so what nothing is left out of by chance is looked at as well."""
+    alike = features.NAMES.index("title_coverage")
+
+    def asked(seed: int) -> Arrival:
+        rng = np.random.default_rng(seed)
+        rows, close = rng.random((60, len(features.NAMES))) * 0.3, rng.random((60, CLOSE)) * 0.3
+        # Half of the questions repeat an issue of long ago, and each has relatives among those that came just before.
+        rows[:20, alike] = 0.9
+        back, told = np.concatenate([np.arange(20), rng.integers(100, 3_000, 40)]), np.zeros(60)
+        if seed % 2:
+            rows[50, alike], told[50] = 0.9, 1.0
+        return Arrival(10_000, rows, close, back, told, 1.0)
+
+    arrivals = [asked(seed) for seed in range(40)]
+    _, right = fit_confidence(arrivals, fit_ranking(arrivals))
+    assert right.weights[SMALLNESS] < -0.5
