@@ -61,6 +61,7 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
     return Finder(
         github,
         words=RepositoryWords(services.store.words, visit.repository.id, issue),
+        issues=services.indexing.size(visit.repository.id),
         settings=finder_settings(visit.config, headings=forms, workflow_field=services.settings.workflow_field),
         matcher=services.matcher if services.indexing.ready(visit.repository.id) else None,
         repo_id=visit.repository.id,

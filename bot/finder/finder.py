@@ -43,7 +43,8 @@ class Finder:
     what it holds; without one GitHub's searches stand alone. `further` are sources beyond these (see `bot.sources`).
 
     `words` are the word statistics of the repository that is asked about; without them the finder keeps its own as long
-    as it lives. `default` is the repository to ask about where a caller names none (F1).
+    as it lives. `issues` is how many there are in it, where that is known. `default` is the repository to ask about
+    where a caller names none (F1).
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Finder:
         github: GitHubReads,
         *,
         words: WordStats | None = None,
+        issues: int | None = None,
         settings: FinderSettings | None = None,
         default: RepoRef | None = None,
         model: Model | None = None,
@@ -62,6 +64,7 @@ class Finder:
             raise InvalidArgument("repo_id", "is missing: an index holds many repositories")
         self._github = github
         self._words = CountedWords() if words is None else words
+        self._issues = issues
         self._settings = settings or FinderSettings()
         self._default = default
         self._given_model = model
@@ -136,7 +139,7 @@ class Finder:
             if matches:
                 confidence, reasons = matches[0].confidence, said(matches[0])
             else:
-                (one,) = weigh_outside(target, [Hit(other, ())], self._words, self._model)
+                (one,) = self._weigh_outside(target, [Hit(other, ())])
                 confidence, reasons = one.confidence, one.reasons()
         return self._present(target, [Result(other, confidence, confidence, reasons=reasons)])[0]
 
@@ -202,7 +205,10 @@ class Finder:
             if not (is_own(hit.issue, target) and hit.issue.number in inside.compared)
             and options.may_tell(hit.issue, target)
         ]
-        return inside, together(inside.candidates, weigh_outside(target, elsewhere, self._words, self._model))
+        return inside, together(inside.candidates, self._weigh_outside(target, elsewhere))
+
+    def _weigh_outside(self, target: Issue, hits: Sequence[Hit]) -> list[Weighed]:
+        return weigh_outside(target, hits, self._words, self._model, self._issues)
 
     def _weigh_inside(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Inside:
         if look is None:

@@ -92,11 +92,13 @@ def weigh_inside(
     )
 
 
-def weigh_outside(target: Issue, hits: Sequence[Hit], stats: WordStats, model: Model) -> list[Weighed]:
-    """Judge what no index holds, most likely first."""
+def weigh_outside(
+    target: Issue, hits: Sequence[Hit], stats: WordStats, model: Model, issues: int | None = None
+) -> list[Weighed]:
+    """Judge what no index holds, most likely first; `issues` is how many the repository has, where that is known."""
     if not hits:
         return []
-    judged, rarity = judge(target, [hit.issue for hit in hits[:MOST_COMPARED]], stats, model)
+    judged, rarity = judge(target, [hit.issue for hit in hits[:MOST_COMPARED]], stats, model, issues)
     sources = {hit.issue.key: hit.sources for hit in hits}
     reasoner = Reasoner(target.title, target.body, rarity)
     return [

@@ -32,6 +32,11 @@ class Progress:
     problem: str = ""
     updated_at: float = 0.0
 
+    @property
+    def size(self) -> int | None:
+        """How many issues the repository has, None where nobody has counted them."""
+        return self.seen if self.done else self.expected
+
 
 class Backfills(Part):
     """The `backfills` table."""

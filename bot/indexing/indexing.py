@@ -68,6 +68,11 @@ class Indexing:
         """Whether the index of a repository is complete."""
         return self._backfills.complete(repo_id)
 
+    def size(self, repo_id: int) -> int | None:
+        """How many issues a repository has, as far as anybody has counted them."""
+        progress = self._backfills.get(repo_id)
+        return None if progress is None else progress.size
+
     def begin(self, repository: RepositorySummary, installation: int | None, at: float) -> None:
         """Have a repository read that came to us `at` a time (seconds since 1970); nothing happens if that has begun.
 

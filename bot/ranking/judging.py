@@ -33,8 +33,12 @@ class Judged:
     confidence: float
 
 
-def judge(target: Issue, candidates: Iterable[Issue], stats: WordStats, model: Model) -> tuple[list[Judged], Rarity]:
+def judge(
+    target: Issue, candidates: Iterable[Issue], stats: WordStats, model: Model, issues: int | None = None
+) -> tuple[list[Judged], Rarity]:
     """The candidates, most likely first, and the rarity of the words that were weighed.
+
+    `issues` is how many the repository has, where anybody has counted them: numbers count pull requests as well.
 
     Of equals the one with the more similar title comes first, then the older. They are judged together: how far one
     stands out depends on the others, so that a list is judged as a whole before anything cuts it.
@@ -46,7 +50,7 @@ def judge(target: Issue, candidates: Iterable[Issue], stats: WordStats, model: M
     order = sorted(range(len(scored)), key=lambda place: -scores[place])
     leaders = order[:LEADERS]
     close = weigh_closely(target, [scored[place].candidate for place in leaders], stats)
-    earlier = target.number - 1
+    earlier = target.number - 1 if issues is None else min(target.number - 1, issues)
     standing = standings([scores[place] for place in order], earlier)
     rows = [(*standing[rank], *features[place][COVERAGES], *close[rank]) for rank, place in enumerate(leaders)]
     # Who ranks lower is never called likelier, until the bounds raise or lower single ones.

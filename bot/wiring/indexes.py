@@ -73,10 +73,12 @@ def known_repository(
     repo_id = client.repository(repo).id
     loaded = settings_at_present(client, repo)
     with store_there(settings) as store:
-        complete = store is not None and Backfills(store.engine).complete(repo_id)
+        progress = Backfills(store.engine).get(repo_id) if store else None
+        complete = progress is not None and progress.done
         finder = Finder(
             client,
             words=words,
+            issues=None if progress is None else progress.size,
             settings=finder_settings(loaded.config, workflow_field=settings.workflow_field),
             matcher=Matcher(build_index(settings, store)) if store and complete else None,
             repo_id=repo_id,

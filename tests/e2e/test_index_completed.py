@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
 from bot.decisions import Decision, Decisions, Outcome
 from bot.decisions.model import Evidence
 from bot.events.own import INDEXED, own_issue_event
+from bot.finder import Finder
 from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef
 from bot.wiring.indexes import fill_index
+from handlers import finding
 from handlers.indexed import unanswered
 from tests.e2e.harness import Doppel
 
@@ -204,3 +207,19 @@ def look(number: int, outcome: Outcome, *named: int, at: float = 0.0) -> Decisio
 )
 def test_unanswered_is_what_the_last_look_named_nothing_for(looks: list[Decision], numbers: list[int]) -> None:
     assert [one.number for one in unanswered(looks)] == numbers
+
+
+def test_as_many_issues_are_reckoned_with_while_it_is_filled_as_github_has_counted(
+    filling: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The issue's own number counts pull requests as well."""
+    told: list[int | None] = []
+
+    def finder(*arguments: Any, issues: int | None, **options: Any) -> Finder:
+        told.append(issues)
+        return Finder(*arguments, issues=issues, **options)
+
+    monkeypatch.setattr(finding, "Finder", finder)
+    Backfills(filling.services.store.engine).set(filling.repository.id, Progress(seen=1, expected=3))
+    filling.open(NEW, SAID, author="ben")
+    assert set(told) == {3}

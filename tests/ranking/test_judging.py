@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from bot.model import Actor, Issue, RepoRef
@@ -88,3 +89,16 @@ def test_who_says_next_to_nothing_does_not_hold_back_who_ranks_after_it() -> Non
 
 def test_nothing_found_is_nothing_judged() -> None:
     assert judged(issue(9, "Export is broken")) == []
+
+
+def test_the_size_of_a_repository_is_that_of_its_issues_and_not_the_number_of_pull_requests_too() -> None:
+    others = [issue(n, f"Export {n}", REPORT[: 20 * n], f"user{n}") for n in range(1, 3)]
+
+    def surest(number: int, issues: int | None = None) -> float:
+        # As many days as ever after the others.
+        target = replace(issue(9, "Export is empty", REPORT, "zoe"), number=number)
+        return judge(target, others, CountedWords(), shipped_model(), issues)[0][0].confidence
+
+    assert surest(10_000) != surest(301)
+    assert surest(10_000, 300) == surest(301)
+    assert surest(301, 10_000) == surest(301)
