@@ -114,6 +114,14 @@ def test_a_hostile_title_stays_text(signed_in: SignedIn) -> None:
         assert html.escape("<script>alert") in page
 
 
+def test_a_title_that_turns_its_line_around_turns_nothing_else(host: Host, signed_in: SignedIn) -> None:
+    index = build_index(host.settings, host.store)
+    index.put(host.public, [IndexedIssue(3, "\u202eeteled \u2066", "", author="eve", created_at=3)])
+    for path in ("", "/issues/3"):
+        page = signed_in("tara").get(f"/dashboard/acme/app{path}").text
+        assert page.count("\u202e") == page.count("<bdi>\u202eeteled \u2066</bdi>") > 0
+
+
 def test_nothing_runs_and_nothing_is_loaded_from_elsewhere(signed_in: SignedIn) -> None:
     answer = signed_in("tara").get("/dashboard/acme/app")
     policy = answer.headers["Content-Security-Policy"]
