@@ -12,7 +12,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Protocol
 
-from bot.config.tree import Mapping, Node, Scalar, Sequence, read_tree
+from bot.config.tree import SIZE_MAX, Mapping, Node, Scalar, Sequence, read_tree
 from bot.errors import Forbidden, Invalid, NotFound
 from bot.events import RepositorySummary
 from bot.events.parse import TEMPLATES
@@ -27,6 +27,8 @@ _HEADINGS, _LINES = "issue form headings", "issue form lines"
 # GitHub itself shows no more than a handful; each file is a request.
 _FILES_MAX = 20
 _LINES_MAX = 2_000
+FILES_SIZE_MAX = 2 * SIZE_MAX
+"""Characters of all files together; a form has a few thousand. The parser needs two seconds for the worst ones."""
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -61,6 +63,16 @@ def supplied_by(name: str, text: str) -> Supplied:
     return Supplied()
 
 
+def supplied_by_all(files: dict[str, str]) -> list[Supplied]:
+    """What each file supplies, by its name. One for which those before it leave no room is left out."""
+    read, room = [], FILES_SIZE_MAX
+    for name, text in files.items():
+        if len(text) <= room:
+            room -= len(text)
+            read.append(supplied_by(name, text))
+    return read
+
+
 class IssueForms:
     """Reads the files and keeps what they supply in the store, for all workers. Thread safe."""
 
@@ -87,7 +99,7 @@ class IssueForms:
         files: dict[str, str] = {}
         for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
             files = files or _read(github, place)
-        supplied = [supplied_by(name, text) for name, text in files.items()]
+        supplied = supplied_by_all(files)
         # The second last, since it is the one that is looked at.
         for name, texts in ((_HEADINGS, [one.headings for one in supplied]), (_LINES, [one.lines for one in supplied])):
             each = dict.fromkeys(chain.from_iterable(texts))

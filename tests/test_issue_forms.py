@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.issue_forms import supplied_by
+from bot.issue_forms import FILES_SIZE_MAX, supplied_by, supplied_by_all
 
 FORM = """\
 name: Bug
@@ -142,3 +142,14 @@ def test_every_line_that_forms_and_templates_supply_is_known(name: str, text: st
     found = {line.strip() for line in supplied_by(name, text).lines}
     assert lines <= found
     assert not {"name: Bug", "required: true", "render: shell", "Not a template"} & found
+
+
+def test_what_goes_beyond_the_size_of_all_files_together_is_left_out() -> None:
+    long = "# Long\n" + "x" * (FILES_SIZE_MAX - len(FORM))
+    files = {"a.yml": FORM, "b.md": long, "c.md": "## Short\n", "d.md": "## Shorter"}
+    assert [one.headings for one in supplied_by_all(files)] == [
+        ("Steps to reproduce", "Version"),
+        ("Short",),
+        ("Shorter",),
+    ]
+    assert len(supplied_by_all({"b.md": long[: FILES_SIZE_MAX - len(FORM)], "a.yml": FORM, "c.md": "# No"})) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from bot.config.keys import ROOT
 from bot.config.model import ConfigError, RepoConfig
 from bot.config.tree import read_tree
@@ -13,8 +15,14 @@ PROBLEMS_MAX = 100
 def parse_config(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
     """Read a settings file: what is valid counts, what is wrong keeps its default and is listed by position.
 
-    Never raises, whatever the text; costs at most about a second for the largest file that is read (64 KiB).
+    Never raises, whatever the text; costs at most about a second for the largest file that is read (64 KiB), once for
+    all events of a repository while it stays the same.
     """
+    return _parsed(text)
+
+
+@lru_cache(maxsize=128)
+def _parsed(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
     tree, problems = read_tree(text)
     config: RepoConfig = ROOT.read(tree, problems)
     problems.sort(key=lambda problem: (problem.line, problem.column))

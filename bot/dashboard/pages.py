@@ -295,8 +295,8 @@ class _Pages:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a path leads into the dashboard, and to no other host."""
-    return path.startswith("/dashboard/") and "\\" not in path and "//" not in path
+    """Whether a path leads into the dashboard, to no other host, and can stand in a header."""
+    return path.startswith("/dashboard/") and path.isprintable() and "\\" not in path and "//" not in path
 
 
 def _set(answer: Response, name: str, value: str, seconds: int) -> None:

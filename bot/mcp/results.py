@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from bot.knowledge.account import Merge
+from bot.render.escape import clean
 from bot.report import Candidate, Report
 from bot.scanning.model import Result
+
+_LINE_MAX = 1_000
+
+
+def _cleaned(value: Any) -> Any:
+    """What strangers may have written, as people see it: a model would read what is invisible, a terminal obey it."""
+    return clean(value, _LINE_MAX) if isinstance(value, str) else value
+
+
+Line = Annotated[str, BeforeValidator(_cleaned)]
 
 
 class Answer(BaseModel):
@@ -23,7 +34,7 @@ class IssueSummary(BaseModel):
 
     repository: str
     number: int | None = Field(description="null for a draft")
-    title: str
+    title: Line
 
 
 class CandidateResult(BaseModel):
@@ -34,14 +45,14 @@ class CandidateResult(BaseModel):
     number: int
     repo: str = Field(description="OWNER/REPO where the number is another repository's, else empty")
     kind: str = Field(description="issue, pull request or discussion")
-    title: str
+    title: Line
     url: str
     state: str = Field(description="open or closed")
     state_reason: str | None = Field(description="why it was closed: completed, not_planned, duplicate")
     confidence: float | None = Field(description="learned probability, 0 to 1, that it is the same issue")
     similarity: float = Field(description="similarity of the titles alone, 0 to 1")
-    reasons: list[str] = Field(description="what speaks for it, strongest first")
-    labels: list[str]
+    reasons: list[Line] = Field(description="what speaks for it, strongest first")
+    labels: list[Line]
     created_at: str
     workflow_state: str | None
 
@@ -57,9 +68,11 @@ class Findings(Answer):
     )
     candidates: list[CandidateResult] = Field(description="likeliest first")
     candidate_count: int
-    search_query: str
-    queries: list[dict[str, Any]] = Field(description="every query with the number of its hits")
-    problems: list[str] = Field(description="what could not be asked, and why")
+    search_query: Line
+    queries: list[dict[str, Annotated[Any, BeforeValidator(_cleaned)]]] = Field(
+        description="every query with the number of its hits"
+    )
+    problems: list[Line] = Field(description="what could not be asked, and why")
 
     @classmethod
     def of(cls, report: Report, number: int | None) -> Findings:
@@ -89,7 +102,7 @@ class BacklogIssue(BaseModel):
     """An issue of the backlog, with what people gave it."""
 
     number: int
-    title: str
+    title: Line
     state: str = Field(description="open or closed")
     created_at: str
     thumbs_up: int
@@ -101,7 +114,7 @@ class BacklogMember(BacklogIssue):
     """An issue that may repeat the original of its group."""
 
     confidence: float = Field(description="learned probability, 0 to 1, that it is the same issue as the original")
-    reasons: list[str] = Field(description="what speaks for it, strongest first")
+    reasons: list[Line] = Field(description="what speaks for it, strongest first")
 
 
 class BacklogGroup(BaseModel):

@@ -45,6 +45,11 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 _GZIPPED = b"\x1f\x8b"
 
+LINE_MAX = 16 * 1024 * 1024
+"""Characters in a line. GitHub's longest body has 65,536, other trackers have longer ones; without a bound a small
+compressed file could fill the memory with one line.
+"""
+
 
 def read_archive(path: Path) -> Archive:
     """All issues in order of arrival. Raises UserError naming the line that cannot be read."""
@@ -76,15 +81,18 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
     """The lines of a file as they stand, with their places.
 
     Whether it is compressed is seen by how it begins, since a pipe has no name that could say so. Raises UserError for
-    a file that cannot be read, naming the line where it is one that is not JSON.
+    a file that cannot be read, naming the line where it is one that is not JSON or longer than LINE_MAX.
     """
     try:
         with path.open("rb") as raw:
             plain = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIPPED else raw
             # What editors on Windows put before a text is no part of it.
-            for count, line in enumerate(io.TextIOWrapper(plain, encoding="utf-8-sig"), 1):
+            text = io.TextIOWrapper(plain, encoding="utf-8-sig")
+            for count, line in enumerate(iter(lambda: text.readline(LINE_MAX + 1), ""), 1):
+                place = f"{path}, line {count}"
+                if len(line) > LINE_MAX:
+                    raise UserError(f"{place}: longer than {LINE_MAX:,} characters")
                 if line.strip():
-                    place = f"{path}, line {count}"
                     # What `gh issue list --json` prints, for example.
                     if line.lstrip().startswith("["):
                         raise UserError(f"{place}: not JSON Lines but a list; jq -c '.[]' makes lines of it")

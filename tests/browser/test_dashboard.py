@@ -12,6 +12,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from bot.evaluation.runs import Runs, Stage
+from bot.feedback import Kind, Signals
 from bot.web import create_app
 from tests.dashboard.conftest import Host, evaluated, host  # noqa: F401  (fixtures are taken over by their names)
 
@@ -62,6 +63,34 @@ def test_from_signing_in_to_a_vote_with_the_keyboard(browser: Any, address: str,
     assert "the same" in page.get_by_role("region", name="What was said").inner_text()
     page.get_by_role("button", name="Sign out").click()
     assert page.get_by_role("link", name="Sign in with GitHub").is_visible()
+    page.close()
+
+
+def test_over_plain_http_to_another_machine_only_its_own_pages_can_post(
+    browser: Any,
+    address: str,
+    host: Host,  # noqa: F811
+) -> None:
+    """There a browser does not say which site a request comes from, and sends the cookie with a sibling's form."""
+    there = address.replace("127.0.0.1", "doppel.example.test")
+    host.simulator.sim.app.callback_urls = (f"{there}/login/callback",)
+    page = sign_in(browser, there)
+    votes = Signals(host.store.engine)
+    form = (
+        f"<form method=post action={there}/dashboard/acme/app/issues/3>"
+        "<input type=hidden name=other value=1><button name=said value=same>Win</button></form>"
+    )
+    page.route("http://evil.example.test/", lambda route: route.fulfill(content_type="text/html", body=form))
+    page.goto("http://evil.example.test/")
+    with page.expect_response(f"{there}/dashboard/**") as answered:
+        page.get_by_role("button", name="Win").click()
+    sent = answered.value.request.all_headers()
+    assert "doppel_session" in sent["cookie"] and "sec-fetch-site" not in sent
+    assert answered.value.status == 403 and votes.of_issue(host.public, 3, Kind.VOTE) == []
+    page.goto("/dashboard/acme/app/issues/3")
+    page.get_by_role("button", name="#1 is the same").click()
+    page.wait_for_url("**/issues/3#candidate-1")
+    assert len(votes.of_issue(host.public, 3, Kind.VOTE)) == 1
     page.close()
 
 

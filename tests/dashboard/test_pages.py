@@ -114,6 +114,14 @@ def test_a_hostile_title_stays_text(signed_in: SignedIn) -> None:
         assert html.escape("<script>alert") in page
 
 
+def test_a_title_that_turns_its_line_around_turns_nothing_else(host: Host, signed_in: SignedIn) -> None:
+    index = build_index(host.settings, host.store)
+    index.put(host.public, [IndexedIssue(3, "\u202eeteled \u2066", "", author="eve", created_at=3)])
+    for path in ("", "/issues/3"):
+        page = signed_in("tara").get(f"/dashboard/acme/app{path}").text
+        assert page.count("\u202e") == page.count("<bdi>\u202eeteled \u2066</bdi>") > 0
+
+
 def test_nothing_runs_and_nothing_is_loaded_from_elsewhere(signed_in: SignedIn) -> None:
     answer = signed_in("tara").get("/dashboard/acme/app")
     policy = answer.headers["Content-Security-Policy"]
@@ -177,12 +185,38 @@ def test_a_vote_is_kept_as_feedback_changed_and_taken_back(host: Host, signed_in
     assert kept() == []
 
 
-def test_another_sites_page_cannot_vote(host: Host, signed_in: SignedIn) -> None:
-    answer = signed_in("tara").post(
-        "/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"}, headers={"Sec-Fetch-Site": "cross-site"}
-    )
-    assert answer.status_code == 403
-    assert Signals(host.store.engine).of_issue(host.public, 3, Kind.VOTE) == []
+# What browsers send with a form of another site's page, of a sibling's and of a sandboxed one; the last four over plain
+# HTTP to another machine, where they do not say which site it is.
+ELSEWHERE: list[dict[str, str]] = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:8080"},
+    {"Origin": "http://evil.example"},
+    {"Origin": "http://localhost:8080"},
+    {"Origin": "https://localhost"},
+    {"Origin": "null"},
+]
+HERE: list[dict[str, str]] = [
+    {"Sec-Fetch-Site": "same-origin", "Origin": "http://localhost"},
+    {"Origin": "http://localhost"},
+    {"Origin": "https://localhost", "X-Forwarded-Proto": "https"},
+    {"Origin": "http://host.lan:3000", "Host": "host.lan:3000"},
+    {},
+]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [*((headers, 403) for headers in ELSEWHERE), *((headers, 303) for headers in HERE)],
+    ids=str,
+)
+def test_another_sites_page_cannot_vote(host: Host, signed_in: SignedIn, headers: dict[str, str], status: int) -> None:
+    browser = signed_in("tara")
+    session = browser.get_cookie("doppel_session")
+    assert session is not None
+    browser.set_cookie("doppel_session", session.value, domain="host.lan")
+    answer = browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"}, headers=headers)
+    assert answer.status_code == status
+    assert len(Signals(host.store.engine).of_issue(host.public, 3, Kind.VOTE)) == (status == 303)
 
 
 def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedIn) -> None:

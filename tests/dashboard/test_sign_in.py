@@ -158,6 +158,7 @@ def test_who_says_no_to_github_is_told(host: Host) -> None:
         ("/dashboard//evil.example", "/dashboard"),
         ("/dashboard/\\evil.example", "/dashboard"),
         ("/dashboards.evil.example", "/dashboard"),
+        ("/dashboard/%0d%0aX:%20y", "/dashboard"),
     ],
 )
 def test_after_signing_in_one_is_where_one_wanted_to_be_and_never_elsewhere(

@@ -57,7 +57,7 @@ def test_every_issue_of_the_groups_that_are_drawn_is_a_dot_within_the_picture(da
 def test_the_page_is_good_for_any_number_of_groups(
     evaluated: None, signed_in: Callable[[str], FlaskClient], monkeypatch: pytest.MonkeyPatch, count: int, says: str
 ) -> None:
-    groups = tuple(group(100 * number, [0, 9, 700], HOSTILE) for number in range(1, count + 1))
+    groups = tuple(group(100 * number, [0, 9, 700], f"{HOSTILE}\u202e") for number in range(1, count + 1))
     make = Data.__init__
 
     def with_groups(self: Data, *given: object) -> None:
@@ -70,3 +70,5 @@ def test_the_page_is_good_for_any_number_of_groups(
     assert len(answer.data) <= 100_000 and "<script>alert" not in answer.text
     assert answer.text.count("<details") == min(count, 50) and answer.text.count(" open>") == min(count, 10)
     assert ("<svg" in answer.text) == (count >= LEAST)
+    # What turns a line around turns no further than the title that it stands in.
+    assert answer.text.count("\u202e") == answer.text.count("\u202e</bdi>") == 3 * min(count, 50)

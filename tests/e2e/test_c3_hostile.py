@@ -66,6 +66,28 @@ def test_c3_a_body_of_the_largest_size_costs_no_more_than_a_second_or_so(doppel:
         assert len(doppel.said(number)) <= 1
 
 
+# Of all YAML of the largest size it keeps the parser busy longest.
+BUSY = "a:\n" * 21_845
+
+
+def test_c3_many_forms_of_the_largest_size_cost_no_more_than_a_few_seconds(doppel: Doppel) -> None:
+    for number in range(20):
+        doppel.sim.write_file(doppel.repo, f".github/ISSUE_TEMPLATE/f{number:02}.yml", BUSY)
+    doppel.settle()
+    began = time.process_time()
+    doppel.open(WORDS, f"## Steps\n\n{BODY}")
+    assert time.process_time() - began < 8
+
+
+def test_c3_settings_of_the_largest_size_are_parsed_once(doppel: Doppel) -> None:
+    doppel.configure("mode: off\n" + BUSY[:65_400])
+    doppel.open(WORDS, BODY)
+    began = time.process_time()
+    for _ in range(8):
+        doppel.open(WORDS, BODY)
+    assert time.process_time() - began < 6
+
+
 @pytest.mark.parametrize("title", ["?", "!!!", "the", "\u200b\u200bx", "日本語のタイトル", "кирилица", "🎉🎉🎉"])
 def test_c3_any_script_and_next_to_nothing(doppel: Doppel, title: str) -> None:
     doppel.open(title)

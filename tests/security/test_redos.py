@@ -39,7 +39,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "statements": lambda text: [
         read_comment(text, REPO, "2026-01-01T00:00:00Z", by_member=True, closing=closing) for closing in (False, True)
     ],
-    "addresses": lambda text: (normalize_url(text), thing_at(text)),
+    "addresses": lambda text: [
+        (normalize_url(url), thing_at(url))
+        for url in (text, f"https://example.org/{text}", f"https://github.com/{text}")
+    ],
     "forms": lambda text: [supplied_by(name, text) for name in ("a.yml", "a.md")],
     "Markdown": lambda text: (escape(text), code(text)),
 }
@@ -47,7 +50,7 @@ READERS: dict[str, Callable[[str], object]] = {
 # Each is repeated up to the largest size: what makes an expression that repeats a repetition try everything.
 PIECES = (
     "a", "A", "0", ".", "-", "_", " ", "\n", "\t", "a.", "a-", "a_", "a ", "aA", "A1", "::", "a::", "/a", "\\", "'",
-    '"', "`", "```\n", "~~~\n", "<!--", "-->", "<!-- ", "# ", "#1 ", "a/b#1 ", "https://",
+    '"', "`", "```\n", "~~~\n", "<!--", "-->", "<!-- ", "# ", "#1 ", "a/b#1 ", "https://", "/", " /",
     "https://github.com/a/b/issues/1 ", "@a ", "[", "](", "Error: ", "Error", "at a.b(c.java:1)\n",
     'File "a", line 1, in b\n', "goroutine 1 [running]:\n", "panic: ", "0x", "E1 ", "duplicate of ", "duplicate ",
     "dup of #", "\u0301", "日", "ก", "\u200b", "&", "&amp;", "label: ", "label: '", "---\n", "- ",

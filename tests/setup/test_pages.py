@@ -205,13 +205,13 @@ def test_an_app_that_cannot_be_kept_waits_until_it_can(
 
 
 def test_another_sites_page_cannot_submit_the_form(browser: FlaskClient, simulator: Server) -> None:
-    answer = browser.post("/setup", data=FORM, headers={"Sec-Fetch-Site": "cross-site"})
-    assert answer.status_code == 403
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "http://localhost:8080"}, {"Origin": "null"}):
+        assert browser.post("/setup", data=FORM, headers=headers).status_code == 403
 
 
 def test_the_pages_keep_to_themselves(browser: FlaskClient) -> None:
     answer = browser.get("/setup")
     assert answer.headers["Cache-Control"] == "no-store"
-    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert answer.headers["Referrer-Policy"] == "same-origin"
     assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
     assert browser.get("/static/style.css").status_code == 200

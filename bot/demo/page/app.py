@@ -15,6 +15,7 @@ from markupsafe import Markup
 from werkzeug.wrappers import Response
 
 from bot.demo.page.markup import to_html
+from bot.pages import refuse_other_sites
 from bot.simulator import Simulator
 from bot.simulator.errors import ApiError
 from bot.simulator.search import QueryError
@@ -41,14 +42,8 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
     app.jinja_env.globals.update(repository=repository, reactions=_reactions, role=page.role)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
 
-    @app.before_request
-    def refuse_other_sites() -> None:
-        """A page elsewhere must not be able to post here through the visitor's browser."""
-        if request.method == "POST" and request.headers.get("Sec-Fetch-Site", "same-origin") not in (
-            "same-origin",
-            "none",
-        ):
-            abort(403)
+    # A page elsewhere must not be able to post here through the visitor's browser.
+    app.before_request(refuse_other_sites)
 
     @app.after_request
     def protect(response: Response) -> Response:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 from werkzeug.routing import BaseConverter
@@ -22,6 +23,10 @@ from bot.simulator.site import SIMULATOR, make_site
 
 ENTERPRISE_PREFIX = "/api/v3"
 
+_THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1"))
+# Who listens on every address of a machine can be asked by any of its names.
+_EVERYWHERE = "0.0.0.0"  # noqa: S104
+
 
 class _Anything(BaseConverter):
     """The rest of a path, slashes and emptiness included."""
@@ -30,14 +35,19 @@ class _Anything(BaseConverter):
     part_isolating = False
 
 
-def create_app(sim: Simulator) -> Application:
+def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
     """The WSGI application that serves this simulator's REST and GraphQL interfaces.
 
-    It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` for `/…`.
+    It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` for `/…`. By other names
+    than `host`, where it listens, and this machine's own it is not to be asked, and answers 403: whoever has a web page
+    can give its name this machine's address, and the page then reads the answers, which may quote real issues.
     """
     routed = _routes().wsgi_app
+    names = _THIS_MACHINE | {host.lower()}
 
     def call(environ: dict[str, Any], start: Any) -> Any:
+        if host != _EVERYWHERE and _name(environ.get("HTTP_HOST", host)) not in names:
+            return Response("The simulator has no such name.", 403)(environ, start)
         path: str = environ.get("PATH_INFO", "")
         if path == ENTERPRISE_PREFIX or path.startswith(ENTERPRISE_PREFIX + "/"):
             path = path.removeprefix(ENTERPRISE_PREFIX) or "/"
@@ -52,6 +62,14 @@ def create_app(sim: Simulator) -> Application:
         return routed({**environ, "PATH_INFO": path, SIMULATOR: sim}, start)
 
     return call
+
+
+def _name(host: str) -> str:
+    """The name in a `Host` header; empty where there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
 
 
 @cache
@@ -135,7 +153,7 @@ def serve(
     url = f"http://{host}:{port}" + (ENTERPRISE_PREFIX if enterprise else "")
     announce(url)
     listener.listen(128)
-    http = WireServer(listener, create_app(sim))
+    http = WireServer(listener, create_app(sim, host))
     sim.urls.api = url
     thread = threading.Thread(
         target=http.serve_forever, kwargs={"poll_interval": 0.02}, name="simulator-http", daemon=True

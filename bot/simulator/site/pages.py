@@ -32,6 +32,8 @@ def make_site() -> Blueprint:
     site.add_url_rule("/apps/<slug>/installations/new", "install", install, methods=methods)
     site.add_url_rule("/login/oauth/authorize", "authorize", authorize, methods=methods)
     site.add_url_rule("/login/oauth/access_token", "access_token", access_token, methods=["POST"])
+    site.before_request(_refuse_other_sites)
+    site.after_request(_refuse_frames)
     return site
 
 
@@ -103,6 +105,29 @@ def access_token() -> Response:
     if token is None:
         return jsonify(error="bad_verification_code", error_description="The code passed is incorrect or expired.")
     return jsonify(access_token=token, token_type="bearer", scope="")  # noqa: S106
+
+
+def _refuse_other_sites() -> None:
+    """Answer 403 to what another site's page has the browser answer here in a person's place.
+
+    A manifest is posted by the page of the App's maker, and is only shown. All other fields are somebody's answer.
+    """
+    if set(request.form) - {"manifest"} and _is_from_elsewhere():
+        abort(403)
+
+
+def _is_from_elsewhere() -> bool:
+    """Browsers name the site of the page, or its origin at least; who names neither is no browser."""
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if site is not None:
+        return site not in ("same-origin", "none")
+    return origin is not None and origin != request.host_url.rstrip("/")
+
+
+def _refuse_frames(response: Response) -> Response:
+    """In a frame, a page could have people click what they do not see; GitHub's pages are in none either."""
+    response.headers["X-Frame-Options"] = "deny"
+    return response
 
 
 def _manifest_problem(manifest: Any) -> str:
