@@ -119,6 +119,12 @@ class Replies:
         """`of` with an issue that is closed in favour of one that is out of sight, or of itself in the end."""
         return self.say.of_root_unseen(issue=self.place.issue(number))
 
+    def refused_root(self, asked: int, root: int, refused: str) -> str:
+        """Why `of` is `refused`, after what leads from the number that was given to the issue of which that speaks."""
+        if asked == root:
+            return refused
+        return self.say.of_leads(asked=self.place.issue(asked), issue=self.place.issue(root), says=refused)
+
     def refused_circle(self, number: int) -> str:
         """`of` with an issue whose chain leads back here."""
         return self.say.of_circle(issue=self.place.issue(number))

@@ -241,6 +241,10 @@ class AnswerTexts(Texts):
         """`of` with an issue whose own original cannot be seen."""
 
     @text
+    def of_leads(self, asked: str, issue: str, says: str) -> None:
+        """`of` with a duplicate of an issue that cannot be used; `says` is the answer about that one."""
+
+    @text
     def of_circle(self, issue: str) -> None:
         """`of` with an issue that was closed in favour of this one."""
 

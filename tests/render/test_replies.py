@@ -38,6 +38,8 @@ TEXTS = [
     (replies.refused_circle(12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
     (replies.refused_closed(12), f"{L12} is closed, so the discussion cannot continue there. If the problem is back, reopen that issue and give the command once more; otherwise close this one by hand."),
     (replies.refused_unseen(12), f"{L12} was closed in favour of another issue, but I can see no open issue at the end of that chain. Give the number of the open issue where the discussion continues."),
+    (replies.refused_root(12, 12, "No."), "No."),
+    (replies.refused_root(12, 7, "No."), f"{L12} was closed as a duplicate and leads to {L7}. No."),
     (replies.muted_recheck(), "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. `/duplicates unmute` changes that."),
     (replies.undone_not(12), f"Taken back: {L12} can be shown on this issue again."),
     (replies.undone_of(12), f"Taken back: this issue is open again and no longer linked to {L12}."),
