@@ -161,8 +161,8 @@ class MistakeTexts(Texts):
         """`search` with too much text."""
 
     @text
-    def option_value(self, value: str, examples: str) -> None:
-        """An option whose value cannot be read."""
+    def option_value(self, value: str, most: int, examples: str) -> None:
+        """An option whose value cannot be read, or is out of range; `most` is the highest `limit`."""
 
     @text
     def too_much(self, value: str, syntax: str) -> None:
