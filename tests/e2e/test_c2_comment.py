@@ -112,7 +112,7 @@ def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
     doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode for the settings page", body="Please add it.")
     doppel.settle()
     assert doppel.advice(2) == (
-        "<!-- doppel:advice v1 -->\n**Nothing left to show:** no earlier issue looks like this one any more."
+        "<!-- doppel:advice v1 -->\n**Nothing left to show:** no other earlier issue is likely enough to be the same."
     )
 
 
