@@ -150,15 +150,15 @@ def test_c2_a_recheck_where_the_bot_was_silent_speaks(doppel: Doppel) -> None:
 
 
 def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: Doppel) -> None:
+    there = f"{doppel.owner}/other"
+    doppel.sim.add_repository(there)
+    doppel.sim.install(there)
+    doppel.sim.write_file(there, ".github/doppel.yml", "mode: comment")
+    # Before the one that is moved, which would not be told of a later one.
+    doppel.sim.open_issue(there, "ann", *FIRST)
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
     assert doppel.advice(2)
-    doppel.sim.add_repository(f"{doppel.owner}/other")
-    doppel.sim.install(f"{doppel.owner}/other")
-    there = f"{doppel.owner}/other"
-    doppel.sim.write_file(there, ".github/doppel.yml", "mode: comment")
-    doppel.sim.open_issue(there, "ann", *FIRST)
-    doppel.settle()
     moved = doppel.sim.transfer_issue(doppel.repo, 2, there, "admin-person")
     doppel.settle()
     comments = doppel.sim.comments(there, moved.number)
