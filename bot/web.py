@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 
-from flask import Blueprint, Flask, Response, current_app, jsonify, redirect, request, url_for
+from flask import Blueprint, Flask, Response, abort, current_app, jsonify, redirect, request, url_for
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from bot.errors import SettingsError
@@ -29,6 +29,14 @@ _PAGE = """<!doctype html>
 <p><b>Doppel</b> is a GitHub App that shows, in one calm comment, where a new issue was reported before.
 <p>This is its receiver. GitHub delivers to <code>POST /webhook</code>; <a href="/healthz">/healthz</a> and
 <a href="/readyz">/readyz</a> tell how it is.
+</html>
+"""
+
+_OFF = """<!doctype html>
+<html lang="en"><meta charset="utf-8"><title>The dashboard is off · Doppel</title>
+<p><b>The dashboard is off</b>, since nobody can sign in here.
+<p>It is on once <code>GITHUB_CLIENT_ID</code> and <code>GITHUB_CLIENT_SECRET</code> are set beside the App's id and
+private key. docs/dashboard.md says where they come from.
 </html>
 """
 
@@ -63,6 +71,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(health.routes)
     app.register_error_handler(HTTPException, _http_error)
     _add_pages(app, settings)
+    if not _signs_in(settings):
+        app.add_url_rule("/dashboard", "dashboard_off", _dashboard_off)
     return app
 
 
@@ -71,7 +81,8 @@ def _set_up_first(settings: Settings) -> Flask:
     app = Flask("doppel", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = 1_000_000
     app.register_error_handler(HTTPException, _http_error)
-    app.add_url_rule("/", "index", lambda: redirect(url_for("setup.form")))
+    for path in ("/", "/dashboard"):
+        app.add_url_rule(path, path, lambda: redirect(url_for("setup.form")))
     app.add_url_rule("/healthz", "healthz", health.healthz)
     for path in ("/readyz", "/webhook"):
         app.add_url_rule(path, path, _not_set_up, methods=["GET", "POST"])
@@ -81,7 +92,7 @@ def _set_up_first(settings: Settings) -> Flask:
 
 def _add_pages(app: Flask, settings: Settings) -> None:
     """The set-up page where there is a first-run token, the dashboard where people can sign in."""
-    signs_in = settings.app_id and settings.private_key and settings.client_id and settings.client_secret
+    signs_in = _signs_in(settings)
     if not settings.setup_token and not signs_in:
         return
     # Only here does the web process need what speaks to GitHub, which takes a while to import.
@@ -95,6 +106,17 @@ def _add_pages(app: Flask, settings: Settings) -> None:
         app.register_blueprint(make_setup(build_setup(settings)))
     if signs_in:
         app.register_blueprint(make_dashboard(build_dashboard(settings)))
+
+
+def _signs_in(settings: Settings) -> bool:
+    return bool(settings.app_id and settings.private_key and settings.client_id and settings.client_secret)
+
+
+def _dashboard_off() -> Response:
+    """Say to a person that the dashboard is off, and how it is switched on; programs are told as of any other path."""
+    if request.accept_mimetypes.best_match(["application/json", "text/html"]) != "text/html":
+        abort(404)
+    return Response(_OFF, 404, mimetype="text/html")
 
 
 def _not_set_up() -> tuple[Response, int]:

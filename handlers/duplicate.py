@@ -32,14 +32,15 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
     if any(issue.number == visit.number for issue in chain):
         return Answer(False, ask.replies.refused_circle(named.number))
     if (root.created_at, root.number) > (ask.issue.created_at, ask.issue.number):
-        return Answer(False, ask.replies.refused_newer(root.number))
+        newer = ask.replies.refused_newer(root.number)
+        return Answer(False, ask.replies.refused_root(named.number, root.number, newer))
     verdict = _decided(ask, root)
     if verdict is None:
         if _is_closed_for(ask, root):
             return Answer(True, ask.replies.closed_already(root.number))
         if root.state == "closed":
             refused = ask.replies.refused_unseen if root.state_reason == "duplicate" else ask.replies.refused_closed
-            return Answer(False, refused(root.number))
+            return Answer(False, ask.replies.refused_root(named.number, root.number, refused(root.number)))
         verdict = _decide(ask, root)
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, root.id)

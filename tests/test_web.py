@@ -224,6 +224,14 @@ class TestPages:
         assert response.status_code == 200
         assert "GitHub App" in response.text
 
+    def test_c7_whoever_looks_for_a_dashboard_that_is_off_is_told_how_it_is_switched_on(
+        self, client: FlaskClient
+    ) -> None:
+        page = client.get("/dashboard", headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+        assert (page.status_code, page.mimetype) == (404, "text/html")
+        assert "GITHUB_CLIENT_ID" in page.text
+        assert client.get("/dashboard", headers={"Accept": "*/*"}).json == {"error": "Not Found"}
+
     def test_e2_healthz_and_readyz(self, client: FlaskClient, settings: Settings) -> None:
         assert (client.get("/healthz").status_code, client.get("/healthz").json) == (200, {"status": "alive"})
         open_store(settings).close()

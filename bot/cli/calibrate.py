@@ -54,9 +54,8 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
         return
     since = known.since if known else 0.0
     put_back = f"since the bar was put back on {datetime.fromtimestamp(since, UTC):%Y-%m-%d at %H:%M} UTC"
-    when = put_back if since > moment - WINDOW else "in the last year"
+    when = put_back if since > moment - WINDOW else "of the last year"
     click.echo(
-        f"What people said {when}, of comments and of what a lower bar would have named: "
-        f"{found.right:g} right and {found.wrong:g} wrong, as weights; "
-        f"{ENOUGH:g} on one side are the least that can move it."
+        f"Feedback {when}, by weight: {found.right:g} right, {found.wrong:g} wrong. "
+        f"The threshold can move once one of them reaches {ENOUGH:g}."
     )

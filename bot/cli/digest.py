@@ -97,7 +97,6 @@ def _table(found: Digest, titles: Mapping[int, str], say: Words) -> Table:
     table.add_column("likely", justify="right")
     table.add_column("so far")
     for line in found.lines:
-        table.add_row(
-            named(line.number), named(line.other), say.manner.percent(line.probability), Text(standing_words(line, say))
-        )
+        so_far = Text(standing_words(line, say, brief=True))
+        table.add_row(named(line.number), named(line.other), say.manner.percent(line.probability), so_far)
     return table

@@ -99,7 +99,7 @@ def evaluate(
     from bot.render.picture import picture as draw
     from bot.replay import Asking
     from bot.replay.archive import read_rows
-    from bot.wiring.evaluating import keep_evaluation
+    from bot.wiring.evaluating import keep_evaluation, rejected_pairs
 
     _check(picture, answers, answered_only, sample)
     for option, out in (("--picture", picture), ("--export", export)):
@@ -123,7 +123,8 @@ def evaluate(
             found = trial.ask(asking, jobs, partial(progress.advance, task))
     if not any(issue.dated for issue in trial.issues):
         click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
-    result = trial.judge(found, _bar(source) if min_confidence is None else min_confidence)
+    rejected = set() if Path(source).is_file() else rejected_pairs(host.load(), RepoRef.parse(source))
+    result = trial.judge(found, _bar(source) if min_confidence is None else min_confidence, rejected)
     as_the_bot = answers is None and replace(asking, store="") == as_the_bot_asks()
     if as_the_bot and not Path(source).is_file():
         keep_evaluation(host.load(), RepoRef.parse(source), result)

@@ -10,8 +10,9 @@ import click
 
 from bot import settings as host
 from bot.cli import UNREACHABLE
-from bot.cli.found import OfItsOwnAccord, show
+from bot.cli.found import SHADOW, OfItsOwnAccord, show
 from bot.cli.shares import Share
+from bot.commands import issue_at, issue_hosts
 from bot.config.keys import SOURCES
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import NotFound, SettingsError, UserError
@@ -66,7 +67,7 @@ def find(
     only: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Look for earlier reports of ISSUE, given as OWNER/REPO#N (or #N with DOPPEL_REPOSITORY set).
+    """Look for earlier reports of ISSUE: OWNER/REPO#N, its address, or #N with DOPPEL_REPOSITORY set.
 
     Shows what the bot would name of its own accord, which looks at all titles and at closed issues too, and then what
     else the options ask for, likely or not. Searches as the repository's settings say, in this host's own index of it
@@ -118,11 +119,17 @@ def find(
         show(report, bots, indexed=known.indexed, include_closed=include_closed, only=only)
     if known.settings.problems:
         file = known.settings.source
-        click.echo(f"{file}: what is wrong there does not count; doppel check-config says what it is", err=True)
+        says = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
+        click.echo(f"{file}: {says}", err=True)
     sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
 
 
 def _issue(text: str, settings: Settings) -> IssueRef:
+    if "://" in text:
+        hosts = issue_hosts(settings.github_api_url)
+        if named := issue_at(text, hosts):
+            return named
+        raise UserError(f"issue: {text!r} is not the address of an issue on {' or '.join(sorted(hosts))}")
     if not text.startswith("#"):
         return IssueRef.parse(text)
     if not settings.default_repository:
@@ -146,5 +153,7 @@ def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered
     report = known.finder.find(target, options, gathered)
     muted = "/duplicates mute" if known.is_muted(target.number) else ""
     ignored = config.why_ignored(target.author.login, target.labels, target.title) or ""
-    silence = f"mode: {config.mode}" if config.mode != "comment" else muted or ignored
+    mode = "" if config.mode == "comment" else f"mode: {config.mode}"
+    # What is muted or ignored is left alone in shadow mode too.
+    silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
     return OfItsOwnAccord(report, bar, silence, config.include_closed)

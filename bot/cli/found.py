@@ -9,6 +9,9 @@ import click
 
 from bot.report import Candidate, Outcome, Report
 
+SHADOW = "mode: shadow"
+"""The silence of a bot that looks all the same."""
+
 _UNASKED = "Nothing can be said: it could not be asked properly."
 _IN_PART = "Not everything could be asked; this is what was found all the same:"
 _NOTHING_IN_PART = "Nothing was found, but not everything could be asked, so that says little."
@@ -57,7 +60,9 @@ def show(
 def _show_bots(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, blind: bool) -> None:
     """What the bot would name, or that it would name nothing. `blind`: of open issues alone, as far as is known."""
     alone = f"of its own accord (min_confidence {bots.bar:g})"
-    if bots.silence:
+    if bots.silence == SHADOW:
+        click.echo(f"The bot posts nothing of its own accord ({SHADOW}). In mode: comment:")
+    elif bots.silence:
         click.echo(f"The bot leaves this issue alone ({_clean(bots.silence)}). Otherwise:")
     named = bots.report.of_sources(only).candidates if only else bots.report.candidates
     if named:

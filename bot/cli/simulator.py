@@ -25,7 +25,7 @@ ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
     "--issues",
     "issues_file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Seed the repository with this file: JSON Lines, compressed if it ends in .gz.",
+    help="Seed the repository with this file: JSON Lines, plain or gzipped.",
 )
 @click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to make.")
 @click.option(
@@ -70,7 +70,7 @@ def simulator(
         tokens[role] = sim.user_token(f"sim-{role}")
     try:
         count = sim.load_issues(issues_file, made) if issues_file else 0
-    except (KeyError, TypeError, ValueError, OSError) as problem:
+    except (ValueError, OSError) as problem:
         raise UserError(f"--issues: {issues_file} is not a file of issues: {problem}") from problem
 
     def announce(url: str) -> None:
@@ -86,7 +86,7 @@ def simulator(
     done = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: done.set())
-    click.echo(f"{ref} with {count} issues at {server.url}")
+    click.echo(f"{ref} with {count} {'issue' if count == 1 else 'issues'} at {server.url}")
     done.wait()
     server.stop()
 

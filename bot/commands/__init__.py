@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.arguments import issue_hosts
+from bot.commands.arguments import issue_at, issue_hosts
 from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.parse import parse
 from bot.commands.table import (
@@ -33,6 +33,7 @@ __all__ = [
     "Requirement",
     "Row",
     "allowed",
+    "issue_at",
     "issue_hosts",
     "parse",
 ]

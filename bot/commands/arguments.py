@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from bot.commands.model import Options, Problem
-from bot.model import PLACE, RepoRef, name_key
+from bot.model import PLACE, IssueRef, RepoRef, name_key
 from bot.text.full_width import plain
 
 NUMBER_MAX = 2**31 - 1
@@ -38,6 +38,14 @@ def issue_hosts(api_url: str) -> frozenset[str]:
     if api_url.rstrip("/").endswith("/api/v3"):
         return frozenset({host})
     return GITHUB_HOSTS | {host}
+
+
+def issue_at(address: str, hosts: frozenset[str]) -> IssueRef | None:
+    """The issue to which an address on one of these hosts leads (`issue_hosts`); None for anything else."""
+    match = _URL.fullmatch(address)
+    if match is None or _host(match[1]) not in hosts or not 1 <= int(match[3]) <= NUMBER_MAX:
+        return None
+    return IssueRef(RepoRef.parse(match[2]), int(match[3]))
 
 
 def _host(netloc: str) -> str:

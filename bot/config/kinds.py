@@ -9,7 +9,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from collections.abc import Sequence as Several
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from rapidfuzz import process
@@ -175,7 +175,7 @@ class Many(Kind):
 
     def read(self, node: Node, problems: Problems) -> Any:
         if not isinstance(node, Sequence):
-            return self.refuse(node, problems)
+            return self.refuse(node, problems, self._as_list(node) if isinstance(node, Scalar) else "")
         if len(node.items) > self.most:
             counted, most = len(node.items), self.most
             problems.append(
@@ -183,6 +183,19 @@ class Many(Kind):
             )
         values = (self.item.read(item, problems) for item in node.items[: self.most])
         return tuple(dict.fromkeys(value for value in values if value is not UNUSABLE))
+
+    def _as_list(self, node: Scalar) -> str:
+        """How to write as a list what stands there without brackets; empty where that would not do either."""
+        if not node.text or node.text != printable(node.text) or re.search(r'["\\]', node.text):
+            return ""
+        items = [self._as_item(replace(node, text=piece.strip())) for piece in node.text.split(",")]
+        return f"[{', '.join(items)}]" if all(items) else ""
+
+    def _as_item(self, node: Scalar) -> str:
+        for plain, written in ((False, f'"{node.text}"'), (True, node.text)):
+            if self.item.read(replace(node, plain=plain), []) is not UNUSABLE:
+                return written
+        return ""
 
     def schema(self) -> JSON:
         return {"type": "array", "items": self.item.schema(), "maxItems": self.most}

@@ -110,6 +110,7 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[Mapping, list[ConfigEr
             reader.errors.append(refused.error)
         except MarkedYAMLError as error:
             reader.errors.append(_no_yaml(error))
+            reader.drop_run_on(error)
         except (YAMLError, ValueError) as error:
             # Characters that YAML does not allow are found before there is any position in lines.
             reader.errors.append(_unreadable(text, getattr(error, "position", 0)))
@@ -147,6 +148,8 @@ class _Reader:
         self.entries: list[tuple[Scalar, Node]] = []
         self.errors: list[ConfigError] = []
         self.events: Iterator[Any] = iter(())
+        # The last line, counted from 0, of the last top-level key's value, where that goes on over lines unquoted.
+        self.run_on: int | None = None
 
     def read(self) -> None:
         self.events = iter(YAML(typ="safe", pure=True).parse(self.text))
@@ -190,15 +193,25 @@ class _Reader:
             key = self.node(event, depth + 1)
             if not isinstance(key, Scalar):
                 raise _Refused(event, Words.key_no_word)
-            value = self.node(next(self.events), depth + 1)
+            begin = next(self.events)
+            value = self.node(begin, depth + 1)
             if isinstance(value, Scalar) and value.plain and not value.text:
                 # The parser places what is missing where the next thing stands, which can be lines further down.
                 value = replace(value, line=event.end_mark.line + 1, column=event.end_mark.column + 2)
+            self.run_on = None
             if key.text in first:
                 self.errors.append(_twice(key, first[key.text]))
             else:
                 first[key.text] = key.line
                 entries.append((key, value))
+                several_lines = begin.end_mark.line > begin.start_mark.line
+                if depth == 1 and isinstance(value, Scalar) and value.plain and several_lines:
+                    self.run_on = begin.end_mark.line
+
+    def drop_run_on(self, error: MarkedYAMLError) -> None:
+        """Drop a value that goes on into the line of the mistake, which was to be a line of its own."""
+        if self.run_on is not None and error.problem_mark and error.problem_mark.line == self.run_on:
+            self.entries.pop()
 
     def check(self, event: Any) -> None:
         """Refuse what settings have no need of and what bombs are made of."""

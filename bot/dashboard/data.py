@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.calibration.bar import Bar, bar_in_force
@@ -16,6 +16,7 @@ from bot.digest.reading import WEEK, digest_of
 from bot.digest.week import Digest
 from bot.errors import DoppelError
 from bot.evaluation.runs import Kept, Runs, Stage
+from bot.evaluation.unmarked import without
 from bot.events import EvaluationEvent
 from bot.feedback import Example, Kind, Signal, Signals, Who
 from bot.index import Index
@@ -130,8 +131,12 @@ class Data:
         return Backfills(self.store.engine).complete(repository.id)
 
     def evaluation(self, repository: StoredRepository) -> Kept:
-        """The newest evaluation, and how far the present one has come."""
-        return self._runs.get(repository.id)
+        """The newest evaluation, without pairs that people called different since, and how far the present one is."""
+        kept = self._runs.get(repository.id)
+        if kept.result is None:
+            return kept
+        unmarked = without(kept.result.unmarked, self.store.verdicts.rejected_pairs(repository.id))
+        return replace(kept, result=replace(kept.result, unmarked=unmarked))
 
     def evaluate(self, repository: StoredRepository) -> bool:
         """Have the repository evaluated in the background; False where that may not be yet.

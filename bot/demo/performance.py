@@ -21,7 +21,7 @@ from bot.demo import arrivals, processes
 from bot.demo.events import Event, Progress, Ready, Serving
 from bot.demo.page.app import create_page
 from bot.demo.processes import Processes
-from bot.demo.scenario import ABOUT, REPOSITORY, ROLES, SCENES
+from bot.demo.scenario import ABOUT, REPOSITORY, ROLES, SCENES, Scene
 from bot.demo.seed import seed
 from bot.demo.show import Backstage, Searches, Show
 from bot.errors import UserError
@@ -29,6 +29,7 @@ from bot.finder import Finder
 from bot.github.client import GitHub
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator.operations.rows import IssueRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,7 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
     began = time.monotonic()
     if plan.serve and plan.port:
         _check_port(plan.port)
-    with _reading(plan.issues):
-        rows, scenes = arrivals.split(plan.issues) if plan.issues else (None, SCENES)
+    rows, scenes = _from_file(plan.issues) if plan.issues else (None, SCENES)
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-demo-", ignore_cleanup_errors=True)))
         tell(Progress("starting the simulated GitHub, web and worker"))
@@ -63,8 +63,7 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         database = stack.enter_context(_postgres(home)) if plan.postgres else ""
         bot = stack.enter_context(processes.running(server, home, database))
         tell(Progress(f"writing the issues of {plan.repository} into it"))
-        with _reading(plan.issues):
-            count = seed(server.sim, plan.repository, rows)
+        count = seed(server.sim, plan.repository, rows)
         processes.wait_for(bot, "web", bot.takes_deliveries)
         server.sim.app.hook.url = bot.receiver
         server.sim.install(plan.repository)
@@ -87,14 +86,11 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
             _watch(bot)
 
 
-@contextmanager
-def _reading(issues: Path | None) -> Iterator[None]:
-    """Have a file that is no file of issues told as such; the demo's own is one."""
+def _from_file(issues: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
+    """What is there and what arrives; a file that is no file of issues is told as such."""
     try:
-        yield
-    except (KeyError, TypeError, ValueError, OSError) as problem:
-        if issues is None:
-            raise
+        return arrivals.split(issues)
+    except (ValueError, OSError) as problem:
         raise UserError(f"--issues: {issues} is not a file of issues: {problem}") from problem
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from bot.demo.scenario import ROLES
 from bot.simulator import Simulator
+from bot.simulator.operations.rows import IssueRow
 
 # The newest of the demo's issues is always this old, so that the show does not depend on the year it is played in.
 NEWEST = timedelta(days=3)
 
 
-def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] | None = None) -> int:
-    """Make `repository` with the demo's issues, or with `rows` of the common format; returns their number.
+def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None = None) -> int:
+    """Make `repository` with the demo's issues, or with `rows` of a file; returns their number.
 
     The bot has its default settings there. The App is not installed yet, so nothing is delivered for what is there from
     the start.
@@ -25,7 +26,7 @@ def seed(simulator: Simulator, repository: str, rows: Sequence[dict[str, Any]] |
     simulator.add_repository(repository)
     for login, role in ROLES.items():
         simulator.set_permission(repository, login, role)
-    count = _load_own(simulator, repository) if rows is None else simulator.load_issues(rows, repository)
+    count = _load_own(simulator, repository) if rows is None else simulator.load_rows(rows, repository)
     with simulator.lock:
         simulator.flush_index()
     return count

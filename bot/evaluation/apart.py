@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -34,11 +34,13 @@ class NothingToJudge(DoppelError):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`read` makes the records, in the other process; `bar` is the threshold that is looked at first."""
+    """`read` makes the records, in the other process; `bar` is the threshold that is looked at first, and `rejected`
+    are pairs of issues that people called different, the smaller number first."""
 
     read: Callable[[], Iterable[PastRecord]]
     repo: RepoRef
     bar: float
+    rejected: Collection[tuple[int, int]] = ()
 
 
 def evaluate_apart(wanted: Wanted, tell: Callable[[int, int], None]) -> Evaluation:
@@ -110,4 +112,4 @@ def _evaluate(there: Connection, wanted: Wanted) -> Evaluation:
         if done % every == 0:
             there.send((done, total))
 
-    return trial.judge(trial.ask(as_the_bot_asks(), 1, advance), wanted.bar)
+    return trial.judge(trial.ask(as_the_bot_asks(), 1, advance), wanted.bar, wanted.rejected)

@@ -5,7 +5,7 @@ What they mean to a maintainer is said in `bot/render/evaluation.py` and docs/ev
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -135,9 +135,17 @@ class Evaluation:
 
 
 def evaluate(
-    judged: Sequence[Judged], *, issues: int, arrived: Sequence[datetime], min_confidence: float
+    judged: Sequence[Judged],
+    *,
+    issues: int,
+    arrived: Sequence[datetime],
+    min_confidence: float,
+    rejected: Collection[tuple[int, int]] = (),
 ) -> Evaluation:
-    """The figures of `judged` arrivals; `arrived` are the times of all that could be judged among `issues`."""
+    """The figures of `judged` arrivals; `arrived` are the times of all that could be judged among `issues`.
+
+    `rejected` are pairs that people called different, which `unmarked` leaves out; no figure depends on them.
+    """
     curve = tuple(speaking(judged, cut) for cut in CURVE)
     at = speaking(judged, min_confidence)
     found, silent = retrieval(judged), len(split(judged)[1])
@@ -156,7 +164,7 @@ def evaluate(
         monthly={row.cut: _month(row, a_month, sum(one.weight for one in judged)) for row in (*curve, at)},
         last_month=_last_month(judged, arrived, (*CURVE, min_confidence)),
         at=at,
-        unmarked=likeliest(judged),
+        unmarked=likeliest(judged, rejected),
         period=(min(arrived), max(arrived)) if arrived else None,
         advice=advise([row for row in curve if row.cut in CUTS], found.queries, silent),
     )

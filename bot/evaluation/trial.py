@@ -5,7 +5,7 @@ The command line and the dashboard's background work both go this way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -57,13 +57,16 @@ class Trial:
         answers = replay(self.issues, self.chosen, asking, advance=advance)
         return {one.id: one.candidates for one in answers if one is not None}
 
-    def judge(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
-        """What the answers are worth."""
+    def judge(
+        self, found: Mapping[Id, Found], min_confidence: float, rejected: Collection[tuple[int, int]] = ()
+    ) -> Evaluation:
+        """What the answers are worth; `rejected` as `evaluate` takes it."""
         return evaluate(
             judging.judge(self.issues, self.known, found, self.chosen),
             issues=len(self.issues),
             arrived=[self.issues[position].created_at for position in self.known],
             min_confidence=min_confidence,
+            rejected=rejected,
         )
 
 

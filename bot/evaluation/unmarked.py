@@ -5,7 +5,7 @@ Some of them are duplicates all the same, as a person sees who reads both. So th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from bot.evaluation.metrics import Id, Judged, split
@@ -24,8 +24,18 @@ class Unmarked:
     confidence: float
 
 
-def likeliest(judged: Iterable[Judged]) -> tuple[Unmarked, ...]:
-    """Up to `SHOWN` of at least `LEAST`, likeliest first, of equals the later, which somebody may still remember."""
+def likeliest(judged: Iterable[Judged], rejected: Collection[tuple[int, int]] = ()) -> tuple[Unmarked, ...]:
+    """Up to `SHOWN` of at least `LEAST`, likeliest first, of equals the later, which somebody may still remember.
+
+    Without pairs that people have rejected, since these need not be read again.
+    """
     silent = [one for one in split(judged)[1] if one.top >= LEAST]
     silent.sort(key=lambda one: (one.top, one.arrived), reverse=True)
-    return tuple(Unmarked(one.id, one.found[0][0], one.top) for one in silent[:SHOWN])
+    return without((Unmarked(one.id, one.found[0][0], one.top) for one in silent), rejected)[:SHOWN]
+
+
+def without(unmarked: Iterable[Unmarked], rejected: Collection[tuple[int, int]]) -> tuple[Unmarked, ...]:
+    """`unmarked` without pairs that people have rejected, in whichever order these name the two."""
+    return tuple(
+        one for one in unmarked if (one.id, one.candidate) not in rejected and (one.candidate, one.id) not in rejected
+    )

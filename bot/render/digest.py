@@ -53,15 +53,15 @@ def bar_words(bar: Bar, say: Words) -> str:
     return say.bar_usual(bar.value)
 
 
-def standing_words(line: Line, say: Words) -> str:
-    """What people have said of one comment, and how."""
+def standing_words(line: Line, say: Words, *, brief: bool = False) -> str:
+    """What people have said of one comment, and how; `brief`, for a terminal, with only the name of a command."""
     standing = {
         Standing.RIGHT: say.standing_right,
         Standing.WRONG: say.standing_wrong,
         Standing.DISPUTED: say.standing_disputed,
         Standing.UNKNOWN: say.standing_unknown,
     }[line.standing]()
-    how = say.comma().join(_said(kind, say) for kind in line.said)
+    how = say.comma().join(_COMMANDS[kind] if brief and kind in _COMMANDS else _said(kind, say) for kind in line.said)
     return say.standing_by(standing, how) if how else standing
 
 

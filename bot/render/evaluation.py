@@ -138,11 +138,11 @@ def advice(found: Evaluation) -> str:
 def _too_few(found: Evaluation) -> str:
     """Each number that is too low, beside the one that it takes."""
     known, others = found.retrieval.queries, others_needed(0)
-    lacking = [f"{_count(known, 'known duplicate')} where it takes {FEW}"] if known < FEW else []
+    lacking = [f"{_count(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
     if found.silent < others:
         repeat = f"{_count(found.silent, 'issue')} that {'repeats' if found.silent == 1 else 'repeat'} nothing"
-        lacking.append(f"{repeat} where it takes {others} to tell {percent(BEARABLE)} from none")
-    return f"Only {' and '.join(lacking)}: too few to say where the threshold should be."
+        lacking.append(f"{repeat} ({others} are needed to tell {percent(BEARABLE)} from none)")
+    return f"Too few to say where the threshold should be: {' and '.join(lacking)}."
 
 
 def _not_one(found: Evaluation) -> str:
@@ -158,18 +158,21 @@ def _not_one(found: Evaluation) -> str:
 
 
 def unmarked(found: Evaluation) -> str:
-    """What the list is of those that it is surest of and nobody marked; empty where there is none."""
+    """What the list is of the likeliest of those that nobody marked; empty where there is none."""
     if not found.unmarked:
         return ""
     return (
-        "These it is surest of, though nobody marked a duplicate there: in the figures they are alarms for nothing. "
-        "Read some. Where they are the same after all, it is better than the figures say."
+        "These are the likeliest of those that nobody marked as duplicates: in the figures they are alarms for "
+        "nothing. Read some. Where they are the same after all, it is better than the figures say."
     )
 
 
 def caution(found: Evaluation) -> str:
     """What every reader of such figures has to know."""
-    text = "A duplicate that nobody marked counts as an alarm for nothing here, so that comments are right more often."
+    text = (
+        "A duplicate that nobody marked counts as an alarm for nothing here, so comments are right more often than "
+        "these figures say."
+    )
     interval = found.rr_intervals.get(10)
     if interval and interval[1] - interval[0] > 0.2:
         text += f" With {_count(found.retrieval.queries, 'known duplicate')} every figure is a rough one."

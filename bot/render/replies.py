@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.commands import OPTIONS, Invalid, Misspelt, Problem, Row
+from bot.commands.arguments import LIMIT_MAX
 from bot.commands.parse import COMMANDS_MAX, WORDS_MAX
 from bot.config import ConfigError
 from bot.posts.marker import reply_marker
@@ -68,7 +69,8 @@ class Replies:
             case Problem.WORDS_TOO_LONG:
                 return say.words_too_long(most=WORDS_MAX)
             case Problem.OPTION_VALUE:
-                return say.option_value(value=value, examples=" ".join(code(one) for one in OPTIONS if "=" in one))
+                examples = " ".join(code(one) for one in OPTIONS if "=" in one)
+                return say.option_value(value=value, most=LIMIT_MAX, examples=examples)
             case Problem.TOO_MUCH:
                 return say.too_much(value=value, syntax=syntax)
             case Problem.TOO_MANY:
@@ -118,6 +120,12 @@ class Replies:
     def refused_unseen(self, number: int) -> str:
         """`of` with an issue that is closed in favour of one that is out of sight, or of itself in the end."""
         return self.say.of_root_unseen(issue=self.place.issue(number))
+
+    def refused_root(self, asked: int, root: int, refused: str) -> str:
+        """Why `of` is `refused`, after what leads from the number that was given to the issue of which that speaks."""
+        if asked == root:
+            return refused
+        return self.say.of_leads(asked=self.place.issue(asked), issue=self.place.issue(root), says=refused)
 
     def refused_circle(self, number: int) -> str:
         """`of` with an issue whose chain leads back here."""

@@ -19,6 +19,8 @@ HOME_PAGE = "https://github.com/doppel-app/doppel"
 DESCRIPTION = "Shows, in one calm comment, where a new issue was reported before."
 # GitHub takes no longer names of Apps, and these logins of accounts.
 LONGEST_NAME = 34
+# As the field is called on the page.
+_PUBLIC_ADDRESS = "Public address of this bot"
 _LOGIN = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
 
 
@@ -77,11 +79,11 @@ def wanted(name: str, organization: str, address: str, channel: str, *, simulate
         proxy = _address("Channel", channel, path=True)
         return Wanted(name, organization, proxy, proxy)
     if not address.strip():
-        raise InvalidArgument("Address", "enter where GitHub reaches this bot, or a channel instead")
-    root = _address("Address", address).removesuffix("/webhook")
+        raise InvalidArgument(_PUBLIC_ADDRESS, "enter where GitHub reaches it, or a channel instead")
+    root = _address(_PUBLIC_ADDRESS, address).removesuffix("/webhook")
     if _is_private(root) and not simulated:
         raise InvalidArgument(
-            "Address", "GitHub cannot reach this machine there; enter its public address, or a channel instead"
+            _PUBLIC_ADDRESS, "GitHub cannot reach this machine there; enter another one, or a channel instead"
         )
     return Wanted(name, organization, f"{root}/webhook")
 

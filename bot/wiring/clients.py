@@ -61,7 +61,8 @@ def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
     if settings.github_token:
         return github.user(settings.github_token)
     raise SettingsError(
-        "APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, or GITHUB_TOKEN: none is set, and GitHub wants to know who asks."
+        "Set GITHUB_TOKEN to a token that can read the repository (or APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, to "
+        "ask as the App): none is set."
     )
 
 

@@ -27,6 +27,13 @@ def keep_evaluation(settings: Settings, repo: RepoRef, result: Evaluation) -> No
             Runs(store.engine).keep(known.id, result, now().timestamp())
 
 
+def rejected_pairs(settings: Settings, repo: RepoRef) -> set[tuple[int, int]]:
+    """The pairs of a repository's issues that people called different, as far as this host knows the repository."""
+    with store_there(settings) as store:
+        known = store.repositories.by_name(repo) if store else None
+        return store.verdicts.rejected_pairs(known.id) if store and known else set()
+
+
 @contextmanager
 def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]:
     """The reading of a repository's history into this machine's files, which takes hours for a large one: what stays
@@ -47,7 +54,9 @@ def evaluate_stored(
     settings: Settings, repo_id: int, repo: RepoRef, bar: float, tell: Callable[[int, int], None]
 ) -> Evaluation:
     """What `bot.evaluation.apart` makes of the issues that this host has of a repository."""
-    return evaluate_apart(Wanted(partial(stored_history, settings, repo_id), repo, bar), tell)
+    with closing(open_store(settings)) as store:
+        rejected = store.verdicts.rejected_pairs(repo_id)
+    return evaluate_apart(Wanted(partial(stored_history, settings, repo_id), repo, bar, rejected), tell)
 
 
 def stored_history(settings: Settings, repo_id: int) -> Iterator[PastRecord]:

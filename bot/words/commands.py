@@ -161,8 +161,8 @@ class MistakeTexts(Texts):
         """`search` with too much text."""
 
     @text
-    def option_value(self, value: str, examples: str) -> None:
-        """An option whose value cannot be read."""
+    def option_value(self, value: str, most: int, examples: str) -> None:
+        """An option whose value cannot be read, or is out of range; `most` is the highest `limit`."""
 
     @text
     def too_much(self, value: str, syntax: str) -> None:
@@ -239,6 +239,10 @@ class AnswerTexts(Texts):
     @text
     def of_root_unseen(self, issue: str) -> None:
         """`of` with an issue whose own original cannot be seen."""
+
+    @text
+    def of_leads(self, asked: str, issue: str, says: str) -> None:
+        """`of` with a duplicate of an issue that cannot be used; `says` is the answer about that one."""
 
     @text
     def of_circle(self, issue: str) -> None:

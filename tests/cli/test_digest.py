@@ -18,7 +18,7 @@ from bot.feedback import Kind, Signal, Signals, Who
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.model import RepoRef
 from bot.settings import Settings
-from bot.store import Store, open_store
+from bot.store import Store, VerdictKind, open_store
 
 REPO = 7
 
@@ -58,12 +58,18 @@ def run(*arguments: str) -> str:
 
 def test_c7_a_week_in_words_and_a_table(store: Store) -> None:
     said = run("digest", "acme/app")
-    assert "the bot looked at 10 issues, 10 of them new. It commented on 10." in said
+    assert "the bot looked at 10 issues (10 new). It commented on 10." in said
     assert "Feedback so far: 1 right, 8 wrong, 1 without feedback." in said
     assert "Issues are shown at a probability of 20% or more, the default." in said
     assert "#110 It stops" in said
     assert "right (a box ticked here)" in said
     assert "looked at 11 issues" in run("digest", "acme/app", "--since", "8w")
+
+
+def test_c7_a_command_leaves_room_for_the_titles(store: Store) -> None:
+    store.verdicts.add(REPO, 110, 1, VerdictKind.NOT, actor="ann", command_id=1, now=time.time())
+    row = next(line for line in run("digest", "acme/app").splitlines() if "#110 " in line)
+    assert " ".join(row.split()) == "#110 It stops #1 Crash | at *start* 27% wrong (not)"
 
 
 def test_c7_a_title_cannot_command_the_terminal(store: Store) -> None:
@@ -101,8 +107,8 @@ def test_c7_the_bar_is_shown_and_put_back(store: Store) -> None:
     assert moved in run("digest", "acme/app")
     said = run("calibrate", "acme/app", "--reset")
     assert "Issues are shown at a probability of 20% or more, the default." in said
-    assert "What people said since the bar was put back on 20" in said
-    assert "and of what a lower bar would have named: 0 right and 0 wrong, as weights; 6 on one side" in said
+    assert "Feedback since the bar was put back on 20" in said
+    assert "UTC, by weight: 0 right, 0 wrong. The threshold can move once one of them reaches 6." in said
     found = json.loads(run("calibrate", "acme/app", "--json"))
     assert (found["bar"], found["from"], found["feedback"]) == (0.2, "usual", "stays")
     assert "Feedback so far: 1 right, 8 wrong, 1 without feedback." in run("digest", "acme/app")

@@ -155,6 +155,12 @@ def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.Monkey
         assert next(one for one in found if one["number"] == 3)["workflow_state"] == state
 
 
+@pytest.mark.parametrize("host", ["https://github.com", "GITHUB_API_URL"])
+def test_an_address_is_taken_as_the_commands_take_it(github: Server, host: str) -> None:
+    address = f"{github.url if host == 'GITHUB_API_URL' else host}/acme/app/issues/40#issuecomment-1"
+    assert run(address).stdout.startswith("acme/app#40 Crash while exporting\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -163,6 +169,8 @@ def test_f7_the_name_of_the_workflow_field_can_be_set(monkeypatch: pytest.Monkey
         (["acme/app"], "issue: 'acme/app' is not of the form OWNER/REPO#NUMBER"),
         (["acme/..#1"], "repository: 'acme/..' is not of the form OWNER/REPO"),
         (["#1"], "write OWNER/REPO#1"),
+        (["https://ghe.example.org/acme/app/issues/40"], "is not the address of an issue on 127.0.0.1:"),
+        (["https://github.com/acme/app"], "'https://github.com/acme/app' is not the address of an issue on "),
         (["acme/app#40", "--threshold", "2"], "'--threshold': 2.0 is not in the range 0<=x<=1"),
         (["acme/app#40", "--relevance", "magic"], "'magic' is not one of 'title', "),
     ],
@@ -257,7 +265,12 @@ def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(c
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ("mode: shadow", "The bot leaves this issue alone (mode: shadow). Otherwise:\nThe bot would name of its own"),
+        (
+            "mode: shadow",
+            "The bot posts nothing of its own accord (mode: shadow). In mode: comment:\nThe bot would name of its own",
+        ),
+        ("mode: off", "The bot leaves this issue alone (mode: off). Otherwise:\nThe bot would name of its own"),
+        ("mode: shadow\nignore: {authors: [dan]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:"),
         ("ignore: {authors: [DAN]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:\n"),
         ("mode: comment", "\n\nThe bot would name of its own accord (min_confidence 0.2):\n"),
     ],
@@ -272,7 +285,8 @@ def test_c6_what_is_wrong_with_the_settings_does_not_count_and_is_told(configure
     found = run("acme/app#3")
     assert "(min_confidence 0.2):" in found.stdout and "acme/lib#1" in found.stdout
     assert found.stderr == (
-        "acme/app/.github/doppel.yml: what is wrong there does not count; doppel check-config says what it is\n"
+        "acme/app/.github/doppel.yml: what is wrong there does not count; `doppel check-config FILE` on a copy of it "
+        "says what it is\n"
     )
 
 

@@ -104,7 +104,22 @@ def test_the_table_names_exactly_the_fields_that_exist(keys: tuple[object, ...],
         ("max_candidates: true", "line 1, column 17: true is not a whole number from 1 to 10"),
         ("min_confidence: 70", "line 1, column 17: 70 is not a number from 0 to 1"),
         ("search: 3", "line 1, column 9: 3 is not a mapping with words_max, budget, hybrid"),
-        ("only_labels: bug", 'line 1, column 14: "bug" is not a list of at most 100 labels'),
+        (
+            "only_labels: bug",
+            'line 1, column 14: "bug" is not a list of at most 100 labels (did you mean ["bug"]?)',
+        ),
+        (
+            "only_labels: bug, docs",
+            'line 1, column 14: "bug, docs" is not a list of at most 100 labels (did you mean ["bug", "docs"]?)',
+        ),
+        (
+            "ignore: {authors: 'renovate[bot]'}",
+            'line 1, column 19: "renovate[bot]" is not a list of at most 100 logins (did you mean ["renovate[bot]"]?)',
+        ),
+        (
+            "known_issues: 12, 90",
+            'line 1, column 15: "12, 90" is not a list of at most 100 issue numbers (did you mean [12, 90]?)',
+        ),
         ("only_labels: [1.0]", 'line 1, column 15: 1.0 is not a label of at most 50 characters (did you mean "1.0"?)'),
         ("only_labels:", "line 1, column 13: an empty value is not a list of at most 100 labels"),
         ("only_labels:\n\n# none\nmode: off", "line 1, column 13: an empty value is not a list of at most 100 labels"),
@@ -123,7 +138,7 @@ def test_the_table_names_exactly_the_fields_that_exist(keys: tuple[object, ...],
         ("ignore:\n  titles: [& more]", "line 2, column 12: anchors (&name) and aliases"),
         ("mode: !!python/name:os.system off", "line 1, column 7: tags (!name) are not supported"),
         ("mode: off\n---\nmode: comment", "line 2, column 1: a settings file holds one document"),
-        ("- mode", "line 1, column 1: a settings file is a list of keys with values"),
+        ("- mode", "line 1, column 1: a settings file is made of lines such as mode: comment"),
         ("? [a]\n: b", "line 1, column 3: a key must be a single word"),
         ("mode: \x07", "line 1, column 7: this is not valid YAML: a character here is not allowed"),
         ("a: [[[[[[[[[[[[1]]]]]]]]]]]]", "line 1, column 11: this is nested more deeply than any setting"),
@@ -146,6 +161,21 @@ def test_c6_what_stands_before_a_slip_in_yaml_counts() -> None:
     config, wrong = parse_config("mode: off\nignore:\n  labels: [question]\nonly_labels: [bug\nlanguage: de\n")
     assert (config.mode, config.ignore.labels, config.only_labels) == ("off", ("question",), ())
     assert len(wrong) == 1
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_c6_a_line_that_is_indented_by_mistake_is_told_once(between: str) -> None:
+    """And not as a value "shadow foo" too, which nobody wrote."""
+    config, wrong = parse_config(f"language: de\nmode: shadow{between}  foo: bar\n")
+    assert [problem.message for problem in wrong] == ["this is not valid YAML: mapping values are not allowed here"]
+    assert (config.mode, config.language) == ("comment", "de")
+
+
+@pytest.mark.parametrize(
+    "text", ["known_issues: many", r'only_labels: "a\"b"', r'only_labels: "\e[1m"', "only_labels: ','"]
+)
+def test_c6_what_would_be_wrong_in_a_list_too_is_not_proposed(text: str) -> None:
+    assert not parse_config(text)[1][0].hint
 
 
 @pytest.mark.parametrize("off", ["off", "'off'", "false", "False"])

@@ -20,6 +20,7 @@ from bot.events import EvaluationEvent
 from bot.index.backfill import Backfills, Progress
 from bot.jobs import QueueUnavailable
 from bot.jobs.inbox import Inbox
+from bot.store import VerdictKind
 from bot.store.evaluation_tables import evaluations
 from tests.dashboard.conftest import Host, figures, words
 
@@ -60,17 +61,20 @@ def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None
     assert "<script" not in answer.text
 
 
-def test_what_it_is_surest_of_without_a_mark_can_be_read(host: Host, evaluated: None, signed_in: SignedIn) -> None:
+def test_the_likeliest_that_nobody_marked_can_be_read(host: Host, evaluated: None, signed_in: SignedIn) -> None:
     """Only what is still in the index, and titles are strangers' text."""
     unmarked = (Unmarked(3, 1, 0.5), Unmarked(3, 2, 0.4), Unmarked(9, 1, 0.3))
     Runs(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked), 1_750_000_000.0)
     text = signed_in("tara").get(PAGE).text
     said = html.unescape(words(text))
-    begin = said.index("These it is surest of, though nobody marked a duplicate there")
+    begin = said.index("These are the likeliest of those that nobody marked as duplicates")
     part = said[begin : said.index("How often the first candidate")]
     assert "50 % #3 Grey map after the update #1 The map stays grey" in part
     assert "40 % #3 Grey map after the update #2 <script>alert" in part and "<script>" not in text
     assert "30 %" not in part
+    host.store.verdicts.add(host.public, 1, 3, VerdictKind.NOT, actor="tara", command_id=1, now=0.0)
+    rest = html.unescape(words(signed_in("tara").get(PAGE).text))
+    assert "50 % #3" not in rest and "40 % #3" in rest, "somebody has read the first and rejected it"
     Runs(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked[2:]), 1_750_000_000.0)
     assert "Alarms for nothing?" not in signed_in("tara").get(PAGE).text, "nothing of it is there any more"
 

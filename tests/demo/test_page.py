@@ -47,7 +47,21 @@ def test_an_issue_shows_its_conversation_and_links_its_references(client: FlaskC
     assert "👍 52" in page
     assert "Closed as completed" in page
     assert 'of <a href="/issues/13">' in client.get("/issues/20").text
-    assert client.get("/issues/4711").status_code == 404
+    missing = client.get("/issues/4711")
+    assert missing.status_code == 404
+    assert "style.css" in missing.text and '<a href="/">All issues</a>' in missing.text
+
+
+def test_the_author_is_named_once_and_marked_in_every_comment(client: FlaskClient, simulator: Simulator) -> None:
+    made = simulator.open_issue(REPOSITORY, "curious-visitor", "It stops", "At night.")
+    simulator.comment(REPOSITORY, made.number, "curious-visitor", "Still.")
+    simulator.comment(REPOSITORY, made.number, "ostap-k", "I see.")
+    page = client.get(f"/issues/{made.number}").text
+    assert page.count('<option value="curious-visitor"') == 1
+    assert page.count('<strong>curious-visitor</strong> <span class="label">author</span>') == 2
+    assert '<strong>ostap-k</strong> <span class="label">maintain</span>' in page
+    own = simulator.open_issue(REPOSITORY, "hedvig-l", "Plans", "")
+    assert client.get(f"/issues/{own.number}").text.count('<option value="hedvig-l"') == 1
 
 
 def test_hostile_titles_and_bodies_stay_text(client: FlaskClient) -> None:

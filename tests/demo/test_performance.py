@@ -59,7 +59,7 @@ CUT = gzip.compress(b'{"id": 1, "created_at": "2024-01-01T00:00:00Z"}\n' * 50)[:
         ("playbook.json", b"{\n}", "line 1 is not JSON"),
         ("few.jsonl", b'{"id": 1}', "line 1 has no created_at"),
         ("odd.jsonl", b'{"id": 1, "created_at": "2024-01-01T00:00:00Z", "closed_at": "yesterday"}', "'yesterday'"),
-        ("named.jsonl.gz", b"{}", "Not a gzipped file"),
+        ("named.jsonl.gz", b"{}", "line 1 has no id and no created_at"),
         ("cut.jsonl.gz", CUT, "ended before"),
     ],
     ids=["json", "few", "odd", "named", "cut"],

@@ -112,7 +112,7 @@ def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
     doppel.sim.edit_issue(doppel.repo, 2, title="Dark mode for the settings page", body="Please add it.")
     doppel.settle()
     assert doppel.advice(2) == (
-        "<!-- doppel:advice v1 -->\n**Nothing left to show:** no earlier issue looks like this one any more."
+        "<!-- doppel:advice v1 -->\n**Nothing left to show:** no other earlier issue is likely enough to be the same."
     )
 
 
@@ -150,10 +150,11 @@ def test_c2_a_recheck_where_the_bot_was_silent_speaks(doppel: Doppel) -> None:
 
 
 def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: Doppel) -> None:
-    doppel.sim.add_repository(f"{doppel.owner}/other")
-    doppel.sim.install(f"{doppel.owner}/other")
     there = f"{doppel.owner}/other"
+    doppel.sim.add_repository(there)
+    doppel.sim.install(there)
     doppel.sim.write_file(there, ".github/doppel.yml", "mode: comment")
+    # Before the one that is moved, which would not be told of a later one.
     doppel.sim.open_issue(there, "ann", *FIRST)
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)

@@ -17,6 +17,10 @@ CLOSED = (
 )
 
 
+def leads(asked: int, root: int) -> str:
+    return f"{LINK.format(asked)} was closed as a duplicate and leads to {LINK.format(root)}. "
+
+
 @pytest.fixture
 def quiet(doppel: Doppel) -> Doppel:
     """A repository where the bot looks at nothing by itself."""
@@ -68,7 +72,7 @@ def test_c4_of_follows_no_chain_without_end(quiet: Doppel) -> None:
     issues(quiet, 25)
     for number in range(2, 25):
         close_by_hand(quiet, number, number - 1)
-    assert of(quiet, 25, 24) == UNSEEN.format(4)
+    assert of(quiet, 25, 24) == leads(24, 4) + UNSEEN.format(4)
     assert quiet.sim.issue(quiet.repo, 25).state == "open"
 
 
@@ -106,7 +110,8 @@ def test_c4_of_is_refused_where_no_open_issue_is_at_the_root(quiet: Doppel) -> N
     issues(quiet, 3)
     close_by_hand(quiet, 2, 1)
     quiet.sim.close_issue(quiet.repo, 1, "triage-person", "completed")
-    assert of(quiet, 3, 2) == CLOSED.format(1)
+    assert of(quiet, 3, 1) == CLOSED.format(1)
+    assert of(quiet, 3, 2) == leads(2, 1) + CLOSED.format(1)
     assert quiet.sim.issue(quiet.repo, 3).state == "open"
     quiet.sim.reopen_issue(quiet.repo, 1, "triage-person")
     quiet.settle()
@@ -118,7 +123,14 @@ def test_c4_of_is_refused_for_a_chain_that_turns_in_a_circle(quiet: Doppel) -> N
     close_by_hand(quiet, 2, 1)
     close_by_hand(quiet, 3, 2)
     close_by_hand(quiet, 1, 3)
-    assert of(quiet, 4, 3) == UNSEEN.format(1)
+    assert of(quiet, 4, 3) == leads(3, 1) + UNSEEN.format(1)
+
+
+def test_c4_of_is_refused_for_a_chain_that_leads_to_a_newer_issue(quiet: Doppel) -> None:
+    issues(quiet, 3)
+    close_by_hand(quiet, 1, 3)
+    newer = f"{LINK.format(3)} is newer than this one. Close that one in favour of this one instead."
+    assert of(quiet, 2, 1) == leads(1, 3) + newer
 
 
 def test_c4_of_takes_the_address_of_an_issue_here_and_nowhere_else(quiet: Doppel) -> None:

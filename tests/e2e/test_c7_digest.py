@@ -23,7 +23,7 @@ AGAIN = ("Exporting to PDF crashes @everybody", "I see `PdfRenderError: page 7` 
 
 WHOLE = """\
 <!-- doppel:digest v1 -->
-From DAY to DAY the bot looked at 2 issues, 2 of them new. It would have commented on 1. Feedback so far: \
+From DAY to DAY the bot looked at 2 issues (2 new). It would have commented on 1. Feedback so far: \
 1 without feedback.
 
 Issues are shown at a probability of 20% or more, the default.

@@ -21,15 +21,15 @@ from bot.events import RepositorySummary
 from bot.model import RepoRef
 from bot.settings import load
 from bot.simulator import Server, Simulator
-from bot.store import open_store
+from bot.store import VerdictKind, open_store
 from tests.calling import call, write_lines
 from tests.evaluation.made_up import START, rows
 
 pytestmark = pytest.mark.slow
 
 FEW = (
-    "Only 12 known duplicates where it takes 20 and 48 issues that repeat nothing where it takes 189 to tell 2 % from "
-    "none: too few to say where the threshold should be."
+    "Too few to say where the threshold should be: 12 known duplicates (20 are needed) and 48 issues that repeat "
+    "nothing (189 are needed to tell 2 % from none)."
 )
 
 
@@ -125,12 +125,12 @@ def test_without_any_time_months_are_said_to_be_none(tmp_path: Path) -> None:
     assert said not in call("evaluate", write_lines(tmp_path / "one.jsonl", [*undated[:-1], rows()[-1]])).stderr
 
 
-def test_people_can_read_what_it_is_surest_of_though_nobody_marked_it(tmp_path: Path) -> None:
+def test_people_can_read_the_likeliest_of_those_that_nobody_marked(tmp_path: Path) -> None:
     told = rows()
     told[40] |= {"title": f"{told[38]['title']}\x1b[31m", "body": told[38]["body"]}
     file = write_lines(tmp_path / "issues.jsonl", told)
     text = call("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout
-    part = text[text.index("These it is surest of, though nobody marked a duplicate there") :].split("\n\n")[1]
+    part = text[text.index("These are the likeliest of those that nobody marked as duplicates") :].split("\n\n")[1]
     surest = figures(file, "--from", "0")["unmarked"][0]
     assert (surest["id"], surest["candidate"]) == (41, 39)
     sure = f"{surest['confidence'] * 100:.0f} %"
@@ -186,6 +186,26 @@ def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_reposito
     kept = runs.get(repo_id)
     assert kept.run.stage is Stage.NONE and kept.result is not None
     assert json.loads(json.dumps(kept.result.to_json())) | {"source": "acme/history", "says": found["says"]} == found
+    store.close()
+
+
+def test_c4_what_people_rejected_is_not_offered_as_unmarked(
+    online: dict[str, str], sim: Simulator, tmp_path: Path
+) -> None:
+    told = rows()[:]
+    told[40] |= {"title": told[38]["title"], "body": told[38]["body"]}
+    sim.load_issues(told, "acme/copies")
+    sim.install("acme/copies")
+    store = open_store(load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env"))
+    repo_id = sim.repository("acme/copies").id
+    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "copies"), False), None, 1.0)
+    before = figures("acme/copies", "--from", "0", env=online)
+    pairs = [(one["id"], one["candidate"]) for one in before["unmarked"]]
+    assert pairs[0] == (41, 39)
+    store.verdicts.add(repo_id, 39, 41, VerdictKind.NOT, actor="tom", command_id=1, now=0.0)
+    after = figures("acme/copies", "--from", "0", env=online)
+    assert [(one["id"], one["candidate"]) for one in after["unmarked"]][: len(pairs) - 1] == pairs[1:]
+    assert after["thresholds"] == before["thresholds"], "no figure depends on it"
     store.close()
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
         (["FILE", "--export", "b.jsonl"], "this is for OWNER/REPO"),
         (["FILE", "--from", "1"], "none of 60 issues can be judged"),
         (["FILE", "--sources", "oracle"], "oracle"),
-        (["acme/app"], "APP_ID with PRIVATE_KEY or PRIVATE_KEY_PATH, or GITHUB_TOKEN"),
+        (["acme/app"], "Set GITHUB_TOKEN to a token that can read the repository (or APP_ID with PRIVATE_KEY"),
     ],
 )
 def test_what_is_wrong_is_named(

@@ -102,24 +102,24 @@ def test_a_calm_threshold_where_none_is_right_so_often() -> None:
         (
             made([0.9] * 9, 0, [], 1_000),
             Reason.FEW_DUPLICATES,
-            "Only 9 known duplicates where it takes 20: too few to say where the threshold should be.",
+            "Too few to say where the threshold should be: 9 known duplicates (20 are needed).",
         ),
         (
             made([0.9] * 1, 0, [], 1_000),
             Reason.FEW_DUPLICATES,
-            "Only 1 known duplicate where it takes 20: too few to say where the threshold should be.",
+            "Too few to say where the threshold should be: 1 known duplicate (20 are needed).",
         ),
         (
             made([0.9] * 30, 0, [], 100),
             Reason.FEW_OTHERS,
-            "Only 100 issues that repeat nothing where it takes 189 to tell 2 % from none: too few to say where the "
-            "threshold should be.",
+            "Too few to say where the threshold should be: 100 issues that repeat nothing (189 are needed to tell 2 % "
+            "from none).",
         ),
         (
             made([0.9] * 9, 0, [], 1),
             Reason.FEW_DUPLICATES,
-            "Only 9 known duplicates where it takes 20 and 1 issue that repeats nothing where it takes 189 to tell 2 % "
-            "from none: too few to say where the threshold should be.",
+            "Too few to say where the threshold should be: 9 known duplicates (20 are needed) and 1 issue that repeats "
+            "nothing (189 are needed to tell 2 % from none).",
         ),
         (
             made([0.1] * 30, 0, [0.9] * 500, 500),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,14 @@ def test_the_surest_come_first_and_of_equals_the_later() -> None:
     some = [judged(5, 0.3), judged(6, 0.9, marked=True), judged(7, 0.3), judged(8, None), judged(9, 0.5)]
     some += [judged(10, LEAST - 0.01)]
     assert likeliest(some) == (Unmarked(9, 1, 0.5), Unmarked(7, 1, 0.3), Unmarked(5, 1, 0.3))
+
+
+@pytest.mark.parametrize("rejected", [(1, 9), (9, 1)])
+def test_a_pair_that_people_rejected_is_not_to_be_read_again(rejected: tuple[int, int]) -> None:
+    some = [judged(5, 0.3), judged(9, 0.5), *(judged(number, 0.2) for number in range(20, 20 + SHOWN))]
+    found = likeliest(some, {rejected})
+    assert len(found) == SHOWN
+    assert found[0] == Unmarked(5, 1, 0.3)
 
 
 @given(st.lists(st.tuples(st.none() | st.floats(0, 1), st.booleans()), max_size=40))

@@ -162,6 +162,7 @@ def answers(say: Words) -> list[str]:
         replies.refused_newer(12),
         replies.refused_closed(12),
         replies.refused_unseen(12),
+        replies.refused_root(12, 7, replies.refused_closed(7)),
         replies.refused_circle(12),
         replies.undone_not(12),
         replies.undone_not(12, holds=True),

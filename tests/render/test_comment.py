@@ -63,7 +63,7 @@ Checked on 2026-03-09 10:23 UTC.
 
 NOTHING_LEFT = """\
 <!-- doppel:advice v1 FINGERPRINT -->
-**Nothing left to show:** no earlier issue looks like this one any more.
+**Nothing left to show:** no other earlier issue is likely enough to be the same.
 
 <details>
 <summary>How this was found, and how to correct it</summary>

@@ -38,6 +38,8 @@ TEXTS = [
     (replies.refused_circle(12), f"That would make a circle: {L12} is itself closed in favour of this issue."),
     (replies.refused_closed(12), f"{L12} is closed, so the discussion cannot continue there. If the problem is back, reopen that issue and give the command once more; otherwise close this one by hand."),
     (replies.refused_unseen(12), f"{L12} was closed in favour of another issue, but I can see no open issue at the end of that chain. Give the number of the open issue where the discussion continues."),
+    (replies.refused_root(12, 12, "No."), "No."),
+    (replies.refused_root(12, 7, "No."), f"{L12} was closed as a duplicate and leads to {L7}. No."),
     (replies.muted_recheck(), "The comment is up to date. This issue is muted: it is looked at only when a command asks for it. `/duplicates unmute` changes that."),
     (replies.undone_not(12), f"Taken back: {L12} can be shown on this issue again."),
     (replies.undone_of(12), f"Taken back: this issue is open again and no longer linked to {L12}."),
@@ -82,7 +84,7 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
         ("/duplicates search " + "x" * 201, "That is too long to search for: at most 200 characters."),
         (
             "/duplicates limit=x",
-            "`limit=x` does not work. Write, for example, `confidence=0.7` `threshold=0.4` `limit=3`.",
+            "`limit=x` does not work: `limit` takes 1 to 10, `confidence` and `threshold` take 0 to 1. Write, for example, `confidence=0.7` `threshold=0.4` `limit=3`.",
         ),
         ("/duplicates undo it", "I do not understand `it` there. Write `/duplicates undo`."),
         ("/duplicates help\n" * 6, "Only the first 5 commands of a comment are carried out."),

@@ -76,6 +76,7 @@ def test_without_the_token_there_is_nothing_to_see(settings: Settings) -> None:
         assert answer.status_code == 403, path
         assert "first-run token" in answer.text
     assert stranger.post("/setup", data=FORM).status_code == 403
+    assert stranger.get("/dashboard").location == "/setup", "it is there once the App is"
     assert TOKEN not in stranger.get("/setup").text
 
 
@@ -137,7 +138,7 @@ def test_the_receiver_with_the_app_says_whether_github_delivers(
     [
         ({"name": ""}, "Name: must have 1 to 34 characters"),
         ({"organization": "no/login"}, "Organization: this is not a login"),
-        ({"address": "nowhere"}, "Address: this is not an address"),
+        ({"address": "nowhere"}, "Public address of this bot: this is not an address"),
         ({"github": "gopher://x"}, "GitHub: this is not an address"),
     ],
 )

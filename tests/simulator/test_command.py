@@ -40,7 +40,7 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
     )
     try:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("octo/tool with 1 issues at http://127.0.0.1:")
+        assert process.stdout.readline().startswith("octo/tool with 1 issue at http://127.0.0.1:")
         values = _sourced(env)
         assert stat.S_IMODE(env.stat().st_mode) == 0o600
         key = Path(values["PRIVATE_KEY_PATH"])
@@ -69,9 +69,14 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
     ("line", "says"),
     [
         ("not json", "line 2 is not JSON (Expecting value)"),
-        ("[]", "line 2 is not a JSON object"),
+        ("5", "line 2 is not a JSON object"),
+        ("[", "line 2 begins a list, not JSON Lines; jq -c '.[]' makes lines of it"),
         ('{"title": "no time"}', "line 2 has no id and no created_at"),
-        ('{"created_at": "yesterday", "id": 1}', "yesterday"),
+        (
+            '{"created_at": "yesterday", "id": 1}',
+            "line 2: created_at is 'yesterday', which is not a time like 2024-01-31T12:00:00Z",
+        ),
+        ('{"created_at": null, "id": 1, "labels": "bug"}', "line 2: labels is not a list"),
     ],
 )
 def test_a_file_of_something_else_is_the_users_to_mend(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -96,12 +97,46 @@ def test_e3_reasons_reactions_comments_labels_and_bots_are_kept() -> None:
     assert len(sim.webhooks.log) == before
 
 
+COMMENT = {"author": "ann", "created_at": "2020-01-01T08:00:00Z", "body": "Here too"}
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"state_reason": "bored"}, {"reactions": {"shrug": 1}}, {"comments": [{"body": "no time"}]}]
+    ("wrong", "says"),
+    [
+        ({"id": None}, "issue 2 has no id"),
+        ({"id": True}, "issue 2: id is not a text"),
+        ({"title": ["x"]}, "issue 2: title is not a text"),
+        ({"author": {"login": "ann"}}, "issue 2: author is not a text"),
+        ({"created_at": 5}, "issue 2: created_at is 5, which is not a time like 2024-01-31T12:00:00Z"),
+        ({"closed_at": "0001-01-01T00:00:00+09:00"}, "issue 2: closed_at is '0001-01-01T00:00:00+09:00', which is not"),
+        ({"labels": "bug"}, "issue 2: labels is not a list"),
+        ({"state_reason": "bored"}, "issue 2: 'bored' is no reason for closing an issue"),
+        ({"state_reason": ["bored"]}, "issue 2: ['bored'] is no reason for closing an issue"),
+        ({"reactions": {"shrug": 1}}, "issue 2: 'shrug' is no reaction of GitHub's"),
+        ({"reactions": "many"}, 'issue 2: reactions is not an object with numbers, such as {"+1": 3}'),
+        ({"reactions": {"+1": -1}}, "issue 2: reactions is not an object with numbers"),
+        ({"comments": "x"}, "issue 2: comments is not a list"),
+        ({"comments": 3}, "issue 2: comments is not a list"),
+        ({"comments": ["x"]}, "issue 2: a comment is an object with author, created_at and body"),
+        ({"comments": [{"body": "no time"}]}, "issue 2: a comment is an object with author, created_at and body"),
+        ({"comments": [{**COMMENT, "body": []}]}, "issue 2: body of a comment is not a text"),
+    ],
 )
-def test_e3_what_github_does_not_know_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises((ValueError, KeyError)):
-        Simulator().load_issues([{**ROWS[2], **wrong}])
+def test_e3_what_cannot_be_used_is_refused_by_its_place(wrong: dict[str, Any], says: str) -> None:
+    sim = Simulator()
+    with pytest.raises(ValueError, match=f"^{re.escape(says)}"):
+        sim.load_issues([ROWS[0], {**ROWS[2], **wrong}])
+    assert "acme/app" not in sim.names, "nothing of it is there"
+
+
+def test_e3_what_an_evaluation_takes_is_taken() -> None:
+    sim = Simulator()
+    undated = {"id": 8, "title": 5, "body": None, "created_at": None, "author": 5, "labels": [{"name": "bug"}, 7]}
+    assert sim.load_issues([*ROWS, undated]) == 5
+    issue = sim.issue("acme/app", 1)
+    assert (issue.title, issue.author.login, [label.name for label in issue.labels]) == ("5", "5", ["bug", "7"])
+    assert issue.created_at == sim.issue("acme/app", 2).created_at, "before all others, at the time of the first"
+    assert Simulator().load_issues([undated]) == 1
 
 
 def test_e3_a_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> None:

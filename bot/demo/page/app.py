@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from flask import Flask, abort, make_response, redirect, render_template, request, url_for
 from markupsafe import Markup
+from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from bot.demo.page.markup import to_html
@@ -51,6 +52,10 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Cache-Control"] = "no-store"
         return response
+
+    @app.errorhandler(404)
+    def missing(problem: HTTPException) -> tuple[str, int]:
+        return render_template("missing.html"), 404
 
     @app.get("/")
     def issues() -> str:
@@ -120,14 +125,15 @@ class _Page:
     def issue(self, number: int, draft: str = "", login: str = "", problem: str = "") -> str:
         with self._sim.lock:
             issue = self.find(number)
-            people = [(issue.author.login, "author"), *((name, "maintainer") for name in self._maintainers)]
+            people = dict.fromkeys(self._maintainers, "maintainer") | {"curious-visitor": "visitor"}
+            people.pop(issue.author.login, None)
             return render_template(
                 "issue.html",
                 issue=issue,
                 body=self._html(issue.body or ""),
                 comments=[(comment, self._html(comment.body)) for comment in issue.comments],
                 print=_fingerprint(issue),
-                people=[*people, ("curious-visitor", "visitor")],
+                people=[(issue.author.login, "author"), *people.items()],
                 login_before=login,
                 draft=draft,
                 problem=problem,

@@ -2,61 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import re
-import zlib
-from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 from bot.simulator.operations.base import locked
 from bot.simulator.operations.comments import ProjectOperations
 from bot.simulator.operations.discussions import DiscussionOperations
+from bot.simulator.operations.rows import CommentRow, IssueRow, read_rows, rows_of
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.ids import node_id
-from bot.simulator.state.issues import BODY_MAX, REACTIONS, TITLE_MAX, Comment, Issue, StateReason
+from bot.simulator.state.issues import Comment, Issue
 from bot.simulator.state.repositories import Repository
-
-
-def read_jsonl(path: str | Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON Lines file, which may be compressed with gzip (`.gz`). Raises ValueError with the line."""
-    path = Path(path)
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        # Some editors put a mark before the first line.
-        with opener(path, "rt", encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _object(line, number)
-    except (EOFError, zlib.error) as problem:
-        # What a broken download ends in; the command line would take the first for somebody who has left.
-        raise ValueError(str(problem)) from problem
-
-
-_HALVES = re.compile("[\ud800-\udfff]")
-"""Surrogates without their other half, which JSON can name and no answer could hold."""
-
-
-def _object(line: str, number: int) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-        if "\\ud" in line.lower():
-            row = json.loads(_HALVES.sub("\N{REPLACEMENT CHARACTER}", json.dumps(row, ensure_ascii=False)))
-    except json.JSONDecodeError as problem:
-        raise ValueError(f"line {number} is not JSON ({problem.msg})") from None
-    if not isinstance(row, dict):
-        raise ValueError(f"line {number} is not a JSON object")
-    if lacking := [name for name in ("id", "created_at") if name not in row]:
-        raise ValueError(f"line {number} has no {' and no '.join(lacking)}")
-    return row
 
 
 class LoadingOperations(ProjectOperations, DiscussionOperations):
     """Loading."""
 
-    @locked
     def load_issues(
         self, source: str | Path | Iterable[dict[str, Any]], repository: str | Repository = "acme/app"
     ) -> int:
@@ -68,17 +30,23 @@ class LoadingOperations(ProjectOperations, DiscussionOperations):
         what has a `closed_at`, with the reason `duplicate` where it has a `duplicate_of`, of which it was then marked a
         duplicate.
         Texts are cut to what GitHub takes. No event is emitted, and mentions or "Duplicate of" in a text do nothing.
+        Raises ValueError naming the line that is wrong; nothing is put into the repository then.
         """
+        if isinstance(source, str | Path):
+            return self.load_rows(read_rows(Path(source)), repository)
+        return self.load_rows(rows_of((row, f"issue {count}") for count, row in enumerate(source, 1)), repository)
+
+    @locked
+    def load_rows(self, rows: Sequence[IssueRow], repository: str | Repository) -> int:
+        """The same with what has been read and checked already, in order of arrival."""
         if isinstance(repository, str) and repository.lower() not in self.names:
             self.add_repository(repository)
         repo = self.repo(repository)
-        rows = list(read_jsonl(source) if isinstance(source, str | Path) else source)
-        rows.sort(key=lambda row: _moment(row["created_at"]))
-        loaded = {str(row["id"]): self._load(repo, row) for row in rows}
+        loaded = {row.id: self._load(repo, row) for row in rows}
         for row in rows:
-            issue = loaded[str(row["id"])]
-            original = loaded.get(str(row.get("duplicate_of")))
-            if issue.state == "closed" and row.get("duplicate_of") is not None:
+            issue = loaded[row.id]
+            original = loaded.get(row.duplicate_of or "")
+            if issue.state == "closed" and row.duplicate_of is not None:
                 issue.state_reason, issue.duplicate_of = "duplicate", original
                 if original is not None:
                     mark = self.record(issue, "marked_as_duplicate", self.administrator(repo.owner), canonical=original)
@@ -86,55 +54,34 @@ class LoadingOperations(ProjectOperations, DiscussionOperations):
             issue.updated_at = max([issue.updated_at, *(comment.created_at for comment in issue.comments)])
         return len(rows)
 
-    def _load(self, repo: Repository, row: dict[str, Any]) -> Issue:
-        author = self._author(row)
-        title = (row.get("title") or "").strip()[:TITLE_MAX] or "(no title)"
-        issue = self.store_issue(repo, author, title, (row.get("body") or "")[:BODY_MAX], _moment(row["created_at"]))
-        issue.labels = [self.label_named(repo, name) for name in dict.fromkeys(row.get("labels") or ())]
-        if row.get("closed_at"):
-            issue.state, issue.state_reason = "closed", _reason(row.get("state_reason") or "completed")
-            issue.closed_at = issue.updated_at = _moment(row["closed_at"])
-            if row.get("closed_by"):
-                issue.closed_by = self._account(row["closed_by"])
+    def _load(self, repo: Repository, row: IssueRow) -> Issue:
+        issue = self.store_issue(repo, self._account(row.author), row.title, row.body, row.created_at)
+        issue.labels = [self.label_named(repo, name) for name in row.labels]
+        issue.state_reason = row.state_reason
+        if row.closed_at:
+            issue.state = "closed"
+            issue.closed_at = issue.updated_at = row.closed_at
+            if row.closed_by:
+                issue.closed_by = self._account(row.closed_by)
                 closed = self.record(issue, "closed", issue.closed_by, state_reason=issue.state_reason)
                 closed.created_at = issue.closed_at
             repo.open_issues -= 1
-        elif row.get("state_reason") == "reopened":
-            issue.state_reason = "reopened"
-        for content, count in (row.get("reactions") or {}).items():
+        for content, count in row.reactions.items():
             # GitHub shows how many there are, and a file does not say whose.
-            if content not in REACTIONS:
-                raise ValueError(f"{content!r} is no reaction of GitHub's")
             for serial in range(count):
                 self.react(issue, f"reader-{serial + 1}", content)
-        for comment in row.get("comments") or ():
+        for comment in row.comments:
             self._load_comment(issue, comment)
         return issue
 
-    def _load_comment(self, issue: Issue, row: dict[str, Any]) -> None:
-        author, when, key = self._author(row), _moment(row["created_at"]), self.ids.next("comment")
-        node, text = node_id("IC", issue.repository.id, key), row["body"][:BODY_MAX]
-        made = Comment(key, node, issue, author, text, when, when)
+    def _load_comment(self, issue: Issue, row: CommentRow) -> None:
+        author, when, key = self._account(row.author), row.created_at, self.ids.next("comment")
+        node = node_id("IC", issue.repository.id, key)
+        made = Comment(key, node, issue, author, row.body, when, when)
         issue.comments.append(made)
         self.comments_by_id[key] = made
         self.nodes[node] = made
         self.record(issue, "commented", author, comment=made).created_at = when
 
-    def _author(self, row: dict[str, Any]) -> Account:
-        return self._account(row.get("author") or "ghost")
-
     def _account(self, login: str) -> Account:
         return self.who(login, "Bot" if login.endswith("[bot]") else "User")
-
-
-def _reason(text: str) -> StateReason:
-    for reason in get_args(StateReason):
-        if text == reason != "reopened":
-            return cast("StateReason", reason)
-    raise ValueError(f"{text!r} is no reason for closing an issue")
-
-
-def _moment(text: str) -> datetime:
-    """An ISO 8601 time as an aware one; without a zone it is UTC."""
-    moment = datetime.fromisoformat(text)
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,0 +1,186 @@
+"""A file of issues, read and checked line by line, before any of it is put into a repository."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar, cast, get_args
+
+from bot.model import NOBODY
+from bot.simulator.state.issues import BODY_MAX, REACTIONS, TITLE_MAX, StateReason
+
+T = TypeVar("T")
+
+# The first moment of the calendar stands for a time that the file does not know.
+_UNKNOWN = datetime.min.replace(tzinfo=UTC)
+_EPOCH = datetime.fromtimestamp(0, UTC)
+
+_GZIPPED = b"\x1f\x8b"
+
+_HALVES = re.compile("[\ud800-\udfff]")
+"""Surrogates without their other half, which JSON can name and no answer could hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommentRow:
+    """One comment below an issue of the file."""
+
+    author: str
+    created_at: datetime
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class IssueRow:
+    """One issue of the file, its texts cut to what GitHub takes.
+
+    `closed_by` is empty and `duplicate_of` None where the file does not say; `reactions` are GitHub's words for the
+    emoji, with how many there are.
+    """
+
+    id: str
+    title: str
+    body: str
+    created_at: datetime
+    closed_at: datetime | None
+    author: str
+    closed_by: str
+    duplicate_of: str | None
+    labels: tuple[str, ...]
+    state_reason: StateReason | None
+    reactions: Mapping[str, int]
+    comments: tuple[CommentRow, ...]
+
+
+def read_rows(path: Path) -> list[IssueRow]:
+    """The issues of a JSON Lines file, which may be compressed with gzip, in order of arrival.
+
+    Raises ValueError naming the line that cannot be used, and OSError for a file that cannot be read.
+    """
+    return rows_of(_lines(path))
+
+
+def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
+    """The same from JSON objects, each with its place. Raises ValueError naming the place of a wrong one.
+
+    Issues whose `created_at` is null come before all others, at the time of the first of these.
+    """
+    rows = sorted((_row(row, place) for row, place in objects), key=lambda row: row.created_at)
+    first = next((row.created_at for row in rows if row.created_at != _UNKNOWN), _EPOCH)
+    return [replace(row, created_at=first) if row.created_at == _UNKNOWN else row for row in rows]
+
+
+def _lines(path: Path) -> Iterator[tuple[Any, str]]:
+    try:
+        with path.open("rb") as raw:
+            plain = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIPPED else raw
+            # Some editors put a mark before the first line.
+            for number, line in enumerate(io.TextIOWrapper(plain, encoding="utf-8-sig"), 1):
+                if line.strip():
+                    yield _json(line, number), f"line {number}"
+    except (EOFError, zlib.error) as problem:
+        # What a broken download ends in; the command line would take the first for somebody who has left.
+        raise ValueError(str(problem)) from problem
+
+
+def _json(line: str, number: int) -> Any:
+    # What `gh issue list --json` prints, for example.
+    if line.lstrip().startswith("["):
+        raise ValueError(f"line {number} begins a list, not JSON Lines; jq -c '.[]' makes lines of it")
+    try:
+        row = json.loads(line)
+        if "\\ud" in line.lower():
+            row = json.loads(_HALVES.sub("\N{REPLACEMENT CHARACTER}", json.dumps(row, ensure_ascii=False)))
+        return row
+    except json.JSONDecodeError as problem:
+        raise ValueError(f"line {number} is not JSON ({problem.msg})") from None
+    except RecursionError:
+        raise ValueError(f"line {number} is nested too deeply") from None
+
+
+def _row(row: Any, place: str) -> IssueRow:
+    if not isinstance(row, Mapping):
+        raise ValueError(f"{place} is not a JSON object")
+    if lacking := [name for name in ("id", "created_at") if name not in row or (name == "id" and row[name] is None)]:
+        raise ValueError(f"{place} has no {' and no '.join(lacking)}")
+    try:
+        closed = _time("closed_at", row["closed_at"]) if row.get("closed_at") else None
+        original = row.get("duplicate_of")
+        return IssueRow(
+            id=_text("id", row["id"]),
+            title=_text("title", row.get("title")).strip()[:TITLE_MAX] or "(no title)",
+            body=_text("body", row.get("body"))[:BODY_MAX],
+            created_at=_UNKNOWN if row["created_at"] is None else _time("created_at", row["created_at"]),
+            closed_at=closed,
+            author=_text("author", row.get("author")) or NOBODY,
+            closed_by=_text("closed_by", row.get("closed_by")),
+            duplicate_of=None if original is None else _text("duplicate_of", original),
+            labels=tuple(dict.fromkeys(_list("labels", row.get("labels"), _label))),
+            state_reason=_reason(row.get("state_reason"), closed is not None),
+            reactions=_reactions(row.get("reactions")),
+            comments=tuple(_list("comments", row.get("comments"), _comment)),
+        )
+    except ValueError as problem:
+        raise ValueError(f"{place}: {problem}") from None
+
+
+def _comment(row: Any) -> CommentRow:
+    if not isinstance(row, Mapping) or "created_at" not in row:
+        raise ValueError("a comment is an object with author, created_at and body")
+    when, body = _time("created_at of a comment", row["created_at"]), _text("body of a comment", row.get("body"))
+    return CommentRow(_text("author of a comment", row.get("author")) or NOBODY, when, body[:BODY_MAX])
+
+
+def _text(field: str, value: Any) -> str:
+    """A text, which may be missing; a number is taken as it is written."""
+    if value is None:
+        return ""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{field} is not a text")
+    return str(value)
+
+
+def _list(field: str, value: Any, read: Callable[[Any], T]) -> list[T]:
+    if value is not None and not isinstance(value, list | tuple):
+        raise ValueError(f"{field} is not a list")
+    return [read(one) for one in value or ()]
+
+
+def _label(label: Any) -> str:
+    return _text("a label", label.get("name") if isinstance(label, Mapping) else label)
+
+
+def _reactions(value: Any) -> Mapping[str, int]:
+    counts = {} if value is None else value
+    if not isinstance(counts, Mapping) or not all(type(count) is int and count >= 0 for count in counts.values()):
+        raise ValueError('reactions is not an object with numbers, such as {"+1": 3}')
+    for content in counts:
+        if content not in REACTIONS:
+            raise ValueError(f"{content!r} is no reaction of GitHub's")
+    return counts
+
+
+def _reason(value: Any, closed: bool) -> StateReason | None:
+    """Why the issue is as it is; of an open one only whether it was open before."""
+    if not closed:
+        return "reopened" if value == "reopened" else None
+    reason = value or "completed"
+    if reason == "reopened" or reason not in get_args(StateReason):
+        raise ValueError(f"{reason!r} is no reason for closing an issue")
+    return cast("StateReason", reason)
+
+
+def _time(field: str, text: Any) -> datetime:
+    """An ISO 8601 time as an aware one; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{field} is {text!r}, which is not a time like 2024-01-31T12:00:00Z") from None
