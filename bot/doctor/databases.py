@@ -126,6 +126,10 @@ def at_work(settings: Settings) -> Iterator[Finding]:
         yield Finding(Health.WARNING, "worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
     else:
         yield Finding(Health.WELL, "worker", f"{now.workers} running; deliveries to work on: {left}")
+    if waits := now.again[QUEUE]:
+        many = f"{waits} deliveries wait" if waits > 1 else "1 delivery waits"
+        says = f"{many} for another try, since {now.oldest_again[QUEUE] / 60:.0f} minutes"
+        yield Finding(Health.WARNING, "failed", says, "The log says why. They are tried again by themselves.")
     if now.dead:
         mend = "`doppel jobs` says why, and `doppel jobs retry` tries them again."
         yield Finding(Health.WARNING, "given up", f"{now.dead} deliveries", mend)

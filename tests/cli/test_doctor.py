@@ -298,6 +298,14 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         health, says, mend = examine()["worker"]
         assert (health, says.partition(":")[0]) == ("warning", "behind")
         assert "log" in mend
+        assert "failed" not in found
+        later = {"status": "DELAYED", "workflow_uuid": "d-1~2", "created_at": int(time.time() * 1000) - 7_200_000}
+        with write(queue) as connection:
+            connection.execute(sa.update(table).values(later))
+        found = examine()
+        assert found["worker"] == ("ok", "1 running; deliveries to work on: 1", "")
+        assert found["failed"][:2] == ("warning", "1 delivery waits for another try, since 120 minutes")
+        assert found["failed"][2].startswith("The log says why")
         with write(queue) as connection:
             connection.execute(sa.update(executors).values(beat_at=executors.c.beat_at - 100))
         says, mend = examine()["worker"][1:]
@@ -305,7 +313,7 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         assert "a full disk" in mend
         beat(queue, worker)
         with write(queue) as connection:
-            connection.execute(sa.update(table).values(status="ERROR"))
+            connection.execute(sa.update(table).values(status="ERROR", workflow_uuid="d-1"))
         found = examine()
         assert found["worker"][1] == "1 running; deliveries to work on: 0"
         assert found["given up"][:2] == ("warning", "1 deliveries")
