@@ -13,7 +13,7 @@ from bot.doctor.finding import Finding, Health
 from bot.embedding import Embedder
 from bot.index import models
 from bot.index.backfill import OFF
-from bot.jobs.database import QUEUE, queue_url
+from bot.jobs.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.job import QueueUnavailable
 from bot.jobs.standing import standing
 from bot.settings import Settings
@@ -48,8 +48,21 @@ class _DiskFullError(OSError):
     """A database can be read, and even locked, but takes nothing more."""
 
 
+# Who owns a table of PostgreSQL's that this role may not write. By the catalogue, since asking for a table by its name
+# fails in a schema that is another's.
+_OWNER = sa.text(
+    "SELECT pg_get_userbyid(relowner) FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace"
+    " WHERE nspname = coalesce(:schema, current_schema()) AND relname = :name"
+    " AND NOT (has_schema_privilege(place.oid, 'USAGE') AND has_table_privilege(pg_class.oid, 'INSERT'))"
+)
+
+
 class _UnwritableError(OSError):
-    """A database or its place is there, but not for us to write; says so in words for people."""
+    """A database or its place is there, but not for us to write; says so, and how to mend it, in words for people."""
+
+    def __init__(self, says: str, mend: str = "Check DATABASE_URL, or that DOPPEL_HOME can be written.") -> None:
+        super().__init__(says)
+        self.mend = mend
 
 
 def writable(settings: Settings) -> Iterator[Finding]:
@@ -65,6 +78,8 @@ def writable(settings: Settings) -> Iterator[Finding]:
         except _DiskFullError:
             mend = "Make room; Doppel need not be started anew. What waits is worked on then."
             yield Finding(Health.BROKEN, subject, f"{name} cannot be written: its disk is full", mend)
+        except _UnwritableError as problem:
+            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({problem})", problem.mend)
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
             yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({_why(problem)})", mend)
@@ -72,8 +87,6 @@ def writable(settings: Settings) -> Iterator[Finding]:
 
 def _why(problem: Exception) -> str:
     """The reason in words of ours: the driver's own may repeat what opens the database."""
-    if isinstance(problem, _UnwritableError):
-        return str(problem)
     cause = str(getattr(problem, "orig", None) or problem)
     return next((says for words, says in _REASONS if words in cause), type(problem).__name__)
 
@@ -91,14 +104,27 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
         return "is not there yet; the first start makes it"
     try:
         with write(engine) as connection:
-            if connection.dialect.name != "sqlite" and connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
-                raise _UnwritableError("it is read-only")
+            if connection.dialect.name != "sqlite":
+                _may_write(connection, index=index)
             if is_full(engine):
                 raise _DiskFullError
             extended = index and pgvector.is_prepared(connection)
     finally:
         engine.dispose()
     return "can be written, and compares vectors by pgvector" if extended else "can be written"
+
+
+def _may_write(connection: sa.Connection, *, index: bool) -> None:
+    """Whether PostgreSQL lets us write the tables that are there, of the store or of the queue.
+
+    It does not let a role that they do not belong to, as where a superuser has restored them. Raises _UnwritableError.
+    """
+    if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
+        raise _UnwritableError("it is read-only")
+    schema, name = (None, repositories.name) if index else (SCHEMA, workflow_table(connection.engine).name)
+    if (owner := connection.scalar(_OWNER, {"schema": schema, "name": name})) is not None:
+        mend = "Restore them for the role of DATABASE_URL (docs/operations.md, Backup and restore), or be their owner."
+        raise _UnwritableError(f"this role may not use the tables there; they belong to {owner}", mend)
 
 
 def at_work(settings: Settings) -> Iterator[Finding]:

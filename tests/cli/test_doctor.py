@@ -172,6 +172,28 @@ def test_a_server_that_takes_no_writes_is_told(
 
 
 @pytest.mark.postgres
+def test_tables_that_belong_to_another_role_are_told(
+    examine: Callable[..., Found], new_database: Callable[[str], str], tmp_path: Path
+) -> None:
+    """As where a superuser has restored them; the role was let in, and doctor called all well."""
+    url = sa.make_url(new_database("postgres"))
+    prepare_databases(load({"DATABASE_URL": url.render_as_string(False), "DOPPEL_HOME": str(tmp_path)}, tmp_path))
+    engine, role = sa.create_engine(url, isolation_level="AUTOCOMMIT"), f"guest_of_{url.database}"
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
+        try:
+            found = examine(DATABASE_URL=url.set(username=role).render_as_string(False))
+        finally:
+            connection.exec_driver_sql(f"DROP ROLE {role}")
+    engine.dispose()
+    for subject in ("database", "queue"):
+        health, says, mend = found[subject]
+        assert health == "broken"
+        assert says.endswith(f"cannot be used (this role may not use the tables there; they belong to {url.username})")
+        assert "docs/operations.md" in mend
+
+
+@pytest.mark.postgres
 def test_why_a_server_lets_nobody_in_is_told(examine: Callable[..., Found], new_database: Callable[[str], str]) -> None:
     url = sa.make_url(new_database("postgres"))
     elsewhere = url.set(database="nowhere").render_as_string(hide_password=False)
