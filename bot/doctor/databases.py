@@ -15,7 +15,7 @@ from bot.index import models
 from bot.index.backfill import OFF
 from bot.jobs.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.job import QueueUnavailable
-from bot.jobs.standing import standing
+from bot.jobs.standing import Standing, standing
 from bot.settings import Settings
 from bot.store import pgvector
 from bot.store.engine import is_full, make_engine, shown, write
@@ -80,6 +80,9 @@ def writable(settings: Settings) -> Iterator[Finding]:
             yield Finding(Health.BROKEN, subject, f"{name} cannot be written: its disk is full", mend)
         except _UnwritableError as problem:
             yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({problem})", problem.mend)
+        except PermissionError as refused:
+            says = f"{name} cannot be used ({refused.strerror})"
+            yield Finding(Health.BROKEN, subject, says, "Run as the user that owns it.")
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
             yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({_why(problem)})", mend)
@@ -129,16 +132,9 @@ def _may_write(connection: sa.Connection, *, index: bool) -> None:
 
 def at_work(settings: Settings) -> Iterator[Finding]:
     """Whether somebody does what is taken, and whether something was given up; nothing before the first start."""
-    engine = _engine(queue_url(settings), settings.sqlite_synchronous)
-    if engine is None:
+    now = _now(settings)
+    if now is None:
         return
-    try:
-        now = standing(engine)
-    except QueueUnavailable:
-        # Not there yet, or away, of which another line tells.
-        return
-    finally:
-        engine.dispose()
     left = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
     if not now.workers:
         mend = "`doppel serve` starts one, or `doppel worker` where web and worker are started apart."
@@ -159,6 +155,20 @@ def at_work(settings: Settings) -> Iterator[Finding]:
     if now.dead:
         mend = "`doppel jobs` says why, and `doppel jobs retry` tries them again."
         yield Finding(Health.WARNING, "given up", f"{now.dead} deliveries", mend)
+
+
+def _now(settings: Settings) -> Standing | None:
+    """How the queue stands; None where it is not there yet, or away, of which another line tells."""
+    try:
+        engine = _engine(queue_url(settings), settings.sqlite_synchronous)
+        if engine is None:
+            return None
+        try:
+            return standing(engine)
+        finally:
+            engine.dispose()
+    except (QueueUnavailable, OSError):
+        return None
 
 
 def models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Finding]:

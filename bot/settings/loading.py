@@ -107,12 +107,16 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     """The variables with those of the App that was set up in the browser (`bot.setup`), unless they name one.
 
-    All of an App or nothing: half of one with half of another would be neither.
+    All of an App or nothing: half of one with half of another would be neither. Raises WrongSettings where the place of
+    the file may not be looked into, as by an administrator in another user's data.
     """
     path = credentials_file(home)
-    if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
-        return dict(values)
-    stored = {name: value for name, value in dotenv.dotenv_values(path, interpolate=False).items() if value}
+    try:
+        if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
+            return dict(values)
+        stored = {name: value for name, value in dotenv.dotenv_values(path, interpolate=False).items() if value}
+    except PermissionError as refused:
+        raise WrongSettings([f"DOPPEL_HOME: {path}: {refused.strerror}; run as the user that owns it."]) from None
     return stored | {name: value for name, value in values.items() if value or name not in stored}
 
 
