@@ -19,6 +19,7 @@ from bot.jobs.standing import Standing, standing
 from bot.settings import Settings
 from bot.store import pgvector
 from bot.store.engine import is_full, make_engine, shown, write
+from bot.store.failures import why
 from bot.store.files import sqlite_file
 from bot.store.index_tables import backfills
 from bot.store.schema import repositories
@@ -30,24 +31,6 @@ LONGEST_WAIT = 300.0
 # How long another process may hold the database before it counts as unusable.
 PATIENCE_SECONDS = 5.0
 
-# What the drivers say, which a server may do in another language, and what that means.
-_REASONS = (
-    ("Connection refused", "nothing listens there"),
-    ("failed to resolve host", "no host of this name is known"),
-    ("timeout expired", "the server does not answer"),
-    ("password authentication failed", "the server refuses this user or password"),
-    ("no password supplied", "the server wants a password"),
-    ("no pg_hba.conf entry", "the server does not let this user in from here: see its pg_hba.conf"),
-    ("does not exist", "the server has no such database or user"),
-    ("not a database", "the file is not an SQLite database"),
-    ("is locked", "another process keeps it locked"),
-)
-
-
-class _DiskFullError(OSError):
-    """A database can be read, and even locked, but takes nothing more."""
-
-
 # Who owns a table of PostgreSQL's that this role may not write. By the catalogue, since asking for a table by its name
 # fails in a schema that is another's.
 _OWNER = sa.text(
@@ -55,6 +38,10 @@ _OWNER = sa.text(
     " WHERE nspname = coalesce(:schema, current_schema()) AND relname = :name"
     " AND NOT (has_schema_privilege(place.oid, 'USAGE') AND has_table_privilege(pg_class.oid, 'INSERT'))"
 )
+
+
+class _DiskFullError(OSError):
+    """A database can be read, and even locked, but takes nothing more."""
 
 
 class _UnwritableError(OSError):
@@ -81,17 +68,11 @@ def writable(settings: Settings) -> Iterator[Finding]:
         except _UnwritableError as problem:
             yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({problem})", problem.mend)
         except PermissionError as refused:
-            says = f"{name} cannot be used ({refused.strerror})"
+            says = f"{name} cannot be used ({why(refused)})"
             yield Finding(Health.BROKEN, subject, says, "Run as the user that owns it.")
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
-            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({_why(problem)})", mend)
-
-
-def _why(problem: Exception) -> str:
-    """The reason in words of ours: the driver's own may repeat what opens the database."""
-    cause = str(getattr(problem, "orig", None) or problem)
-    return next((says for words, says in _REASONS if words in cause), type(problem).__name__)
+            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({why(problem)})", mend)
 
 
 def _look_into(url: str, synchronous: str, *, index: bool) -> str:

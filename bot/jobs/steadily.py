@@ -9,6 +9,8 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
+from bot.store.failures import why
+
 log = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
@@ -24,5 +26,5 @@ def steadily(delivery_id: str, ask: Callable[[], Value]) -> Value:
         try:
             return ask()
         except sa.exc.SQLAlchemyError as error:
-            log.warning("delivery %s: the queue is unavailable (%s)", delivery_id, type(error).__name__)
+            log.warning("delivery %s: the queue is unavailable (%s)", delivery_id, why(error))
             time.sleep(AGAIN_AFTER)
