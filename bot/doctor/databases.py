@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from bot.doctor.finding import Finding, Health
+from bot.doctor.finding import Finding, Health, deliveries
 from bot.embedding import Embedder
 from bot.index import models
 from bot.index.backfill import OFF
@@ -130,12 +130,13 @@ def at_work(settings: Settings) -> Iterator[Finding]:
     else:
         yield Finding(Health.WELL, "worker", f"{now.workers} running; deliveries to work on: {left}")
     if waits := now.again[QUEUE]:
-        many = f"{waits} deliveries wait" if waits > 1 else "1 delivery waits"
-        says = f"{many} for another try, since {now.oldest_again[QUEUE] / 60:.0f} minutes"
+        verb = "waits" if waits == 1 else "wait"
+        age = now.oldest_again[QUEUE] / 60
+        says = f"{deliveries(waits)} {verb} for another try; the oldest came {age:.0f} minutes ago"
         yield Finding(Health.WARNING, "failed", says, "The log says why. They are tried again by themselves.")
     if now.dead:
-        mend = "`doppel jobs` says why, and `doppel jobs retry` tries them again."
-        yield Finding(Health.WARNING, "given up", f"{now.dead} deliveries", mend)
+        mend = "`doppel jobs` says why, and `doppel jobs retry --all` tries them again."
+        yield Finding(Health.WARNING, "given up", deliveries(now.dead), mend)
 
 
 def _now(settings: Settings) -> Standing | None:

@@ -303,7 +303,7 @@ class Worker:
         """Give the work of dead workers back to the queue."""
         dead = executors.find_dead(self._engine, self._executor, self._watch)
         if dead:
-            log.warning("taking over the work of %d dead workers", len(dead))
+            log.warning("taking over the work of %d dead worker%s", len(dead), "" if len(dead) == 1 else "s")
             DBOS._recover_pending_workflows(dead)
 
     def _keep(self) -> None:

@@ -291,7 +291,7 @@ def test_deliveries_that_failed_are_told_with_the_reason_until_they_are_taken(
     health, says, mend = deliver(401)
     assert (health, says) == (
         "warning",
-        "1 deliveries to https://doppel.example/webhook failed lately, mostly with 401",
+        "1 delivery to https://doppel.example/webhook failed lately, mostly with 401",
     )
     assert mend.startswith("WEBHOOK_SECRET here must be the secret on the App's page on GitHub.")
     assert "the log for why" in deliver(502)[2]
@@ -326,7 +326,7 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
             connection.execute(sa.update(table).values(later))
         found = examine()
         assert found["worker"] == ("ok", "1 running; deliveries to work on: 1", "")
-        assert found["failed"][:2] == ("warning", "1 delivery waits for another try, since 120 minutes")
+        assert found["failed"][:2] == ("warning", "1 delivery waits for another try; the oldest came 120 minutes ago")
         assert found["failed"][2].startswith("The log says why")
         with write(queue) as connection:
             connection.execute(sa.update(executors).values(beat_at=executors.c.beat_at - 100))
@@ -338,8 +338,8 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
             connection.execute(sa.update(table).values(status="ERROR", workflow_uuid="d-1"))
         found = examine()
         assert found["worker"][1] == "1 running; deliveries to work on: 0"
-        assert found["given up"][:2] == ("warning", "1 deliveries")
-        assert "doppel jobs retry" in found["given up"][2]
+        assert found["given up"][:2] == ("warning", "1 delivery")
+        assert "doppel jobs retry --all" in found["given up"][2]
     queue.dispose()
 
 
