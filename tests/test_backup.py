@@ -179,8 +179,20 @@ def copied(path: str, here: Path, old: Path, url: str) -> Callable[[Path], str]:
     name = f"{parsed.database}_restored"
     where = {"PGHOST": str(parsed.query["host"]), "PGUSER": str(parsed.username)}
     source = parsed.set(drivername="postgresql").render_as_string(hide_password=False)
-    run(both.replace("NEW", name), here, {"PATH": path, "DATABASE_URL": source, **where})
-    return lambda _: parsed.set(database=name).render_as_string(hide_password=False)
+    # A superuser as well, since the server of the tests lets nobody else create pgvector.
+    role = f"owner_of_{name}"
+    engine = sa.create_engine(parsed, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN SUPERUSER")
+    run(both.replace("NEW", name).replace("ROLE", role), here, {"PATH": path, "DATABASE_URL": source, **where})
+    new = parsed.set(database=name)
+    engine.dispose()
+    engine = sa.create_engine(new)
+    with engine.connect() as connection:
+        owners = sa.text("SELECT DISTINCT schemaname, tableowner FROM pg_tables WHERE schemaname IN ('public', 'dbos')")
+        assert {tuple(row) for row in connection.execute(owners)} == {("public", role), ("dbos", role)}
+    engine.dispose()
+    return lambda _: new.set(username=role).render_as_string(hide_password=False)
 
 
 @pytest.mark.parametrize("kind", KINDS)

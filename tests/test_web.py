@@ -201,14 +201,14 @@ class TestUnavailable:
         response = post(client)
         assert response.status_code == 503
         assert time.monotonic() - began < inbox.PATIENCE + 2
-        assert response.json == {"error": "the queue's database failed: OperationalError"}
+        assert response.json == {"error": "the queue's database failed: another process keeps it locked"}
         assert post(client, event="ping").status_code == 202
         assert client.get("/healthz").status_code == 200
         unready = client.get("/readyz")
         assert unready.status_code == 503
         assert unready.json is not None
         assert unready.json["status"] == "not ready"
-        assert unready.json["parts"]["queue"] == "the queue's database failed: OperationalError"
+        assert unready.json["parts"]["queue"] == "the queue's database failed: another process keeps it locked"
 
     def test_a_count_that_cannot_be_written_fails_nothing(self, client: FlaskClient, settings: Settings) -> None:
         open_store(settings).close()

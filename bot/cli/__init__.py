@@ -113,10 +113,15 @@ def main(args: list[str] | None = None) -> Any:
         sys.stderr.close()
     except Exception as fault:
         if type(fault).__module__.startswith("sqlalchemy."):
-            # Only its kind: the message can hold the address with the password.
-            _complain(f"the database of DATABASE_URL failed ({type(fault).__name__}); see `doppel doctor`", UNREACHABLE)
+            # Loaded here, since `doppel --help` has no use for it.
+            from bot.store.failures import why
+
+            _complain(f"the database of DATABASE_URL failed ({why(fault)}); see `doppel doctor`", UNREACHABLE)
+        where = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else ""
+        if isinstance(fault, PermissionError) and fault.filename:
+            of_ours = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(fault) else ""
+            _complain(f"{where}; run as the user that owns it{of_ours}", USAGE)
         if isinstance(fault, OSError) and is_of_a_database(fault):
-            where = f"{fault.filename}: {fault.strerror}"
             _complain(f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE)
         traceback.print_exc()
         _complain(

@@ -28,6 +28,9 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     from bot.moving import move, plan
     from bot.moving.places import place
 
+    if not target:
+        # It would count as DATABASE_URL that is not set.
+        raise click.UsageError("--to is empty; give the address of the database to move to")
     began = time.monotonic()
     settings = host.load()
     settings_there = host.load({**os.environ, "DATABASE_URL": target})

@@ -9,16 +9,17 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from bot.doctor.finding import Finding, Health
+from bot.doctor.finding import Finding, Health, deliveries
 from bot.embedding import Embedder
 from bot.index import models
 from bot.index.backfill import OFF
-from bot.jobs.database import QUEUE, queue_url
+from bot.jobs.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.job import QueueUnavailable
-from bot.jobs.standing import standing
+from bot.jobs.standing import Standing, standing
 from bot.settings import Settings
 from bot.store import pgvector
 from bot.store.engine import is_full, make_engine, shown, write
+from bot.store.failures import why
 from bot.store.files import sqlite_file
 from bot.store.index_tables import backfills
 from bot.store.schema import repositories
@@ -30,17 +31,12 @@ LONGEST_WAIT = 300.0
 # How long another process may hold the database before it counts as unusable.
 PATIENCE_SECONDS = 5.0
 
-# What the drivers say, which a server may do in another language, and what that means.
-_REASONS = (
-    ("Connection refused", "nothing listens there"),
-    ("failed to resolve host", "no host of this name is known"),
-    ("timeout expired", "the server does not answer"),
-    ("password authentication failed", "the server refuses this user or password"),
-    ("no password supplied", "the server wants a password"),
-    ("no pg_hba.conf entry", "the server does not let this user in from here: see its pg_hba.conf"),
-    ("does not exist", "the server has no such database or user"),
-    ("not a database", "the file is not an SQLite database"),
-    ("is locked", "another process keeps it locked"),
+# Who owns a table of PostgreSQL's that this role may not write. By the catalogue, since asking for a table by its name
+# fails in a schema that is another's.
+_OWNER = sa.text(
+    "SELECT pg_get_userbyid(relowner) FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace"
+    " WHERE nspname = coalesce(:schema, current_schema()) AND relname = :name"
+    " AND NOT (has_schema_privilege(place.oid, 'USAGE') AND has_table_privilege(pg_class.oid, 'INSERT'))"
 )
 
 
@@ -49,7 +45,11 @@ class _DiskFullError(OSError):
 
 
 class _UnwritableError(OSError):
-    """A database or its place is there, but not for us to write; says so in words for people."""
+    """A database or its place is there, but not for us to write; says so, and how to mend it, in words for people."""
+
+    def __init__(self, says: str, mend: str = "Check DATABASE_URL, or that DOPPEL_HOME can be written.") -> None:
+        super().__init__(says)
+        self.mend = mend
 
 
 def writable(settings: Settings) -> Iterator[Finding]:
@@ -65,17 +65,14 @@ def writable(settings: Settings) -> Iterator[Finding]:
         except _DiskFullError:
             mend = "Make room; Doppel need not be started anew. What waits is worked on then."
             yield Finding(Health.BROKEN, subject, f"{name} cannot be written: its disk is full", mend)
+        except _UnwritableError as problem:
+            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({problem})", problem.mend)
+        except PermissionError as refused:
+            says = f"{name} cannot be used ({why(refused)})"
+            yield Finding(Health.BROKEN, subject, says, "Run as the user that owns it.")
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
-            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({_why(problem)})", mend)
-
-
-def _why(problem: Exception) -> str:
-    """The reason in words of ours: the driver's own may repeat what opens the database."""
-    if isinstance(problem, _UnwritableError):
-        return str(problem)
-    cause = str(getattr(problem, "orig", None) or problem)
-    return next((says for words, says in _REASONS if words in cause), type(problem).__name__)
+            yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({why(problem)})", mend)
 
 
 def _look_into(url: str, synchronous: str, *, index: bool) -> str:
@@ -91,8 +88,8 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
         return "is not there yet; the first start makes it"
     try:
         with write(engine) as connection:
-            if connection.dialect.name != "sqlite" and connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
-                raise _UnwritableError("it is read-only")
+            if connection.dialect.name != "sqlite":
+                _may_write(connection, index=index)
             if is_full(engine):
                 raise _DiskFullError
             extended = index and pgvector.is_prepared(connection)
@@ -101,18 +98,24 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
     return "can be written, and compares vectors by pgvector" if extended else "can be written"
 
 
+def _may_write(connection: sa.Connection, *, index: bool) -> None:
+    """Whether PostgreSQL lets us write the tables that are there, of the store or of the queue.
+
+    It does not let a role that they do not belong to, as where a superuser has restored them. Raises _UnwritableError.
+    """
+    if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
+        raise _UnwritableError("it is read-only")
+    schema, name = (None, repositories.name) if index else (SCHEMA, workflow_table(connection.engine).name)
+    if (owner := connection.scalar(_OWNER, {"schema": schema, "name": name})) is not None:
+        mend = "Restore them for the role of DATABASE_URL (docs/operations.md, Backup and restore), or be their owner."
+        raise _UnwritableError(f"this role may not use the tables there; they belong to {owner}", mend)
+
+
 def at_work(settings: Settings) -> Iterator[Finding]:
     """Whether somebody does what is taken, and whether something was given up; nothing before the first start."""
-    engine = _engine(queue_url(settings), settings.sqlite_synchronous)
-    if engine is None:
+    now = _now(settings)
+    if now is None:
         return
-    try:
-        now = standing(engine)
-    except QueueUnavailable:
-        # Not there yet, or away, of which another line tells.
-        return
-    finally:
-        engine.dispose()
     left = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
     if not now.workers:
         mend = "`doppel serve` starts one, or `doppel worker` where web and worker are started apart."
@@ -126,9 +129,28 @@ def at_work(settings: Settings) -> Iterator[Finding]:
         yield Finding(Health.WARNING, "worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
     else:
         yield Finding(Health.WELL, "worker", f"{now.workers} running; deliveries to work on: {left}")
+    if waits := now.again[QUEUE]:
+        verb = "waits" if waits == 1 else "wait"
+        age = now.oldest_again[QUEUE] / 60
+        says = f"{deliveries(waits)} {verb} for another try; the oldest came {age:.0f} minutes ago"
+        yield Finding(Health.WARNING, "failed", says, "The log says why. They are tried again by themselves.")
     if now.dead:
-        mend = "`doppel jobs` says why, and `doppel jobs retry` tries them again."
-        yield Finding(Health.WARNING, "given up", f"{now.dead} deliveries", mend)
+        mend = "`doppel jobs` says why, and `doppel jobs retry --all` tries them again."
+        yield Finding(Health.WARNING, "given up", deliveries(now.dead), mend)
+
+
+def _now(settings: Settings) -> Standing | None:
+    """How the queue stands; None where it is not there yet, or away, of which another line tells."""
+    try:
+        engine = _engine(queue_url(settings), settings.sqlite_synchronous)
+        if engine is None:
+            return None
+        try:
+            return standing(engine)
+        finally:
+            engine.dispose()
+    except (QueueUnavailable, OSError):
+        return None
 
 
 def models_of_others(settings: Settings, model: Embedder | None) -> Iterator[Finding]:

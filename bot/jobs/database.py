@@ -20,6 +20,7 @@ from bot.events import BACKGROUND, REPLAY
 from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.engine import PATIENCE, make_engine, write
+from bot.store.failures import why
 from bot.store.files import sqlite_file
 from bot.store.waiting import alone, is_locked, waiting
 
@@ -214,8 +215,7 @@ def named_failures() -> Iterator[None]:
     try:
         yield
     except (sa.exc.SQLAlchemyError, dbos_error.DBOSException, OSError) as error:
-        # The driver's message can hold the address of the database, so its kind must do.
-        raise QueueUnavailable(f"the queue's database failed: {type(error).__name__}") from error
+        raise QueueUnavailable(f"the queue's database failed: {why(error)}") from error
 
 
 def _schema(engine: sa.Engine) -> str | None:

@@ -87,6 +87,8 @@ class Inbox:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 connection.rollback()
             elif connection.execute(self._refuses).scalar_one():
+                # One that was made in that time takes no writes later either.
+                connection.invalidate()
                 raise QueueUnavailable("the queue's database is read-only")
 
     def erase(self, repository_id: int, before: float | None = None) -> None:

@@ -9,6 +9,9 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
+from bot.store.failures import why
+from bot.telemetry.others import OFTEN
+
 log = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
@@ -16,7 +19,7 @@ AGAIN_AFTER = 1.0
 """Seconds."""
 
 
-def steadily(delivery_id: str, ask: Callable[[], Value]) -> Value:
+def steadily(ask: Callable[[], Value]) -> Value:
     """Ask until the database answers. An error here would end the job as a dead letter, although nothing is wrong with
     it, or without its next try in the queue.
     """
@@ -24,5 +27,6 @@ def steadily(delivery_id: str, ask: Callable[[], Value]) -> Value:
         try:
             return ask()
         except sa.exc.SQLAlchemyError as error:
-            log.warning("delivery %s: the queue is unavailable (%s)", delivery_id, type(error).__name__)
+            # Without the delivery's id: each job that runs asks, every second, for as long as the outage lasts.
+            log.warning("the queue is unavailable, and asked again: %s", why(error), extra=OFTEN)
             time.sleep(AGAIN_AFTER)

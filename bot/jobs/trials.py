@@ -59,13 +59,13 @@ class Trials:
                 yield
             return
         with self._behind(SETTLED) if behind else self._by_itself():
-            deaths = steadily(workflow_id, lambda: self._begin(workflow_id))
+            deaths = steadily(lambda: self._begin(workflow_id))
             try:
                 if deaths >= MOST_DEATHS:
                     raise Deadly(DIED)
                 yield
             finally:
-                steadily(workflow_id, lambda: self.end(workflow_id))
+                steadily(lambda: self.end(workflow_id))
 
     def end(self, workflow_id: str) -> None:
         """Forget that it is tried; nobody died of it."""

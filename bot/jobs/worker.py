@@ -184,7 +184,7 @@ class Worker:
     def _fairly(self, message: Message) -> str:
         """One run of a delivery, alone where a worker has died of it or of another beside it."""
         run = message.workflow_id
-        claims = steadily(message.delivery_id, lambda: self._claimed.times(run))
+        claims = steadily(lambda: self._claimed.times(run))
         if claims is None:
             # This machine stood still after it had claimed the job. What is not begun nobody else counts.
             JOBS.labels("overtaken").inc()
@@ -204,7 +204,7 @@ class Worker:
         """One run of a delivery; what it returns is kept as the workflow's result."""
         wait: float | None = 0.0
         if not self._stopping.is_set():
-            wait = steadily(message.delivery_id, lambda: self._older.wait(message))
+            wait = steadily(lambda: self._older.wait(message))
         if wait is not None:
             self._enqueue(message.again(message.failures), wait)
             return "stepped aside"
@@ -297,13 +297,13 @@ class Worker:
 
     def _enqueue(self, message: Message, delay: float) -> None:
         """Put the next run into the queue."""
-        steadily(message.delivery_id, lambda: enqueue(self._client, self._engine, message, delay))
+        steadily(lambda: enqueue(self._client, self._engine, message, delay))
 
     def _take_over(self) -> None:
         """Give the work of dead workers back to the queue."""
         dead = executors.find_dead(self._engine, self._executor, self._watch)
         if dead:
-            log.warning("taking over the work of %d dead workers", len(dead))
+            log.warning("taking over the work of %d dead worker%s", len(dead), "" if len(dead) == 1 else "s")
             DBOS._recover_pending_workflows(dead)
 
     def _keep(self) -> None:

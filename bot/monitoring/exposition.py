@@ -116,10 +116,12 @@ def of_queue(now: Standing) -> Iterator[Metric]:
     for (queue, state), count in now.jobs.items():
         jobs.add_metric([queue, state], count)
     oldest = GaugeMetricFamily(
-        "doppel_queue_oldest_seconds", "How long ago the longest waiting job arrived.", labels=["queue"]
+        "doppel_queue_oldest_seconds",
+        "How long ago the job arrived that waits longest, for its turn or for another try.",
+        labels=["queue"],
     )
-    for queue, age in now.oldest.items():
-        oldest.add_metric([queue], age)
+    for queue in now.oldest:
+        oldest.add_metric([queue], now.longest(queue))
     yield jobs
     yield oldest
     yield GaugeMetricFamily("doppel_dead_letters", "Deliveries that were given up (doppel jobs).", value=now.dead)

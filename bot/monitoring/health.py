@@ -21,6 +21,7 @@ from bot.jobs.job import QueueUnavailable
 from bot.monitoring.exposition import Exposition
 from bot.monitoring.tally import Tally
 from bot.settings import Settings
+from bot.store.failures import why
 from bot.store.schema import counters
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ class Health:
             with self.tally.engine.connect() as connection:
                 connection.execute(sa.select(counters.c.name).limit(1)).first()
         except (sa.exc.SQLAlchemyError, OSError) as problem:
-            return f"the database failed: {type(problem).__name__}"
+            return f"the database failed: {why(problem)}"
         return _READY
 
     def _worker(self) -> str:
@@ -103,7 +104,7 @@ def metrics() -> Response | tuple[Response, int]:
     try:
         page, content_type = health.exposition.page(request.headers.get("Accept", ""))
     except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
-        log.warning("the metrics cannot be read: %s", type(problem).__name__)
+        log.warning("the metrics cannot be read: %s", why(problem))
         return jsonify(error="the database cannot be read"), 503
     return Response(page, content_type=content_type)
 

@@ -22,6 +22,7 @@ from prometheus_client.metrics_core import Metric
 from bot.settings import Settings
 from bot.store.counters import Counters
 from bot.store.engine import make_engine
+from bot.store.failures import why
 from bot.store.gauges import Gauges
 from bot.store.migrate import migrate
 from bot.telemetry.metrics import LEFT, REGISTRY
@@ -80,7 +81,7 @@ class Tally:
                 self._told = now
                 Gauges(self.engine).say(self._process, present)
             except (sa.exc.SQLAlchemyError, OSError) as error:
-                log.warning("the counts cannot be written now, and are added the next time: %s", type(error).__name__)
+                log.warning("the counts cannot be written now, and are added the next time: %s", why(error))
                 return False
             return True
 

@@ -107,12 +107,16 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     """The variables with those of the App that was set up in the browser (`bot.setup`), unless they name one.
 
-    All of an App or nothing: half of one with half of another would be neither.
+    All of an App or nothing: half of one with half of another would be neither. Raises WrongSettings where the place of
+    the file may not be looked into, as by an administrator in another user's data.
     """
     path = credentials_file(home)
-    if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
-        return dict(values)
-    stored = {name: value for name, value in dotenv.dotenv_values(path, interpolate=False).items() if value}
+    try:
+        if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
+            return dict(values)
+        stored = {name: value for name, value in dotenv.dotenv_values(path, interpolate=False).items() if value}
+    except PermissionError as refused:
+        raise WrongSettings([f"DOPPEL_HOME: {path}: {refused.strerror}; run as the user that owns it."]) from None
     return stored | {name: value for name, value in values.items() if value or name not in stored}
 
 
@@ -121,13 +125,33 @@ def _database_url(value: str, home: Path) -> str:
 
 
 def database_url(value: str, name: str = "DATABASE_URL") -> str:
-    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver. `name` is what sets it."""
+    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver. `name` is what sets it.
+
+    Raises SettingsError, without the value: in whatever way it is wrong, a password may be in it.
+    """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
-        return f"postgresql+psycopg://{rest}"
+        return _postgres_url(f"postgresql+psycopg://{rest}", name)
     if sep and scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
         return value
     raise SettingsError(
         f"{name}: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH; leave it out for SQLite in "
         f"{'DOPPEL_HOME' if name == 'DATABASE_URL' else 'a file that is deleted again'}."
     )
+
+
+def _postgres_url(url: str, name: str) -> str:
+    """The same; raises SettingsError if it cannot be read, or what is read as its host may be part of the password."""
+    # Most commands need it anyway, and those without a database start sooner.
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        make_url(url)
+    except (ArgumentError, ValueError):
+        form = "postgresql://USER:PASSWORD@HOST:PORT/NAME, where the port is a number"
+        raise SettingsError(f"{name}: this is not of the form {form}; write @ in the password as %40.") from None
+    if "@" in url.partition("@")[2].partition("?")[0]:
+        # What stands behind the first one would count as the host, and be shown.
+        raise SettingsError(f"{name}: this has more than one @; write @ in the password as %40.")
+    return url

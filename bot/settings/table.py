@@ -29,7 +29,11 @@ VARIABLES = (
         "GITHUB_TOKEN",
         "A personal token with which `find`, `evaluate`, `scan` and `mcp` read GitHub if no App is set up.",
     ),
-    Variable("DATABASE_URL", "`postgresql://USER:PASSWORD@HOST/NAME`, or `sqlite:///PATH`.", "SQLite in `DOPPEL_HOME`"),
+    Variable(
+        "DATABASE_URL",
+        "`postgresql://USER:PASSWORD@HOST/NAME`, with any `@` in the password as `%40`, or `sqlite:///PATH`.",
+        "SQLite in `DOPPEL_HOME`",
+    ),
     Variable(
         "WEBHOOK_PROXY_URL",
         "A channel such as smee.io's, from which to fetch deliveries if the host has no public address.",

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from bot.github.windows import Window
 from bot.store.base import Part
 from bot.store.engine import write
+from bot.store.failures import why
 from bot.store.schema import spent
 
 log = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ class Budgets(Part):
                     connection.execute(sa.insert(spent), rows)
                 return delay
         except sa.exc.SQLAlchemyError as problem:
-            log.warning("budgets are not shared for now: %s", type(problem).__name__)
+            log.warning("budgets are not shared for now: %s", why(problem))
             return 0.0
 
     def rest(self, account: str, budgets: Sequence[str], seconds: float) -> None:
@@ -66,7 +67,7 @@ class Budgets(Part):
             with write(self._engine) as connection:
                 connection.execute(sa.insert(spent), rows)
         except sa.exc.SQLAlchemyError as problem:
-            log.warning("budgets are not shared for now: %s", type(problem).__name__)
+            log.warning("budgets are not shared for now: %s", why(problem))
 
     def prune(self) -> int:
         """Drop payments that count no longer, of accounts that pay no more; how many."""

@@ -49,6 +49,9 @@ _ROOM = 1 << 20
 # `oauth_client_secret` ("Parameter Key Words" in PostgreSQL's manual).
 _SECRETS = ("password", "secret")
 
+# PostgreSQL's code for "read only SQL transaction".
+_READ_ONLY = "25006"
+
 # How a statement that writes begins.
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
 
@@ -92,12 +95,13 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """Tell whoever asks that there was no connection, also where none could be made.
+    """Tell whoever asks that there was no connection, also where none could be made, or only one that cannot write.
 
     DBOS tries again what it could not write down for want of a connection, but knows only some of the driver's words
-    for it; a job whose end it gives up noting would count as under way for as long as its worker lives.
+    for it; a job whose end it gives up noting would count as under way for as long as its worker lives. And a
+    connection that was made while the server took no writes takes none for as long as it is open.
     """
-    if context.connection is None:
+    if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from bot.github.memory import Question, Remembered
 from bot.store.base import Part
 from bot.store.engine import write
+from bot.store.failures import why
 from bot.store.schema import etags, repositories
 
 log = logging.getLogger(__name__)
@@ -47,7 +48,7 @@ class Etags(Part):
             with self._engine.connect() as connection:
                 row = connection.execute(query).first()
         except sa.exc.SQLAlchemyError as problem:
-            log.warning("the kept answers cannot be read: %s", type(problem).__name__)
+            log.warning("the kept answers cannot be read: %s", why(problem))
             return None
         return None if row is None else Remembered(json.loads(row.headers), zlib.decompress(row.body))
 
@@ -79,7 +80,7 @@ class Etags(Part):
                 old = sa.and_(etags.c.repo_id == repo_id, etags.c.stored_at < now - KEPT)
                 connection.execute(sa.delete(etags).where(old))
         except sa.exc.SQLAlchemyError as problem:
-            log.warning("an answer could not be kept: %s", type(problem).__name__)
+            log.warning("an answer could not be kept: %s", why(problem))
 
     def prune(self) -> int:
         """Drop what is too old also where nothing new is kept; how many answers."""

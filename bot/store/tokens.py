@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from bot.store.base import Part
 from bot.store.engine import write
+from bot.store.failures import why
 from bot.store.schema import tokens
 
 T = TypeVar("T")
@@ -75,5 +76,5 @@ def _safely(work: Callable[[], T]) -> T | None:
     try:
         return work()
     except (sa.exc.SQLAlchemyError, InvalidToken) as problem:
-        log.warning("tokens are not shared for now: %s", type(problem).__name__)
+        log.warning("tokens are not shared for now: %s", why(problem))
         return None

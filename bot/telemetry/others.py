@@ -1,7 +1,8 @@
 """What DBOS says of itself, made fit for the log: without the texts of exceptions, and not a hundred lines a second.
 
 It writes exceptions into its messages, and those quote a statement with what it was given, of which the words of a
-comment may be; and while the database is away each of its threads says so several times a second.
+comment may be; and while the database is away each of its threads says so several times a second. So would those of
+ours that ask again and again, whose lines are marked (`OFTEN`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from collections.abc import Callable
 EVERY = 60.0
 """Seconds in which one thing is said once."""
 
+OFTEN = {"often": True}
+"""For the `extra` of a line of ours that may be said many times over."""
+
 _NAME = "dbos"
 # Where the text of an exception begins, after what DBOS says of its own; and its kind, as SQLAlchemy puts it first.
 _TEXT = re.compile(r"\s*:\s(?:\((?P<kind>[\w.]{1,80})\)|)", re.ASCII)
@@ -24,7 +28,7 @@ _MOST = 200
 
 
 class Quoted:
-    """Decides which of DBOS's lines are written, and how. Safe to share between threads.
+    """Decides which of the lines that come often are written, and how DBOS's are. Safe to share between threads.
 
     `clock` counts seconds and never jumps.
     """
@@ -36,9 +40,10 @@ class Quoted:
 
     def fit(self, record: logging.LogRecord) -> logging.LogRecord | None:
         """The record as it may be written, another one where something had to go; None if it was said just now."""
-        if record.name.partition(".")[0] != _NAME:
+        others = record.name.partition(".")[0] == _NAME
+        if not others and not getattr(record, "often", False):
             return record
-        message = brief(record.getMessage())
+        message = brief(record.getMessage()) if others else record.getMessage()
         now = self._clock()
         with self._lock:
             since, unsaid = self._said.get(message, (now - EVERY, 0))

@@ -172,6 +172,28 @@ def test_a_server_that_takes_no_writes_is_told(
 
 
 @pytest.mark.postgres
+def test_tables_that_belong_to_another_role_are_told(
+    examine: Callable[..., Found], new_database: Callable[[str], str], tmp_path: Path
+) -> None:
+    """As where a superuser has restored them; the role was let in, and doctor called all well."""
+    url = sa.make_url(new_database("postgres"))
+    prepare_databases(load({"DATABASE_URL": url.render_as_string(False), "DOPPEL_HOME": str(tmp_path)}, tmp_path))
+    engine, role = sa.create_engine(url, isolation_level="AUTOCOMMIT"), f"guest_of_{url.database}"
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
+        try:
+            found = examine(DATABASE_URL=url.set(username=role).render_as_string(False))
+        finally:
+            connection.exec_driver_sql(f"DROP ROLE {role}")
+    engine.dispose()
+    for subject in ("database", "queue"):
+        health, says, mend = found[subject]
+        assert health == "broken"
+        assert says.endswith(f"cannot be used (this role may not use the tables there; they belong to {url.username})")
+        assert "docs/operations.md" in mend
+
+
+@pytest.mark.postgres
 def test_why_a_server_lets_nobody_in_is_told(examine: Callable[..., Found], new_database: Callable[[str], str]) -> None:
     url = sa.make_url(new_database("postgres"))
     elsewhere = url.set(database="nowhere").render_as_string(hide_password=False)
@@ -269,7 +291,7 @@ def test_deliveries_that_failed_are_told_with_the_reason_until_they_are_taken(
     health, says, mend = deliver(401)
     assert (health, says) == (
         "warning",
-        "1 deliveries to https://doppel.example/webhook failed lately, mostly with 401",
+        "1 delivery to https://doppel.example/webhook failed lately, mostly with 401",
     )
     assert mend.startswith("WEBHOOK_SECRET here must be the secret on the App's page on GitHub.")
     assert "the log for why" in deliver(502)[2]
@@ -298,6 +320,14 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         health, says, mend = examine()["worker"]
         assert (health, says.partition(":")[0]) == ("warning", "behind")
         assert "log" in mend
+        assert "failed" not in found
+        later = {"status": "DELAYED", "workflow_uuid": "d-1~2", "created_at": int(time.time() * 1000) - 7_200_000}
+        with write(queue) as connection:
+            connection.execute(sa.update(table).values(later))
+        found = examine()
+        assert found["worker"] == ("ok", "1 running; deliveries to work on: 1", "")
+        assert found["failed"][:2] == ("warning", "1 delivery waits for another try; the oldest came 120 minutes ago")
+        assert found["failed"][2].startswith("The log says why")
         with write(queue) as connection:
             connection.execute(sa.update(executors).values(beat_at=executors.c.beat_at - 100))
         says, mend = examine()["worker"][1:]
@@ -305,11 +335,11 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
         assert "a full disk" in mend
         beat(queue, worker)
         with write(queue) as connection:
-            connection.execute(sa.update(table).values(status="ERROR"))
+            connection.execute(sa.update(table).values(status="ERROR", workflow_uuid="d-1"))
         found = examine()
         assert found["worker"][1] == "1 running; deliveries to work on: 0"
-        assert found["given up"][:2] == ("warning", "1 deliveries")
-        assert "doppel jobs retry" in found["given up"][2]
+        assert found["given up"][:2] == ("warning", "1 delivery")
+        assert "doppel jobs retry --all" in found["given up"][2]
     queue.dispose()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,33 @@ def test_a_place_that_cannot_hold_the_database_is_the_hosts_to_mend(
     said = capsys.readouterr().err
     assert said.startswith(f"doppel: {tmp_path / 'file'}: ") and said.endswith("check DOPPEL_HOME and DATABASE_URL\n")
     assert "Traceback" not in said
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("app", "names"), [({}, "app.env"), ({"APP_ID": "1"}, "doppel.db")])
+def test_data_that_belong_to_another_user_are_no_fault_of_ours(app: dict[str, str], names: str, tmp_path: Path) -> None:
+    """An administrator who asks under their own login: the folder of the data is for its owner alone."""
+    as_another = []
+    if os.geteuid() == 0:
+        if shutil.which("setpriv") is None:
+            pytest.skip("root may look everywhere, and setpriv is not on this machine")
+        without = "-dac_override,-dac_read_search"
+        as_another = ["setpriv", "--bounding-set", without, "--inh-caps", without]
+    (home := tmp_path / "home").mkdir(mode=0o000)
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        environ = {**os.environ, **app, "DOPPEL_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
+        whole = [*as_another, sys.executable, "-m", "bot", *command]
+        return subprocess.run(whole, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+
+    moved = run("migrate-store", "--to", "postgresql://ann@127.0.0.1:9/doppel")
+    assert moved.returncode == 2
+    assert moved.stderr.rstrip(".\n").endswith(f"{home / names}: Permission denied; run as the user that owns it")
+    assert "Traceback" not in moved.stderr
+    examined = run("doctor")
+    assert (examined.returncode, examined.stderr) == (1, "")
+    assert str(home / names) in examined.stdout and "Permission denied" in examined.stdout
+    assert "un as the user that owns it" in examined.stdout
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -71,7 +71,6 @@ def test_a_server_that_takes_no_writes_takes_no_deliveries(new_database: Callabl
         connection.exec_driver_sql("SET default_transaction_read_only = off")
         connection.exec_driver_sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
     engine.dispose()
-    inbox.close()
     inbox.check()
     assert inbox.put("after", PUSH)
     inbox.close()

@@ -85,7 +85,9 @@ class Workers:
         return count
 
     def refuse_the_first_end_of(self, delivery_id: str) -> None:
-        """Let the database refuse to note the end of what is tried for the first time, as where its disk is full."""
+        """Let the database refuse to note the end of what is tried for the first time, as where its disk is full or the
+        right to write was taken away; where a server is only read-only for a while, DBOS tries again itself.
+        """
         end = f"NEW.workflow_uuid = '{delivery_id}' AND NEW.status = 'SUCCESS' AND NEW.recovery_attempts = 1"
         engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
         table = f"{'dbos.' if engine.dialect.name == 'postgresql' else ''}workflow_status"
@@ -96,7 +98,7 @@ class Workers:
                 refuse = "EXECUTE FUNCTION refuse()"
                 connection.exec_driver_sql(
                     "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
-                    "$$ BEGIN RAISE 'it takes no writes' USING ERRCODE = '25006'; END $$"
+                    "$$ BEGIN RAISE 'permission denied' USING ERRCODE = '42501'; END $$"
                 )
             each = f"CREATE TRIGGER refusing BEFORE UPDATE ON {table} FOR EACH ROW WHEN ({end}) {refuse}"
             connection.exec_driver_sql(each)

@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IssueEvent, RepositorySummary, to_json
 from bot.jobs import Chore, DeadLetters, Inbox
 from bot.jobs.chores import call_for
 from bot.jobs.database import QUEUE, queue_client, queue_engine, workflow_table
+from bot.jobs.enqueue import enqueue
+from bot.jobs.job import Message
+from bot.jobs.lanes import lane_of
 from bot.jobs.standing import standing
 from bot.model import Actor, RepoRef
+from bot.monitoring.exposition import of_queue
 from bot.settings import Settings
 
 
@@ -54,6 +58,24 @@ def test_a_turn_that_waits_for_the_one_before_is_no_delivery_that_waits(inbox: I
     now = standing(engine)
     assert now.jobs[QUEUE, "waiting"] == 1
     assert now.oldest[QUEUE] < 600
+
+
+def test_what_waits_for_another_try_is_counted_since_it_arrived_and_an_edit_that_waits_for_the_next_is_not(
+    inbox: Inbox, engine: sa.Engine
+) -> None:
+    """GitHub was away for most of a day, nothing was done, and no alarm that the manual names went off."""
+    inbox.put("edit", event(5), delay_seconds=300.0)
+    now = standing(engine)
+    assert (now.jobs[QUEUE, "delayed"], now.again[QUEUE], now.longest(QUEUE)) == (1, 0, 0.0)
+    arrived = time.time_ns() // 1_000_000 - 3_600_000
+    message = Message("d", 1, 0, arrived, event(5).partition, to_json(event(5)), lane_of(event(5)))
+    enqueue(queue_client(engine), engine, message.again(1), 6 * 3600.0)
+    now = standing(engine)
+    assert (now.jobs[QUEUE, "delayed"], now.again[QUEUE]) == (2, 1)
+    assert now.oldest[QUEUE] == 0.0
+    assert now.longest(QUEUE) == pytest.approx(3600, abs=60)
+    (told,) = (one for one in of_queue(now) if one.name == "doppel_queue_oldest_seconds")
+    assert [one.value for one in told.samples if one.labels["queue"] == QUEUE] == [now.longest(QUEUE)]
 
 
 def test_c6a_what_was_given_up_and_erased_is_no_dead_letter(

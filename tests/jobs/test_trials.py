@@ -14,6 +14,7 @@ from bot.jobs.database import prepare, queue_engine, trials
 from bot.jobs.steadily import steadily
 from bot.jobs.trials import MOST_DEATHS, Deadly, Trials
 from bot.settings import Settings
+from bot.telemetry.others import Quoted
 
 #: How often each was claimed.
 CLAIMS = {"new": 1, "again": 2, "once more": 3}
@@ -127,9 +128,12 @@ def test_what_only_fails_is_no_death(engine: sa.Engine) -> None:
             raise ValueError("bad")
 
 
-def test_a_database_that_is_away_makes_no_dead_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_away_makes_no_dead_letter_and_not_a_line_a_second(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("bot.jobs.steadily.AGAIN_AFTER", 0.0)
-    said: list[Exception | str] = [sa.exc.OperationalError("", {}, Exception()), sa.exc.TimeoutError(), "there"]
+    away: list[Exception | str] = [sa.exc.OperationalError("", {}, Exception("Connection refused")) for _ in range(50)]
+    said = [*away, sa.exc.TimeoutError(), "there"]
     answers = iter(said)
 
     def ask() -> str:
@@ -138,4 +142,9 @@ def test_a_database_that_is_away_makes_no_dead_letter(monkeypatch: pytest.Monkey
             raise answer
         return answer
 
-    assert steadily("d", ask) == "there"
+    assert steadily(ask) == "there"
+    quoted = Quoted()
+    assert [line.getMessage() for line in map(quoted.fit, caplog.records) if line] == [
+        "the queue is unavailable, and asked again: nothing listens there",
+        "the queue is unavailable, and asked again: TimeoutError",
+    ]

@@ -263,6 +263,10 @@ def test_a_dry_run_says_what_would_be_moved_and_changes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+    # As of a variable that is not set.
+    empty = CliRunner().invoke(migrate_store, ["--from", filled.database_url, "--to", ""])
+    assert empty.exit_code == 2
+    assert "--to is empty" in empty.stderr
     options = ["--from", filled.database_url, "--to", target.database_url, "--dry-run"]
     answer = json.loads(CliRunner().invoke(migrate_store, [*options, "--json"], catch_exceptions=False).stdout)
     assert answer["tables"]["words"] == MANY

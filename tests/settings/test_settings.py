@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+import sqlalchemy as sa
 
 from bot import settings
 from bot.errors import SettingsError
@@ -53,6 +55,26 @@ def test_e1_levels_of_the_log_as_probot_names_them(tmp_path: Path, word: str, le
 @pytest.mark.parametrize("url", ["postgres://u:p@h/d", "postgresql://u:p@h/d", "postgresql+psycopg://u:p@h/d"])
 def test_e1_the_forms_of_a_postgres_address(tmp_path: Path, url: str) -> None:
     assert load(tmp_path, DATABASE_URL=url).database_url == "postgresql+psycopg://u:p@h/d"
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["h:notaport/d", "h1:1,h2:2/d", "dden@h/d", "dden@h:5432/d", "dd/en@h/d", "dd:en@h/d", "dden@h/d?sslmode=x"],
+)
+def test_e1_an_address_that_cannot_be_read_as_it_was_meant_is_refused_without_showing_it(
+    tmp_path: Path, place: str
+) -> None:
+    """An @ in the password ends it, and the rest was shown as the host's name; a wrong port was a fault of ours."""
+    with pytest.raises(SettingsError, match="write @ in the password as %40") as refused:
+        load(tmp_path, DATABASE_URL=f"postgresql://ann:hush@{place}")
+    assert str(refused.value).startswith("DATABASE_URL: this ")
+    assert not any(part in str(refused.value) for part in ("hush", "dd", "en@", "h1"))
+
+
+@pytest.mark.parametrize("password", ["p%40ss", "p/s:s#?"])
+def test_e1_a_password_with_other_signs_is_taken_as_it_is(tmp_path: Path, password: str) -> None:
+    url = load(tmp_path, DATABASE_URL=f"postgres://ann:{password}@h:5432/d?user=a@b").database_url
+    assert (sa.make_url(url).password, sa.make_url(url).host) == (unquote(password), "h")
 
 
 def test_e1_two_secrets_during_rotation(tmp_path: Path) -> None:

@@ -157,6 +157,29 @@ def test_a_server_that_is_away_counts_as_a_lost_connection(tmp_path: Path) -> No
     assert retriable_postgres_exception(refused.value)
 
 
+@pytest.mark.postgres
+def test_connections_that_were_made_while_a_server_took_no_writes_are_not_kept(
+    new_database: Callable[[str], str],
+) -> None:
+    url = new_database("postgres")
+    engine, server = make_engine(url), sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    name = sa.make_url(url).database
+    with server.connect() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a integer)")
+        connection.exec_driver_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        with pytest.raises(sa.exc.DBAPIError) as refused, write(engine) as one, engine.connect() as another:
+            another.exec_driver_sql("SELECT 1")
+            one.exec_driver_sql("INSERT INTO t VALUES (1)")
+        assert refused.value.connection_invalidated
+        connection.exec_driver_sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    server.dispose()
+    for _ in range(2):
+        with write(engine) as one, write(engine) as another:
+            one.exec_driver_sql("INSERT INTO t VALUES (2)")
+            another.exec_driver_sql("INSERT INTO t VALUES (3)")
+    engine.dispose()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_statement_was_given_is_not_in_the_text_of_its_failure(
     kind: str, new_database: Callable[[str], str]
