@@ -172,5 +172,3 @@ class Repository:
     ref: RepoRef
     private: bool
     archived: bool
-    default_branch: str
-    has_issues: bool = True

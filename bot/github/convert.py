@@ -61,14 +61,12 @@ def comment(data: Json) -> Comment:
 
 
 def repository(data: Json) -> Repository:
-    """A repository. `has_issues` is true where the answer is a short one that does not say."""
+    """A repository."""
     return Repository(
         id=data["id"],
         ref=_repo_of(data["full_name"]),
         private=bool(data.get("private")),
         archived=bool(data.get("archived")),
-        default_branch=data.get("default_branch") or "",
-        has_issues=data.get("has_issues", True),
     )
 
 

@@ -126,14 +126,14 @@ class Look:
         self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
-        lists = (numbers for one in self._retrieved.values() for numbers in one.lists.values())
+        lists = (numbers for one in self._retrieved.values() for numbers in one.values())
         self._pool = fused(lists, target.number)
         self.problems = problems
 
     @cached_property
     def found(self) -> Mapping[str, tuple[int, ...]]:
         own = self._question.number
-        ranked = {source: fused(one.lists.values(), own, None) for source, one in self._retrieved.items()}
+        ranked = {source: fused(one.values(), own, None) for source, one in self._retrieved.items()}
         return {source: among(numbers, self._pool) for source, numbers in ranked.items()}
 
     @cached_property
@@ -203,7 +203,7 @@ class Look:
         return self._below is not None and number >= self._below
 
     def _run(self, source: str, retrieved: Retrieved) -> QueryRun:
-        hits = len(frozenset().union(*(numbers.tolist() for numbers in retrieved.lists.values())))
+        hits = len(frozenset().union(*(numbers.tolist() for numbers in retrieved.values())))
         return QueryRun(source, self._asked() if source == FULL_TEXT else self._text[0], hits)
 
     def _asked(self) -> str:

@@ -16,7 +16,6 @@ Each reads a bounded number of postings, those of the rarest terms, so that a fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,12 +38,8 @@ _RRF = 60
 _K3 = 1.5
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """`lists` are the numbers by the name of their list, best first; `complete` says where all of it could be read."""
-
-    lists: Mapping[str, Integers]
-    complete: Mapping[str, bool]
+Retrieved = Mapping[str, Integers]
+"""The numbers by the name of their list, best first."""
 
 
 def by_words(view: View, question: Question, below: int | None) -> Retrieved:
@@ -114,7 +109,4 @@ def _query(field: str, terms: Integers, weights: Floats, scoring: Scoring) -> Qu
 
 
 def _retrieved(found: Mapping[str, Scores]) -> Retrieved:
-    return Retrieved(
-        {name: scores.numbers for name, scores in found.items()},
-        {name: scores.complete for name, scores in found.items()},
-    )
+    return {name: scores.numbers for name, scores in found.items()}

@@ -13,7 +13,7 @@ OWNERS = {1: "acme", 2: "globex", 3: "acme"}
 
 
 def repository(key: int, owner: str, private: bool = False) -> Repository:
-    return Repository(key, RepoRef(owner, f"r{key}"), private, False, "main")
+    return Repository(key, RepoRef(owner, f"r{key}"), private, False)
 
 
 def row(key: int, installation: int | None, owner: str = "acme", suspended: bool = False) -> StoredRepository:

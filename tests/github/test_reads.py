@@ -143,7 +143,6 @@ def test_a_repository(client: RepoClient, sim: Simulator) -> None:
     sim.archive_repository("acme/app")
     repository = client.repository(REPO)
     assert (repository.ref, repository.private, repository.archived) == (REPO, False, True)
-    assert (repository.default_branch, repository.has_issues) == ("main", True)
 
 
 def test_files_and_folders(client: RepoClient, sim: Simulator) -> None:
