@@ -31,13 +31,13 @@ import sqlalchemy as sa
 
 from bench.hosting import KINDS, cpu_seconds, database, memory_mb
 from bot.demo.processes import environment
-from bot.events import IssueEvent, RepositorySummary, to_json
+from bot.events import IssueEvent, to_json
 from bot.jobs import Job
 from bot.jobs.database import prepare, queue_client, queue_engine, workflow_table
 from bot.jobs.enqueue import insert
 from bot.jobs.job import Message
 from bot.jobs.lanes import lane_of
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator
 from bot.store.engine import make_engine, write
@@ -141,9 +141,9 @@ def populate(server: Server, events: int, installations: int) -> list[IssueEvent
     return queued
 
 
-def summary(repo_id: int, name: str) -> RepositorySummary:
+def summary(repo_id: int, name: str) -> Repository:
     """A public repository."""
-    return RepositorySummary(repo_id, RepoRef.parse(name), private=False)
+    return Repository(repo_id, RepoRef.parse(name), private=False)
 
 
 def fill(settings: Settings, events: list[IssueEvent]) -> None:

@@ -36,13 +36,12 @@ from bench.index import made_up
 from bot.decisions import Decisions
 from bot.demo import processes as demo
 from bot.demo.processes import environment, running, wait_for
-from bot.events import RepositorySummary
 from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.process import run
 from bot.machine.heap import give_memory_back
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
@@ -126,7 +125,7 @@ def fill(sim: Simulator, names: list[str], settings: Settings, issues: int) -> N
     installations = {one.account.login: one.id for one in sim.installations.values()}
     for n, (name, count) in enumerate(zip(names, counts.tolist(), strict=True)):
         repository = sim.repository(name)
-        summary = RepositorySummary(repository.id, RepoRef.parse(name), private=False)
+        summary = Repository(repository.id, RepoRef.parse(name), private=False)
         store.repositories.upsert(summary, installations[summary.ref.owner], time.time())
         original = sim.issue(name, 1)
         first = IndexedIssue(1, original.title, original.body or "", author="ann", created_at=1, id=original.id)

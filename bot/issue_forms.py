@@ -14,9 +14,8 @@ from typing import Protocol
 
 from bot.config.tree import SIZE_MAX, Mapping, Node, Scalar, Sequence, read_tree
 from bot.errors import Forbidden, Invalid, NotFound
-from bot.events import RepositorySummary
 from bot.events.parse import TEMPLATES
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.repository_settings import OWNERS_REPOSITORY
 from bot.store import Store
 
@@ -80,7 +79,7 @@ class IssueForms:
         self._store = store
         self._clock = clock
 
-    def headings(self, github: FolderReader, repository: RepositorySummary) -> tuple[str, ...]:
+    def headings(self, github: FolderReader, repository: Repository) -> tuple[str, ...]:
         """The headings of the repository's forms, or of its owner's where it has none of its own."""
         self.refresh(github, repository)
         return self._stored(repository.id, _HEADINGS)
@@ -89,7 +88,7 @@ class IssueForms:
         """The lines of the forms as they were last read; none where they never were."""
         return self._stored(repo_id, _LINES)
 
-    def refresh(self, github: FolderReader, repository: RepositorySummary) -> None:
+    def refresh(self, github: FolderReader, repository: Repository) -> None:
         """Read the files if that was long ago."""
         now = self._clock().timestamp()
         known = self._store.texts.get(repository.id, _LINES)

@@ -166,9 +166,9 @@ class Permission:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository as far as the bot must know it."""
+    """A repository as far as the bot must know it, from GitHub's answer or from a webhook."""
 
     id: int
     ref: RepoRef
     private: bool
-    archived: bool
+    archived: bool = False

@@ -9,8 +9,7 @@ from typing import Protocol
 
 from bot.config import CONFIG_PATH, ConfigError, RepoConfig, parse_config
 from bot.errors import Forbidden, Invalid, NotFound
-from bot.events import RepositorySummary
-from bot.model import RepoRef, same_login
+from bot.model import RepoRef, Repository, same_login
 from bot.store import Store
 
 KEPT = 300.0
@@ -50,7 +49,7 @@ class RepositorySettings:
         self._store = store
         self._clock = clock
 
-    def read(self, client: Callable[[int], FileReader], repository: RepositorySummary) -> Loaded:
+    def read(self, client: Callable[[int], FileReader], repository: Repository) -> Loaded:
         """The settings of one repository. A broken file never raises: what is valid in it counts.
 
         `client` gives, for a repository's id, a client that can read that one (and public ones).
@@ -73,7 +72,7 @@ class RepositorySettings:
                 return parse_config(known.text)[0]
         return RepoConfig()
 
-    def forget(self, repository: RepositorySummary) -> None:
+    def forget(self, repository: Repository) -> None:
         """A push has changed the file. Where it is the owner's, it is forgotten for every repository of theirs."""
         self._store.texts.drop(repository.id)
         if repository.ref.name == OWNERS_REPOSITORY:

@@ -10,7 +10,8 @@ import logging
 
 from bot.erasing import erase_repository
 from bot.errors import NotFound
-from bot.events import InstallationEvent, RepositoryEvent, RepositorySummary
+from bot.events import InstallationEvent, RepositoryEvent
+from bot.model import Repository
 from bot.services import Services
 
 logger = logging.getLogger(__name__)
@@ -64,7 +65,7 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
         # Access has ended since, and nothing must be stored; or the next event of an issue makes it known.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    services.store.repositories.upsert(RepositorySummary.of(present), installation, services.now())
+    services.store.repositories.upsert(present, installation, services.now())
     # The files may have another place now, and the owner's settings may be those of another owner.
     services.repository_settings.forget(event.repository)
 
@@ -97,6 +98,6 @@ def _add(event: InstallationEvent, services: Services) -> None:
         # These lists leave out whether a repository is archived; what another event said of it stays.
         known = services.store.repositories.get(repository.id)
         archived = known.archived if known else repository.archived
-        summary = RepositorySummary(repository.id, repository.ref, repository.private, archived)
+        summary = Repository(repository.id, repository.ref, repository.private, archived)
         services.store.repositories.upsert(summary, event.installation, services.now())
         services.indexing.begin(summary, event.installation, services.arrived or services.now())

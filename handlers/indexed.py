@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from bot.decisions import Decision, Decisions, Outcome
-from bot.events import IndexEvent, RepositorySummary
+from bot.events import IndexEvent
 from bot.events.own import INDEXED, own_issue_event
+from bot.model import Repository
 from bot.services import Services
 from handlers.visit import Visit
 
@@ -60,7 +61,7 @@ def unanswered(looks: Iterable[Decision]) -> list[Decision]:
     return [last[number] for number in sorted(last) if not any(one.shown for one in last[number].evidence)]
 
 
-def _queue(services: Services, repository: RepositorySummary, installation: int | None, look: Decision) -> None:
+def _queue(services: Services, repository: Repository, installation: int | None, look: Decision) -> None:
     event = own_issue_event(INDEXED, installation, repository, look.number)
     # To look again after the same look is the same work.
     services.inbox.put(f"{INDEXED}-{repository.id}-{look.number}-{look.at:.3f}", event)

@@ -11,9 +11,9 @@ from functools import partial
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
 from bot.config import RepoConfig
-from bot.events import CommentEvent, IssueEvent, RepositorySummary
+from bot.events import CommentEvent, IssueEvent
 from bot.github.repo import RepoClient, ThreadClient
-from bot.model import Issue, RepoRef
+from bot.model import Issue, RepoRef, Repository
 from bot.posts.comments import Slot
 from bot.posts.marker import has_marker
 from bot.render import Place
@@ -30,7 +30,7 @@ class Visit:
 
     services: Services
     github: RepoClient
-    repository: RepositorySummary
+    repository: Repository
     number: int
     settings: Loaded
 
@@ -104,7 +104,7 @@ def _enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None
     return Visit(services, client(repository.id), repository, event.number, settings)
 
 
-def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[RepositorySummary, int]:
+def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[Repository, int]:
     """The event's repository as it is now, and its installation.
 
     The event may have waited while the repository was renamed, hidden, archived, moved to another installation or taken
@@ -121,7 +121,7 @@ def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[
     ):
         return known.summary, known.installation
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    summary = RepositorySummary.of(present)
+    summary = present
     repositories.upsert(summary, installation, services.now())
     services.indexing.begin(summary, installation, services.arrived or services.now())
     return summary, installation

@@ -10,12 +10,12 @@ from bot.chores import digests
 from bot.chores.digests import keep_digests
 from bot.chores.feedback import look_at_feedback
 from bot.erasing import erase_repository, erased_if_ended
-from bot.events import EvaluationEvent, IndexEvent, IssueEvent, RepositorySummary, ScanEvent
+from bot.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
 from bot.feedback.polling import Round
 from bot.index import IndexedIssue
 from bot.index.backfill import Progress
 from bot.indexing import Indexing
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 
@@ -32,7 +32,7 @@ def left_behind(host: Host) -> None:
 
 
 def test_what_is_stored_stays_as_long_as_the_repository_is_ours(host: Host) -> None:
-    summary = RepositorySummary(host.repo_id, RepoRef.parse(REPO), private=True)
+    summary = Repository(host.repo_id, RepoRef.parse(REPO), private=True)
     host.services.store.repositories.upsert(summary, 1, 1.0)
     with erased_if_ended(host.repo_id, host.services.store):
         left_behind(host)
@@ -53,7 +53,7 @@ def test_a_job_that_is_done_again_takes_away_what_the_try_left_that_was_killed(
 ) -> None:
     """The second try sees at once that the repository is not ours, and has nothing to do but this."""
     left_behind(host)
-    summary = RepositorySummary(host.repo_id, RepoRef.parse(REPO), private=True)
+    summary = Repository(host.repo_id, RepoRef.parse(REPO), private=True)
     host.queue.put("again", kind(1, summary, "chain"))
     host.work()
     assert stored(host.services.store, host.repo_id) == 0
@@ -62,7 +62,7 @@ def test_a_job_that_is_done_again_takes_away_what_the_try_left_that_was_killed(
 @on_one_database
 def test_an_issue_that_is_deleted_after_access_has_ended_leaves_nothing(host: Host) -> None:
     """The index counts what it takes out, and would keep a row for that."""
-    summary = RepositorySummary(host.repo_id, RepoRef.parse(REPO), private=True)
+    summary = Repository(host.repo_id, RepoRef.parse(REPO), private=True)
     host.queue.put("late", IssueEvent("deleted", 1, summary, 1, ANN, ANN))
     host.work()
     assert stored(host.services.store, host.repo_id) == 0

@@ -8,12 +8,12 @@ from typing import Any, cast
 import pytest
 
 from bot.errors import Forbidden, Invalid, NotFound, RateLimited, Unavailable
-from bot.events import Event, PushEvent, RepositorySummary
-from bot.model import Actor, RepoRef
+from bot.events import Event, PushEvent
+from bot.model import Actor, RepoRef, Repository
 from bot.router import Route, Router
 from bot.services import Services
 
-PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+PUSH = PushEvent(1, Repository(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
 # The router hands the services on and looks at nothing in them.
 SERVICES = cast("Services", object())
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from bot.erasing import erase_repository
 from bot.errors import Forbidden, NotFound
-from bot.events import RepositorySummary
 from bot.github.app import AppClient, Installation
 from bot.model import Repository, name_key
 from bot.services import Services
@@ -40,13 +39,13 @@ class Differences:
     """
 
     missing: tuple[StoredRepository, ...]
-    changed: tuple[tuple[RepositorySummary, int], ...]
+    changed: tuple[tuple[Repository, int], ...]
     suspensions: tuple[tuple[int, bool], ...]
 
 
 def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Differences:
     """Where GitHub's lists and the store differ. Nothing is missing of an installation that tells no repositories."""
-    present = {repo.id: (RepositorySummary.of(repo), one.id) for one in listed for repo in one.repositories or ()}
+    present = {repo.id: (repo, one.id) for one in listed for repo in one.repositories or ()}
     known = {repo.id: repo for repo in stored}
     silent = {one.id for one in listed if one.repositories is None}
     # The installation of a row can be an earlier one of the same account.

@@ -14,7 +14,6 @@ from bot.events.types import (
     IssueEvent,
     PushEvent,
     RepositoryEvent,
-    RepositorySummary,
     ScanEvent,
     full_name,
 )
@@ -32,7 +31,6 @@ __all__ = [
     "MalformedPayload",
     "PushEvent",
     "RepositoryEvent",
-    "RepositorySummary",
     "ScanEvent",
     "from_json",
     "full_name",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.events.types import IssueEvent, RepositorySummary
-from bot.model import Actor
+from bot.events.types import IssueEvent
+from bot.model import Actor, Repository
 
 DUE = "due"
 """The time may have come that its comment announces for closing it."""
@@ -21,7 +21,7 @@ OWN_ACTIONS = frozenset({DUE, JUDGED, OVERTAKEN, INDEXED})
 
 
 def own_issue_event(
-    action: str, installation: int | None, repository: RepositorySummary, number: int, login: str = ""
+    action: str, installation: int | None, repository: Repository, number: int, login: str = ""
 ) -> IssueEvent:
     """The event of one of these actions; `login` is the person whose command led to it, empty where nobody's did."""
     return IssueEvent(action, installation, repository, number, Actor(login), Actor(login))

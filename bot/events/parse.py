@@ -10,17 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.errors import DoppelError, InvalidArgument
-from bot.events.types import (
-    CommentEvent,
-    Event,
-    Ignored,
-    InstallationEvent,
-    IssueEvent,
-    PushEvent,
-    RepositoryEvent,
-    RepositorySummary,
-)
-from bot.model import NOBODY, Actor, RepoRef, same_login
+from bot.events.types import CommentEvent, Event, Ignored, InstallationEvent, IssueEvent, PushEvent, RepositoryEvent
+from bot.model import NOBODY, Actor, RepoRef, Repository, same_login
 from bot.text.full_width import plain
 
 ISSUE_ACTIONS = frozenset({"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled"})
@@ -125,8 +116,8 @@ def _ref(full_name: str) -> RepoRef:
         raise MalformedPayload(f"full_name: {problem}") from problem
 
 
-def _repository(fields: _Fields) -> RepositorySummary:
-    return RepositorySummary(
+def _repository(fields: _Fields) -> Repository:
+    return Repository(
         fields.number("id"), _ref(fields.text("full_name")), fields.flag("private"), fields.flag("archived")
     )
 

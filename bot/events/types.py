@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.model import Actor, RepoRef, Repository
+from bot.model import Actor, Repository
 
 BACKGROUND = "index:"
 """How the partitions of work begin that nobody waits for, and that must not keep others waiting."""
@@ -23,27 +23,12 @@ for a delivery it ends with itself after a quarter of an hour.
 
 
 @dataclass(frozen=True, slots=True)
-class RepositorySummary:
-    """A repository as webhooks describe it."""
-
-    id: int
-    ref: RepoRef
-    private: bool
-    archived: bool = False
-
-    @classmethod
-    def of(cls, repository: Repository) -> RepositorySummary:
-        """What a webhook would say of a repository that was read from GitHub."""
-        return cls(repository.id, repository.ref, repository.private, repository.archived)
-
-
-@dataclass(frozen=True, slots=True)
 class IssueEvent:
     """`issues.*`. `partition` keeps the work of one issue in order."""
 
     action: str
     installation: int | None
-    repository: RepositorySummary
+    repository: Repository
     number: int
     sender: Actor
     author: Actor
@@ -69,7 +54,7 @@ class CommentEvent:
 
     action: str
     installation: int | None
-    repository: RepositorySummary
+    repository: Repository
     number: int
     sender: Actor
     comment_id: int
@@ -96,8 +81,8 @@ class InstallationEvent:
     installation: int
     account: str
     sender: Actor
-    added: tuple[RepositorySummary, ...] = ()
-    removed: tuple[RepositorySummary, ...] = ()
+    added: tuple[Repository, ...] = ()
+    removed: tuple[Repository, ...] = ()
 
     @property
     def partition(self) -> str:
@@ -110,7 +95,7 @@ class RepositoryEvent:
 
     action: str
     installation: int | None
-    repository: RepositorySummary
+    repository: Repository
     sender: Actor
 
     name = "repository"
@@ -125,7 +110,7 @@ class PushEvent:
     """`push` to the default branch that touches the settings file or the issue templates."""
 
     installation: int | None
-    repository: RepositorySummary
+    repository: Repository
     sender: Actor
     settings: bool
     templates: bool
@@ -147,7 +132,7 @@ class _Step:
     """
 
     installation: int | None
-    repository: RepositorySummary
+    repository: Repository
     chain: str
     step: int = 0
 

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from bot.embedding import EmbeddingError
 from bot.errors import Retryable, Unavailable
-from bot.events import Event, IndexEvent, RepositorySummary
+from bot.events import Event, IndexEvent
 from bot.github.api import PAGE
 from bot.github.changes import Budget
 from bot.github.repo import RepoClient
@@ -19,7 +19,7 @@ from bot.index.backfill import Backfills, Progress
 from bot.index.issues import UNTOLD
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
-from bot.model import Issue
+from bot.model import Issue, Repository
 from bot.posts.own_issues import Kind, OwnIssues, is_own_issue
 from bot.store import Store
 
@@ -73,7 +73,7 @@ class Indexing:
         progress = self._backfills.get(repo_id)
         return None if progress is None else progress.size
 
-    def begin(self, repository: RepositorySummary, installation: int | None, at: float) -> None:
+    def begin(self, repository: Repository, installation: int | None, at: float) -> None:
         """Have a repository read that came to us `at` a time (seconds since 1970); nothing happens if that has begun.
 
         What is repeated with the same time queues nothing new.
@@ -88,7 +88,7 @@ class Indexing:
             if not known.suspended and not known.archived:
                 self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
 
-    def step(self, event: IndexEvent, repository: RepositorySummary, github: RepoClient) -> None:
+    def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
         """Read on, and queue the next step if there is more to do. `repository` is what it is called now."""
         if event.checked is not None:
             self._check(replace(event, repository=repository), event.checked, github)
@@ -123,7 +123,7 @@ class Indexing:
         # Nobody is at it any more.
         self._backfills.replace(repo_id, known, replace(known or Progress(), problem=problem, updated_at=0.0))
 
-    def keep(self, github: RepoClient, repository: RepositorySummary, issue: Issue) -> None:
+    def keep(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
         """Put one issue into the index as it is now. A model that fails leaves its vectors for the next round."""
         if problem := self._put(github, repository, [issue]):
             logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
@@ -133,7 +133,7 @@ class Indexing:
         self._index.remove(repo_id, [number])
 
     def _advance(
-        self, known: Progress | None, repository: RepositorySummary, github: RepoClient
+        self, known: Progress | None, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
         """One step: how far it came, and in how many seconds the next one is due, None if there is nothing more to do.
 
@@ -175,7 +175,7 @@ class Indexing:
             return progress, 0.0
         return replace(progress, problem=progress.problem or self._ask_again(github, repository)), None
 
-    def _ask_again(self, github: RepoClient, repository: RepositorySummary) -> str:
+    def _ask_again(self, github: RepoClient, repository: Repository) -> str:
         """Ask of what those issues are duplicates of which it was not told; returns what is in the way, if that is so.
 
         Nothing waits for it: the index finds as much without, and only shows one by one what belongs together.
@@ -189,7 +189,7 @@ class Indexing:
             return ""
         return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
 
-    def _count(self, known: Progress | None, repository: RepositorySummary, github: RepoClient) -> int | None:
+    def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
         """How many issues there are to read. Where that failed before it goes on without: only people want to know.
 
         GraphQL can fail over one repository for good, and reading asks nothing of it.
@@ -201,7 +201,7 @@ class Indexing:
                 raise
             return known.expected
 
-    def _make_sure(self, repository: RepositorySummary, github: RepoClient) -> None:
+    def _make_sure(self, repository: Repository, github: RepoClient) -> None:
         """Raises NotFound where the issues that were read are another repository's, which has this one's name by now.
 
         To take them for its own would write them over these, and have all others taken out.
@@ -212,7 +212,7 @@ class Indexing:
             # What cannot be asked now is no reason to wait: somebody has the name of another once in years.
             return
 
-    def _surplus(self, repository: RepositorySummary, github: RepoClient) -> int:
+    def _surplus(self, repository: Repository, github: RepoClient) -> int:
         """How many more issues there are in the index than on GitHub: of their deletion nobody has told."""
         try:
             there = github.count_issues(repository.ref, repository.id)
@@ -242,7 +242,7 @@ class Indexing:
             self._store.forget_issue(repository.id, number)
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
-    def _read(self, progress: Progress, repository: RepositorySummary, github: RepoClient) -> _Read:
+    def _read(self, progress: Progress, repository: Repository, github: RepoClient) -> _Read:
         """Some pages. A failure keeps what was read before it."""
         read = _Read(Place.parse(progress.cursor), [])
         try:
@@ -265,7 +265,7 @@ class Indexing:
             read.failure = failure
         return read
 
-    def _put(self, github: RepoClient, repository: RepositorySummary, issues: Sequence[Issue]) -> str:
+    def _put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
         """Put issues into the index; returns why they got no vectors, empty if they did."""
         issues = [issue for issue in issues if not is_own_issue(issue)]
         if not issues:
@@ -279,15 +279,13 @@ class Indexing:
             return _told(repository, failure)
         return ""
 
-    def _originals(
-        self, github: RepoClient, repository: RepositorySummary, issues: Sequence[Issue]
-    ) -> dict[int, int | None]:
+    def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
         """Of what the issues are duplicates: GitHub tells, or our own command did that."""
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
         return dict.fromkeys(numbers, UNTOLD) | self._told_originals(github, repository, numbers)
 
     def _told_originals(
-        self, github: RepoClient, repository: RepositorySummary, numbers: Sequence[int]
+        self, github: RepoClient, repository: Repository, numbers: Sequence[int]
     ) -> dict[int, int | None]:
         """The same, without those of which nobody can tell it now: GraphQL can fail over one repository for good."""
         try:
@@ -319,7 +317,7 @@ class Indexing:
         return self._clock().timestamp()
 
 
-def _told(repository: RepositorySummary, failure: EmbeddingError) -> str:
+def _told(repository: Repository, failure: EmbeddingError) -> str:
     """Why there are no vectors, for the progress. The dashboard shows that to people who do not run the host."""
     if failure.told != str(failure):
         logger.warning("%s: %s", repository.ref, failure)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bot.events import Event, IndexEvent, RepositorySummary
+from bot.events import Event, IndexEvent
 from bot.github.repo import RepoClient
 from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing
 from bot.issue_forms import IssueForms
+from bot.model import Repository
 
 # The first step of a chain leaves alone what another seems to be at; a reading that was stopped here looks like that.
 _GOING_ON = 1
@@ -45,7 +46,7 @@ def fill(
     forms: IssueForms,
     progress: Backfills,
     github: RepoClient,
-    repository: RepositorySummary,
+    repository: Repository,
     *,
     chain: str,
     sleep: Callable[[float], Any],

@@ -7,8 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.events import RepositorySummary
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.store.base import Part
 from bot.store.schema import repositories
 
@@ -25,15 +24,15 @@ class StoredRepository:
     suspended: bool
 
     @property
-    def summary(self) -> RepositorySummary:
+    def summary(self) -> Repository:
         """The part that webhooks tell."""
-        return RepositorySummary(self.id, self.ref, self.private, self.archived)
+        return Repository(self.id, self.ref, self.private, self.archived)
 
 
 class Repositories(Part):
     """Which repositories there are. Erasing one is `Store.forget`, since other tables hold things of it too."""
 
-    def upsert(self, repository: RepositorySummary, installation: int | None, now: float) -> None:
+    def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
         """Take over what a webhook says; an unknown installation (None) leaves the known one as it is."""
         values: dict[str, Any] = {
             "owner": repository.ref.owner,

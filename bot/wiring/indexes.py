@@ -12,7 +12,7 @@ from functools import partial
 from bot.calibration.bar import Bar, bar_in_force
 from bot.calibration.keeping import Calibrations
 from bot.erasing import erased_if_ended
-from bot.events import IndexEvent, RepositorySummary
+from bot.events import IndexEvent
 from bot.finder import Finder, finder_settings, further_sources
 from bot.github.repo import RepoClient
 from bot.index import Index, TextAnalyser
@@ -23,7 +23,7 @@ from bot.jobs import Inbox, QueueUnavailable
 from bot.known_repository import KnownRepository
 from bot.matching import Matcher, Model, shipped_model
 from bot.mcp.tools import AskAll
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.ranking.rarity import WordStats
 from bot.repository_settings import RepositorySettings, settings_at_present
 from bot.scanning.asking import Asker
@@ -119,12 +119,12 @@ def fill_index(
     repo: RepoRef,
     sleep: Callable[[float], None],
     tell: Callable[[Progress], None],
-) -> tuple[RepositorySummary, Progress | None]:
+) -> tuple[Repository, Progress | None]:
     """Read a repository's issues into the index of a store, for the command line; `bot.scanning.filling` says more."""
     github = build_github(settings, store)
     try:
         client = reader(settings, github, repo)
-        summary = RepositorySummary.of(client.repository(repo))
+        summary = client.repository(repo)
         store.repositories.upsert(summary, None, now().timestamp())
         steps = OwnSteps(partial(_hand_over, settings, store))
         indexing = Indexing(build_index(settings, store), store, steps, now)

@@ -14,9 +14,8 @@ from bot.chores import digests
 from bot.chores.digests import keep_digests
 from bot.chores.each import in_each, workable
 from bot.chores.feedback import look_at_feedback
-from bot.events import RepositorySummary
 from bot.feedback.polling import Round
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store, StoredRepository
 from bot.store.engine import make_engine
@@ -32,7 +31,7 @@ def store(store_url: str) -> Iterator[Store]:
 
 
 def put(store: Store, number: int, *, archived: bool = False) -> None:
-    summary = RepositorySummary(number, RepoRef("acme", f"app-{number}"), private=True, archived=archived)
+    summary = Repository(number, RepoRef("acme", f"app-{number}"), private=True, archived=archived)
     store.repositories.upsert(summary, 7, 0.0)
 
 
@@ -90,6 +89,6 @@ def test_a_chore_does_not_wait_for_a_database_that_is_away_once_a_repository(sto
 
 def test_a_chore_goes_where_the_app_can_work(store: Store) -> None:
     put(store, 4, archived=True)
-    store.repositories.upsert(RepositorySummary(5, RepoRef("other", "app"), private=True), 8, 0.0)
+    store.repositories.upsert(Repository(5, RepoRef("other", "app"), private=True), 8, 0.0)
     store.repositories.suspend(8, suspended=True)
     assert [(one.id, installation) for one, installation in workable(store)] == [(1, 7), (2, 7), (3, 7)]

@@ -13,10 +13,9 @@ import sqlalchemy as sa
 
 from bot.chores.tidying import tidy
 from bot.commands import LIMIT_SECONDS
-from bot.events import RepositorySummary
 from bot.github.memory import Question, Remembered
 from bot.github.pacing import SHARED
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
 from bot.store.budgets import Budgets
@@ -42,7 +41,7 @@ def left(store: Store) -> list[int]:
 
 def test_what_counts_no_longer_goes_though_nobody_comes_back(store: Store) -> None:
     now = NOW.timestamp()
-    store.repositories.upsert(RepositorySummary(5, REPO, private=True), 7, now)
+    store.repositories.upsert(Repository(5, REPO, private=True), 7, now)
 
     def use(at: float, who: str) -> None:
         assert store.usage.allow(5, who, ["1 a 0"], limit=20, window=LIMIT_SECONDS, now=at)

@@ -13,10 +13,9 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.decisions import Decision, Decisions, Evidence, Outcome
-from bot.events import RepositorySummary
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.store import Store, VerdictKind, open_store
 
@@ -35,7 +34,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     ):
         monkeypatch.setenv(name, value)
     store, now = open_store(Settings(home=tmp_path, database_url=url)), time.time()
-    store.repositories.upsert(RepositorySummary(REPO, RepoRef("acme", "app"), private=True), 1, now)
+    store.repositories.upsert(Repository(REPO, RepoRef("acme", "app"), private=True), 1, now)
     Index(store.engine, TextAnalyser()).put(
         REPO, [IndexedIssue(1, "Crash | at *start*"), IndexedIssue(110, "It stops")]
     )

@@ -15,13 +15,13 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.embedding.wordllama import WordLlama
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IssueEvent
 from bot.index import models
 from bot.index.backfill import OFF, Backfills, Progress
 from bot.jobs import Inbox
 from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import beat, this_process
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server, start_simulator
 from bot.store import open_store
@@ -264,7 +264,7 @@ def test_what_keeps_indexes_from_being_whole_is_told(examine: Callable[..., Foun
     settings = load({"DOPPEL_HOME": str(tmp_path / "home")}, tmp_path / "no.env")
     with closing(open_store(settings)) as store:
         for repo_id, problem in enumerate(("", OFF, "duplicates: GitHub does not tell", "vectors: none")):
-            summary = RepositorySummary(repo_id, RepoRef("acme", f"app{repo_id}"), private=False)
+            summary = Repository(repo_id, RepoRef("acme", f"app{repo_id}"), private=False)
             store.repositories.upsert(summary, 1, 0)
             Backfills(store.engine).set(repo_id, Progress(done=True, problem=problem))
     health, says, mend = examine()["indexes"]
@@ -305,7 +305,7 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
     prepare_databases(settings)
     inbox, queue = Inbox(settings), queue_engine(settings)
     worker = this_process()
-    repository = RepositorySummary(2, RepoRef("acme", "app"), private=False)
+    repository = Repository(2, RepoRef("acme", "app"), private=False)
     opened = IssueEvent("opened", 1, repository, 7, Actor("ann"), Actor("ann"))
     with closing(inbox):
         inbox.put("d-1", opened)

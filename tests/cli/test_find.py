@@ -14,10 +14,9 @@ from bot import settings as host
 from bot.cli import cli, main
 from bot.config import CONFIG_PATH
 from bot.config.model import MIN_CONFIDENCE
-from bot.events import RepositorySummary
 from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.simulator import Server, start_simulator
 from bot.store import Rejection, VerdictKind, open_store
 from bot.wiring.clients import build_github, reader
@@ -193,7 +192,7 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(
     store = open_store(settings)
     client = reader(settings, build_github(settings), RepoRef("acme", "app"))
     repository = client.repository(RepoRef("acme", "app"))
-    store.repositories.upsert(RepositorySummary(repository.id, repository.ref, False, False), 1, 0.0)
+    store.repositories.upsert(Repository(repository.id, repository.ref, False, False), 1, 0.0)
     issues = client.recent_issues(repository.ref, 100)
     build_index(settings, store).put(repository.id, [IndexedIssue.of(issue) for issue in issues])
     assert "full-text" not in run("acme/app#40").stdout
@@ -296,7 +295,7 @@ def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
     settings = host.load()
     store = open_store(settings)
     repo_id = reader(settings, build_github(settings), RepoRef("acme", "app")).repository(RepoRef("acme", "app")).id
-    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "app"), False, False), 1, 0.0)
+    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "app"), False, False), 1, 0.0)
     assert "#1 " in parts(run("acme/app#4", "--threshold", "0").stdout)[0]
     store.muted.set(repo_id, 4, "eve", 0.0)
     assert "The bot leaves this issue alone (/duplicates mute). Otherwise:" in run("acme/app#4").stdout

@@ -10,11 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli.index import index
-from bot.events import RepositorySummary
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.index.backfill import Backfills, Progress
 from bot.indexing.status import EMBEDDING, READING, READY, STOPPED, WAITING, state_of
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.settings import load
 from bot.store import Store, open_store
 
@@ -31,7 +30,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def add(store: Store, repo_id: int, name: str, progress: Progress | None, issues: int) -> None:
-    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", name), False), 1, 0.0)
+    store.repositories.upsert(Repository(repo_id, RepoRef("acme", name), False), 1, 0.0)
     Index(store.engine, TextAnalyser()).put(repo_id, [IndexedIssue(n, f"issue {n}") for n in range(1, issues + 1)])
     if progress is not None:
         Backfills(store.engine).set(repo_id, progress)

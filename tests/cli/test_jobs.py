@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.cli import cli
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox, Job, Worker, retry
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
     worker.start()
     inbox, letters = Inbox(settings), DeadLetters(settings)
     for number in (1, 2):
-        repository = RepositorySummary(5, RepoRef("acme", "app"), private=True)
+        repository = Repository(5, RepoRef("acme", "app"), private=True)
         inbox.put(f"delivery-{number}", IssueEvent("opened", 1, repository, number, Actor("ann"), Actor("ann")))
     wait(lambda: len(letters.list()) == 2)
     worker.stop(1)

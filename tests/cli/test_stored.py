@@ -17,10 +17,10 @@ from click.testing import CliRunner, Result
 from bot.cli import cli, main
 from bot.evaluation.history import PastRecord
 from bot.evaluation.keeping import KeptHistory, kept_repositories
-from bot.events import Event, RepositorySummary
+from bot.events import Event
 from bot.jobs import Inbox
 from bot.jobs.holdings import holdings
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store import Store, open_store
 from bot.store.schema import metadata
@@ -47,7 +47,7 @@ def store(settings: Settings) -> Iterator[Store]:
             for table in metadata.sorted_tables:
                 if "repo_id" in table.c:
                     connection.execute(sa.insert(table).values(_row(table, repo_id)))
-        store.repositories.upsert(RepositorySummary(repo_id, ref, private=True), 7, 1_000.0)
+        store.repositories.upsert(Repository(repo_id, ref, private=True), 7, 1_000.0)
     inbox = Inbox(settings)
     for repo_id in (MINE, OTHER):
         for event in events_of(repo_id):
@@ -72,7 +72,7 @@ def events_of(repo_id: int) -> list[Any]:
         "bool": True,
         "int | None": 3,
         "Actor": Actor("ann"),
-        "RepositorySummary": RepositorySummary(repo_id, APP, private=True),
+        "Repository": Repository(repo_id, APP, private=True),
     }
     return [
         kind(**{field.name: values[str(field.type)] for field in dataclasses.fields(kind) if _is_needed(field)})
@@ -184,7 +184,7 @@ def test_a_name_that_is_not_stored_is_said_with_the_nearest(store: Store, capsys
 
 
 def test_a_name_that_two_bear_is_not_guessed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    store.repositories.upsert(RepositorySummary(OTHER, APP, private=True), 7, 2_000.0)
+    store.repositories.upsert(Repository(OTHER, APP, private=True), 7, 2_000.0)
     with pytest.raises(SystemExit) as ended:
         main(["forget", "acme/app", "--yes"])
     assert ended.value.code == 2

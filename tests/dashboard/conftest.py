@@ -17,10 +17,9 @@ from bot.decisions import Decision, Decisions, Evidence, Outcome
 from bot.evaluation.metrics import Judged
 from bot.evaluation.report import Evaluation, evaluate
 from bot.evaluation.runs import Runs
-from bot.events import RepositorySummary
 from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator
 from bot.store import Store, open_store
@@ -79,7 +78,7 @@ def host(tmp_path: Path) -> Iterator[Host]:
         store = open_store(settings)
         installation = min(sim.installations)
         for repo in (app, secret):
-            summary = RepositorySummary(repo.id, RepoRef.parse(repo.full_name), repo.private, False)
+            summary = Repository(repo.id, RepoRef.parse(repo.full_name), repo.private, False)
             store.repositories.upsert(summary, installation, 1.0)
         _fill(store, settings, app.id, secret.id)
         yield Host(simulator, settings, store, app.id, secret.id)

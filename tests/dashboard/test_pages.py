@@ -13,13 +13,13 @@ from flask.testing import FlaskClient
 from bot.calibration.keeping import Calibrations
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Decisions, Evidence, Outcome
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.repo import RepoClient
 from bot.index import IndexedIssue
 from bot.jobs import Inbox
 from bot.jobs.database import queue_engine, workflow_table
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.store.engine import write
 from bot.store.schema import texts
 from bot.wiring.indexes import build_index
@@ -262,7 +262,7 @@ def test_what_was_given_up_is_a_repositorys_own_however_much_others_have(host: H
     ann, inbox = Actor("ann"), Inbox(host.settings)
     # Of a repository that had this one's name before, and of this one when it had another.
     for repo_id, name, count in ((host.public, "acme/old", 1), (4711, "acme/app", 101)):
-        place = RepositorySummary(repo_id, RepoRef.parse(name), private=False)
+        place = Repository(repo_id, RepoRef.parse(name), private=False)
         for number in range(count):
             inbox.put(f"of-{repo_id}-{number}", IssueEvent("opened", 1, place, number + 1, ann, ann))
     engine = queue_engine(host.settings)

@@ -17,8 +17,7 @@ from bot.evaluation.history import PastRecord
 from bot.evaluation.keeping import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.report import others_needed
 from bot.evaluation.runs import Runs, Stage
-from bot.events import RepositorySummary
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server, Simulator
 from bot.store import VerdictKind, open_store
@@ -178,7 +177,7 @@ def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_reposito
     assert not Path(settings.database_url.removeprefix("sqlite:///")).exists(), "nothing is made where nothing is"
     store = open_store(settings)
     repo_id = sim.repository("acme/history").id
-    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "history"), False), None, 1.0)
+    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "history"), False), None, 1.0)
     runs = Runs(store.engine)
     figures("acme/history", "--from", "0", "--sources", "full-text", env=online)
     assert runs.get(repo_id).result is None, "the bot would ask otherwise"
@@ -198,7 +197,7 @@ def test_c4_what_people_rejected_is_not_offered_as_unmarked(
     sim.install("acme/copies")
     store = open_store(load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env"))
     repo_id = sim.repository("acme/copies").id
-    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "copies"), False), None, 1.0)
+    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "copies"), False), None, 1.0)
     before = figures("acme/copies", "--from", "0", env=online)
     pairs = [(one["id"], one["candidate"]) for one in before["unmarked"]]
     assert pairs[0] == (41, 39)
@@ -218,7 +217,7 @@ def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
     settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
     with closing(open_store(settings)) as store:
         if ours:
-            store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", "history"), False), 1, 1.0)
+            store.repositories.upsert(Repository(repo_id, RepoRef("acme", "history"), False), 1, 1.0)
 
         def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
             # As a worker of another machine does it, which cannot see this one's files.

@@ -10,10 +10,10 @@ from githubkit_schemas.v2026_03_10.webhooks import VALID_EVENT_NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events import Ignored, MalformedPayload, RepositorySummary, from_json, parse, to_json
+from bot.events import Ignored, MalformedPayload, from_json, parse, to_json
 from bot.events.names import EVENT_NAMES
 from bot.events.own import JUDGED, own_issue_event
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 
 REPOSITORY = {"id": 7, "full_name": "acme/app", "private": True, "archived": False, "default_branch": "main"}
 ANN = {"login": "ann", "type": "User"}
@@ -197,7 +197,7 @@ def test_no_wrong_field_does_more_than_be_malformed(field: str, value: Any) -> N
 
 def test_what_the_bot_queues_for_itself_is_written_as_ever() -> None:
     """Workers of other versions read it too."""
-    event = own_issue_event(JUDGED, 7, RepositorySummary(5, RepoRef("acme", "app"), private=True), 3, "ann")
+    event = own_issue_event(JUDGED, 7, Repository(5, RepoRef("acme", "app"), private=True), 3, "ann")
     assert from_json(to_json(event)) == event
     assert to_json(event) == (
         '{"kind":"issue","action":"judged","installation":7,"repository":{"id":5,"ref":{"owner":"acme","name":"app"},'

@@ -11,11 +11,11 @@ import pytest
 import sqlalchemy as sa
 
 from bot.errors import Forbidden, NotFound, Unavailable
-from bot.events import RepositorySummary
 from bot.github.client import GitHub
 from bot.github.conditional import LARGEST_KEPT, ConditionalTransport
 from bot.github.memory import Question, Remembered
 from bot.github.repo import RepoClient
+from bot.model import Repository
 from bot.simulator import Server, Simulator
 from bot.store import Store
 from bot.store.engine import make_engine
@@ -32,7 +32,7 @@ OTHER = "acme/other"
 def store(store_url: str, sim: Simulator) -> Iterator[Store]:
     engine = make_engine(store_url)
     store = Store(engine)
-    store.repositories.upsert(RepositorySummary(sim.repo("acme/app").id, REPO, private=False), 1, 1.0)
+    store.repositories.upsert(Repository(sim.repo("acme/app").id, REPO, private=False), 1, 1.0)
     yield store
     store.close()
 

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 
 from bot.decisions import Decision, Decisions, Outcome
-from bot.events import IndexEvent, IssueEvent, RepositorySummary
-from bot.model import RepoRef
+from bot.events import IndexEvent, IssueEvent
+from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
 from bot.store.engine import make_engine
@@ -18,7 +18,7 @@ from handlers.indexed import completed
 
 NOW = 1_700_000_000.0
 HOUR = 3_600.0
-REPOSITORY = RepositorySummary(5, RepoRef("acme", "app"), private=False)
+REPOSITORY = Repository(5, RepoRef("acme", "app"), private=False)
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.embedding.remote import RemoteModel
-from bot.events import RepositorySummary
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 
@@ -209,7 +208,7 @@ def test_c6a_permission_that_is_taken_back_holds_in_the_middle_of_a_step(host: H
 
         def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
             host.sim.set_private(REPO, True)
-            summary = RepositorySummary(host.repo_id, RepoRef.parse(REPO), private=True)
+            summary = Repository(host.repo_id, RepoRef.parse(REPO), private=True)
             host.services.store.repositories.upsert(summary, None, host.services.now())
             return super().embed(texts)
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from bot.events import EvaluationEvent, IssueEvent, RepositorySummary
+from bot.events import EvaluationEvent, IssueEvent
 from bot.jobs import DeadLetters, Inbox, Job, Worker
 from bot.jobs.database import input_table, queue_engine, workflow_table
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 
 _number = itertools.count(1)
@@ -25,11 +25,11 @@ def new_number() -> int:
 
 
 def replay(repo_id: int) -> EvaluationEvent:
-    return EvaluationEvent(1, RepositorySummary(repo_id, RepoRef("acme", "app"), private=False), "asked", replay=True)
+    return EvaluationEvent(1, Repository(repo_id, RepoRef("acme", "app"), private=False), "asked", replay=True)
 
 
 def event(number: int, action: str = "opened", repo_id: int = 5, installation: int = 1) -> IssueEvent:
-    repository = RepositorySummary(repo_id, RepoRef("acme", "app"), private=False)
+    repository = Repository(repo_id, RepoRef("acme", "app"), private=False)
     return IssueEvent(action, installation, repository, number, Actor("ann"), Actor("ann"))
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import PushEvent, RepositorySummary
+from bot.events import PushEvent
 from bot.jobs import Inbox
 from bot.jobs import executors as executor_module
 from bot.jobs.database import executors, prepare, queue_engine, workflow_table
 from bot.jobs.executors import DEAD_AFTER, Executor, Watch, beat, find_dead, leave, this_process
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 
 ME = this_process()
@@ -34,7 +34,7 @@ def queue(
     inbox = Inbox(settings)
     workflows = workflow_table(engine)
     for name in (ME.id, "there", "here", "unheard-of"):
-        repository = RepositorySummary(5, RepoRef("acme", "app"), private=False)
+        repository = Repository(5, RepoRef("acme", "app"), private=False)
         inbox.put(name, PushEvent(1, repository, Actor("ann"), settings=True, templates=False))
         held = workflows.update().where(workflows.c.workflow_uuid == name)
         with engine.begin() as connection:

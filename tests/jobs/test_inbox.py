@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import PushEvent, RepositorySummary
+from bot.events import PushEvent
 from bot.jobs import Inbox, QueueUnavailable, ensure_schema
 from bot.jobs.database import queue_engine, queue_url, workflow_table
 from bot.jobs.enqueue import bring_forward
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store import files
 
 pytestmark = pytest.mark.slow
 
-PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+PUSH = PushEvent(1, Repository(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
 
 
 def settings_for(url: str, home: Path) -> Settings:

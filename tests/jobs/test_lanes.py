@@ -5,26 +5,18 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events import (
-    CommentEvent,
-    EvaluationEvent,
-    IndexEvent,
-    InstallationEvent,
-    IssueEvent,
-    RepositorySummary,
-    to_json,
-)
+from bot.events import CommentEvent, EvaluationEvent, IndexEvent, InstallationEvent, IssueEvent, to_json
 from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_for
 from bot.jobs.lanes import LANES, lane_of, lane_of_text, owner_of
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 
 ANN = Actor("ann")
 ids = st.integers(1, 2**53)
 installations = st.none() | ids
 
 
-def repository(repo_id: int) -> RepositorySummary:
-    return RepositorySummary(repo_id, RepoRef("acme", "app"), private=False)
+def repository(repo_id: int) -> Repository:
+    return Repository(repo_id, RepoRef("acme", "app"), private=False)
 
 
 @given(installations, ids, ids)

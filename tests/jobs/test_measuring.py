@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import IssueEvent, RepositorySummary, to_json
+from bot.events import IssueEvent, to_json
 from bot.jobs import Inbox, Worker, overdue
 from bot.jobs.database import queue_engine, trials
 from bot.jobs.job import Message
@@ -16,11 +16,11 @@ from bot.jobs.lanes import lane_of
 from bot.jobs.retry import MOST_TRIES_OF_A_FAULT
 from bot.jobs.trials import MOST_DEATHS
 from bot.jobs.worker import GivenUp
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.telemetry.metrics import REGISTRY
 
-EVENT = IssueEvent("opened", 1, RepositorySummary(5, RepoRef("acme", "app"), private=False), 7, Actor("a"), Actor("a"))
+EVENT = IssueEvent("opened", 1, Repository(5, RepoRef("acme", "app"), private=False), 7, Actor("a"), Actor("a"))
 
 
 def message(delivery_id: str, failures: int = 0) -> Message:

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import PushEvent, RepositorySummary
+from bot.events import PushEvent
 from bot.jobs import Inbox
 from bot.jobs.database import give_back, queue_engine, workflow_table
 from bot.jobs.orphans import Orphans
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 
-PUSH = PushEvent(1, RepositorySummary(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+PUSH = PushEvent(1, Repository(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
 
 
 @pytest.fixture

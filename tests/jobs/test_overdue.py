@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bot.events import IndexEvent, IssueEvent, RepositorySummary, to_json
+from bot.events import IndexEvent, IssueEvent, to_json
 from bot.jobs.job import Message
 from bot.jobs.lanes import lane_of
 from bot.jobs.overdue import LONGEST, LONGEST_BEHIND, AtWork
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 
-ANN, REPOSITORY = Actor("ann"), RepositorySummary(5, RepoRef("acme", "app"), private=False)
+ANN, REPOSITORY = Actor("ann"), Repository(5, RepoRef("acme", "app"), private=False)
 
 
 def message(event: IssueEvent | IndexEvent) -> Message:

@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import BEAT_EVERY, DEAD_AFTER
 from bot.jobs.process import OVERDUE
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store import files
 from tests.jobs import worker_process
@@ -54,7 +54,7 @@ class Workers:
 
     def put(self, delivery_id: str, number: int, sleep: float = 0.0) -> None:
         ann = Actor("ann")
-        repository = RepositorySummary(5, RepoRef("acme", "app"), private=False)
+        repository = Repository(5, RepoRef("acme", "app"), private=False)
         assert self.inbox.put(
             delivery_id, IssueEvent("opened", 1, repository, number, ann, ann, label=f"sleep={sleep}")
         )

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from bot.events import IndexEvent, RepositorySummary
+from bot.events import IndexEvent
 from bot.jobs import Job
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from tests.jobs.bench import Bench, event, replay
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ class Held:
 def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiting(bench: Bench, number: int) -> None:
     held = Held()
     steps = [
-        IndexEvent(1, RepositorySummary(repo_id, RepoRef("acme", "app"), private=False), "chain")
+        IndexEvent(1, Repository(repo_id, RepoRef("acme", "app"), private=False), "chain")
         for repo_id in range(7_000, 7_012)
     ]
     for step in steps:
@@ -74,7 +74,7 @@ def test_background_work_keeps_no_delivery_waiting_after_a_worker_died(
     """It can last for hours, and what a dead worker had claimed is tried alone."""
     monkeypatch.setattr("bot.jobs.trials.SETTLED", 0.1)
     held = Held()
-    step = IndexEvent(1, RepositorySummary(7_100 + number, RepoRef("acme", "app"), private=False), "chain")
+    step = IndexEvent(1, Repository(7_100 + number, RepoRef("acme", "app"), private=False), "chain")
     bench.reactions[step.delivery_id] = held
     died = step.delivery_id if suspect == "the background work" else f"died-{number}"
     bench.inbox.put(step.delivery_id, step, delay_seconds=0.5)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.events import IssueEvent, RepositorySummary, to_json
+from bot.events import IssueEvent, to_json
 from bot.jobs import Chore, DeadLetters, Inbox
 from bot.jobs.chores import call_for
 from bot.jobs.database import QUEUE, queue_client, queue_engine, workflow_table
@@ -17,13 +17,13 @@ from bot.jobs.enqueue import enqueue
 from bot.jobs.job import Message
 from bot.jobs.lanes import lane_of
 from bot.jobs.standing import standing
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.monitoring.exposition import of_queue
 from bot.settings import Settings
 
 
 def event(repo_id: int) -> IssueEvent:
-    repository = RepositorySummary(repo_id, RepoRef("acme", "app"), private=False)
+    repository = Repository(repo_id, RepoRef("acme", "app"), private=False)
     return IssueEvent("opened", 1, repository, 7, Actor("ann"), Actor("ann"))
 
 

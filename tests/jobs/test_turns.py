@@ -10,12 +10,12 @@ import sqlalchemy as sa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IssueEvent
 from bot.jobs import Inbox
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.lanes import LANES
 from bot.jobs.turns import AHEAD, LATER, Turns, Waiting, deal
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 
 ANN = Actor("ann")
@@ -76,7 +76,7 @@ def test_one_event_among_hundreds_of_a_sibling_is_next_in_its_lane(database_url:
     ids = itertools.count()
 
     def put(repo_id: int, number: int, installation: int = 1) -> str:
-        summary = RepositorySummary(repo_id, RepoRef("acme", f"app{repo_id}"), private=False)
+        summary = Repository(repo_id, RepoRef("acme", f"app{repo_id}"), private=False)
         delivery = f"d{next(ids):03}"
         assert inbox.put(delivery, IssueEvent("opened", installation, summary, number, ANN, ANN))
         return delivery

@@ -16,13 +16,13 @@ import sqlalchemy as sa
 from dbos import _core as dbos_core
 
 from bot.errors import InvalidArgument, RateLimited
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IssueEvent
 from bot.jobs import Inbox, Job, debounce
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
 from bot.jobs.database import input_table, trials
 from bot.jobs.orphans import Orphans
 from bot.jobs.trials import MOST_DEATHS
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from tests.jobs.bench import Bench, event, new_number, replay
 
@@ -197,7 +197,7 @@ def test_edits_wait_and_later_events_of_the_issue_do_not_wait_for_them(bench: Be
 
 def test_text_that_no_database_can_store_is_mended(bench: Bench, number: int) -> None:
     ann = Actor("ann")
-    repository = RepositorySummary(5, RepoRef("acme", "app"), private=False)
+    repository = Repository(5, RepoRef("acme", "app"), private=False)
     assert bench.inbox.put("odd", IssueEvent("labeled", 1, repository, number, ann, ann, label="\ud83d \0 🦆"))
     bench.wait(lambda: bool(bench.calls("odd")))
 

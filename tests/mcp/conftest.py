@@ -13,11 +13,10 @@ from mcp.client import Client
 from mcp_types import CallToolResult
 
 from bot.calls import ToolCallTracker, set_tool_call_tracker
-from bot.events import RepositorySummary
 from bot.index import IndexedIssue
 from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
@@ -78,7 +77,7 @@ def fill_index(sim: Simulator, settings: Settings, *, done: bool = True) -> None
     """Put all issues of acme/app into the index of this host, which then counts as complete if `done`."""
     repository, place = sim.repo("acme/app"), RepoRef("acme", "app")
     with closing(open_store(settings)) as store:
-        store.repositories.upsert(RepositorySummary(repository.id, place, private=False), 1, 1.0)
+        store.repositories.upsert(Repository(repository.id, place, private=False), 1, 1.0)
         issues = reader(settings, build_github(settings), place).recent_issues(place, 100)
         build_index(settings, store).put(repository.id, [IndexedIssue.of(issue) for issue in issues])
         Backfills(store.engine).set(repository.id, Progress(done=done))

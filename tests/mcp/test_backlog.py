@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from bot.events import RepositorySummary
 from bot.index.backfill import Backfills, Progress
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.scanning.answers import Answers
 from bot.settings import Settings
 from bot.simulator import Simulator
@@ -150,7 +149,7 @@ def test_the_index_of_a_repository_that_bore_the_name_before_is_not_taken(
     server: Any, sim: Simulator, settings: Settings
 ) -> None:
     with closing(open_store(settings)) as store:
-        store.repositories.upsert(RepositorySummary(987, RepoRef("acme", "app"), private=True), 1, 1.0)
+        store.repositories.upsert(Repository(987, RepoRef("acme", "app"), private=True), 1, 1.0)
         Backfills(store.engine).set(987, Progress(done=True))
     assert "no complete index" in error(ask(server, "scan_backlog"))
 

@@ -11,10 +11,9 @@ from mcp.client import Client
 
 from bot.calls import ToolCallTracker
 from bot.config import CONFIG_PATH
-from bot.events import RepositorySummary
 from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.simulator import Simulator
 from bot.store import Rejection, VerdictKind, open_store
@@ -159,7 +158,7 @@ def test_c4_a_rejected_pair_is_not_told_again(server: Any, sim: Simulator, setti
 
 def test_the_index_of_a_repository_that_bore_the_name_before_is_not_asked(server: Any, settings: Settings) -> None:
     with closing(open_store(settings)) as store:
-        store.repositories.upsert(RepositorySummary(987, RepoRef("acme", "app"), private=True), 1, 1.0)
+        store.repositories.upsert(Repository(987, RepoRef("acme", "app"), private=True), 1, 1.0)
         Backfills(store.engine).set(987, Progress(done=True))
     found = answer(ask(server, "find_duplicates", number=3))
     assert [one["number"] for one in found["candidates"]] == [1]

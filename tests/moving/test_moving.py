@@ -18,11 +18,11 @@ from click.testing import CliRunner
 
 from bot.cli.migrate_store import migrate_store
 from bot.errors import UserError
-from bot.events import IssueEvent, RepositorySummary
+from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.executors import Executor, beat, leave
-from bot.model import Actor, RepoRef
+from bot.model import Actor, RepoRef, Repository
 from bot.moving import move, plan
 from bot.moving.places import Place, place
 from bot.settings import Settings
@@ -41,7 +41,7 @@ class Broken(Exception):
 
 
 def opened(number: int) -> IssueEvent:
-    repository = RepositorySummary(5, RepoRef("acme", "app"), private=False)
+    repository = Repository(5, RepoRef("acme", "app"), private=False)
     return IssueEvent("opened", 1, repository, number, Actor("ann"), Actor("ann"))
 
 

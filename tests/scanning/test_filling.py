@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from bot.events import IndexEvent, RepositorySummary
+from bot.events import IndexEvent
 from bot.index.backfill import Progress
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.scanning.filling import OwnSteps, fill
 
-REPOSITORY = RepositorySummary(7, RepoRef("acme", "app"), False, False)
+REPOSITORY = Repository(7, RepoRef("acme", "app"), False, False)
 
 
 class Steps:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.events import RepositorySummary
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.store import Rejection, Store, VerdictKind
 from bot.store import words as words_module
 from bot.store.gauges import FRESH, Gauges
@@ -33,7 +32,7 @@ _DECIDED = (
 
 
 def _add(store: Store, repo_id: int, name: str = "app", installation: int | None = 7, now: float = NOW) -> None:
-    store.repositories.upsert(RepositorySummary(repo_id, RepoRef("acme", name), private=False), installation, now)
+    store.repositories.upsert(Repository(repo_id, RepoRef("acme", name), private=False), installation, now)
 
 
 def _fill(store: Store, repo_id: int, number: int = 3) -> None:
@@ -78,7 +77,7 @@ def _rows(store: Store, repo_id: int) -> dict[str, int]:
 class TestRepositories:
     def test_upsert_keeps_a_known_installation_and_takes_over_the_rest(self, store: Store) -> None:
         _add(store, 1)
-        store.repositories.upsert(RepositorySummary(1, ACME, private=True, archived=True), None, NOW + 1)
+        store.repositories.upsert(Repository(1, ACME, private=True, archived=True), None, NOW + 1)
         found = store.repositories.get(1)
         assert found is not None
         assert (found.ref, found.private, found.archived, found.installation) == (ACME, True, True, 7)
@@ -96,7 +95,7 @@ class TestRepositories:
 
     def test_a_renamed_repository_keeps_what_is_stored(self, store: Store) -> None:
         _fill(store, 1)
-        store.repositories.upsert(RepositorySummary(1, RepoRef("acme", "next"), False), 7, NOW)
+        store.repositories.upsert(Repository(1, RepoRef("acme", "next"), False), 7, NOW)
         assert store.repositories.by_name(ACME) is None
         found = store.repositories.by_name(RepoRef("acme", "next"))
         assert found is not None
