@@ -130,7 +130,7 @@ def _given(event: CommentEvent, services: Services) -> _Given:
     # One beyond the most that a comment may hold was not carried out, and is when others make place for it.
     known = {one.line for one in before if not (isinstance(one, Invalid) and one.problem is Problem.TOO_MANY)}
     if event.by_another:
-        known |= {one.line for one in now if is_written(one.line, event.previous)}
+        known |= {one.line for one in now if is_written(one.line, event.previous, event.body)}
     new = {one.line: one for one in now if one.line not in known}
     return _Given(tuple(new.values()), partial=any(one.line in known for one in now))
 

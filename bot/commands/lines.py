@@ -49,10 +49,17 @@ def command_lines(body: str) -> list[str]:
     return found
 
 
-def is_written(line: str, body: str) -> bool:
-    """Whether a body holds a command's line already, wherever that stands: in code, a quote or an HTML comment too."""
+def is_written(line: str, before: str, now: str) -> bool:
+    """Whether a command's line that a body has `now` was there `before` its edit, no more seldom, wherever that was: in
+    code, a quote or an HTML comment too. Of a longer command its beginning is found as well, both times.
+    """
     wanted = re.compile(rf"{re.escape(_flat(line))}(?!\w)")
-    return any(wanted.search(_flat(text)) for text in (body, _without_comments(body)))
+
+    def count(text: str) -> int:
+        return len(wanted.findall(_flat(text)))
+
+    pairs = ((before, now), (_without_comments(before), _without_comments(now)))
+    return any(0 < count(earlier) >= count(later) for earlier, later in pairs)
 
 
 def _flat(text: str) -> str:

@@ -150,8 +150,10 @@ def _postgres_url(url: str, name: str) -> str:
         make_url(url)
     except (ArgumentError, ValueError):
         form = "postgresql://USER:PASSWORD@HOST:PORT/NAME, where the port is a number"
-        raise SettingsError(f"{name}: this is not of the form {form}; write @ in the password as %40.") from None
+        raise SettingsError(
+            f"{name}: this is not of the form {form}; write @ in the user or password as %40."
+        ) from None
     if "@" in url.partition("@")[2].partition("?")[0]:
         # What stands behind the first one would count as the host, and be shown.
-        raise SettingsError(f"{name}: this has more than one @; write @ in the password as %40.")
+        raise SettingsError(f"{name}: this has more than one @; write @ in the user or password as %40.")
     return url

@@ -92,6 +92,14 @@ def test_c5_who_tidies_anothers_comment_gives_no_command_by_that(two: Doppel, qu
     two.said(2)
 
 
+def test_c5_what_one_adds_to_anothers_comment_counts_though_it_begins_as_what_is_there(two: Doppel) -> None:
+    comment = two.write(2, "/duplicates explain #1", ANYBODY)
+    before = two.said(2)
+    two.edit(comment, "/duplicates explain #1\n/duplicates", "maintain-person")
+    assert two.said(2) != before
+    assert two.reactions(comment) == ["eyes", "+1"]
+
+
 def test_c5_who_makes_place_in_anothers_comment_does_not_give_what_was_too_much(two: Doppel) -> None:
     five = "\n".join(f"/duplicates explain #{number}" for number in range(11, 16))
     comment = two.write(2, f"{five}\n/duplicates of #1", ANYBODY)

@@ -65,7 +65,7 @@ def test_e1_an_address_that_cannot_be_read_as_it_was_meant_is_refused_without_sh
     tmp_path: Path, place: str
 ) -> None:
     """An @ in the password ends it, and the rest was shown as the host's name; a wrong port was a fault of ours."""
-    with pytest.raises(SettingsError, match="write @ in the password as %40") as refused:
+    with pytest.raises(SettingsError, match="write @ in the user or password as %40") as refused:
         load(tmp_path, DATABASE_URL=f"postgresql://ann:hush@{place}")
     assert str(refused.value).startswith("DATABASE_URL: this ")
     assert not any(part in str(refused.value) for part in ("hush", "dd", "en@", "h1"))
