@@ -78,6 +78,7 @@ def test_c6_it_is_added_once_and_never_where_it_was_taken_off(doppel: Doppel) ->
     doppel.sim.remove_label(doppel.repo, 2, "duplicate", "triage-person")
     doppel.settle()
     doppel.write(2, "/duplicates")
+    assert "#1" in doppel.advice(2)
     assert names(issue) == []
 
 
