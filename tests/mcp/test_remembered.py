@@ -1,0 +1,106 @@
+"""T1–T5: which calls of the tools are answered from memory, and for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from mcp.client import Client
+
+from bot.simulator import Simulator
+from tests.knowledge.playbooks import entry, playbook
+from tests.mcp.conftest import TRACE, answer, run
+
+READING = {"find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook"}
+
+
+def test_t2_a_repeated_call_is_marked_cached(server: Any, sim: Simulator) -> None:
+    calls: dict[str, dict[str, Any]] = {
+        "find_duplicates": {"number": 3},
+        "check_draft": {"title": "Index out of range", "body": TRACE},
+        "explain_pair": {"number": 3, "other": 1},
+        "dedupe_playbook": {"playbook": playbook(patterns=[entry("a"), entry("a")])},
+    }
+
+    async def use() -> None:
+        async with Client(server) as client:
+            for tool, arguments in calls.items():
+                first = answer(await client.call_tool(tool, arguments))
+                again = answer(await client.call_tool(tool, arguments))
+                assert (first["cached"], first["note"]) == (False, "")
+                assert again["cached"] is True
+                assert again["note"].startswith("[Cached result from ")
+                assert {**again, "cached": False, "note": ""} == first
+            # Another spelling of the same repository, and a default that is named, are the same call.
+            same = await client.call_tool("find_duplicates", {"number": 3, "repo": "ACME/app", "threshold": 0.3})
+            assert answer(same)["cached"] is True
+
+    run(use)
+
+
+def test_t2_fresh_asks_again_and_is_remembered(server: Any, sim: Simulator) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            await client.call_tool("find_duplicates", {"number": 3})
+            sim.open_issue("acme/app", "erin", "Index out of range panic in table rendering", TRACE)
+            for arguments, numbers, cached in (
+                ({"number": 3}, {1}, True),
+                ({"number": 3, "fresh": True}, {1, 5}, False),
+                ({"number": 3}, {1, 5}, True),
+            ):
+                found = answer(await client.call_tool("find_duplicates", arguments))
+                assert ({one["number"] for one in found["candidates"]}, found["cached"]) == (numbers, cached)
+
+    run(use)
+
+
+def test_t2_fresh_compares_again(server: Any, sim: Simulator) -> None:
+    async def use() -> None:
+        async with Client(server) as client:
+            pair = {"number": 3, "other": 1}
+            await client.call_tool("explain_pair", pair)
+            sim.edit_issue("acme/app", 1, title="Something else")
+            for arguments, title in ((pair, "Table rendering"), (pair | {"fresh": True}, "Something else")):
+                compared = answer(await client.call_tool("explain_pair", arguments))
+                assert compared["other"]["title"].startswith(title)
+                assert compared["cached"] is not arguments.get("fresh", False)
+
+    run(use)
+
+
+def test_t5_two_issues_are_never_mixed_up(server: Any) -> None:
+    """The generic rule would find most arguments of the two calls the same."""
+
+    async def use() -> None:
+        async with Client(server) as client:
+            for number in (1, 3, 2):
+                found = answer(await client.call_tool("find_duplicates", {"number": number}))
+                assert (found["issue"]["number"], found["cached"]) == (number, False)
+
+    run(use)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_t1_sessions_do_not_see_each_other(server: Any, mode: str) -> None:
+    async def use() -> None:
+        async with Client(server, mode=mode) as one, Client(server, mode=mode) as other:
+            await one.call_tool("find_duplicates", {"number": 3})
+            assert answer(await other.call_tool("find_duplicates", {"number": 3}))["cached"] is False
+            assert answer(await one.call_tool("find_duplicates", {"number": 3}))["cached"] is True
+
+    run(use)
+
+
+def test_t3_what_could_not_be_asked_properly_is_asked_again(server: Any, sim: Simulator) -> None:
+    sim.faults.add("GET /search/issues", 403, times=30)
+
+    async def use() -> None:
+        async with Client(server) as client:
+            failed = answer(await client.call_tool("find_duplicates", {"number": 3}))
+            assert failed["outcome"] == "degraded"
+            assert failed["problems"]
+            sim.faults.clear()
+            again = answer(await client.call_tool("find_duplicates", {"number": 3}))
+            assert (again["outcome"], again["cached"]) == ("found", False)
+
+    run(use)
