@@ -31,8 +31,7 @@ class Calibrations(Part):
 
     def get(self, repo_id: int) -> KeptCalibration | None:
         """What holds; None where nothing was ever calibrated."""
-        with self._engine.connect() as connection:
-            row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first()
+        row = self._first(sa.select(table).where(table.c.repo_id == repo_id))
         if row is None:
             return None
         basis = json.loads(row.basis)
@@ -58,6 +57,4 @@ class Calibrations(Part):
             "changed_at": kept.changed_at,
             "basis": json.dumps({"right": kept.right, "wrong": kept.wrong}),
         }
-        insert = self._insert(table).values(repo_id=repo_id, **values)
-        with self._engine.begin() as connection:
-            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
+        self._change(self._upsert(table, {"repo_id": repo_id}, values))

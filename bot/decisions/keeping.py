@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any
 
 import sqlalchemy as sa
@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from bot.decisions.model import Decision, Outcome, dump, load
 from bot.store.base import Part
 from bot.store.decision_tables import decisions as table
+from bot.store.engine import write
 
 KEPT_DAYS = 400
 """Days after which a decision is erased: a year of feedback, and a month to look back at its beginning."""
@@ -27,32 +28,31 @@ class Decisions(Part):
 
     def add(self, repo_id: int, decision: Decision) -> None:
         """Keep a decision."""
-        with self._engine.begin() as connection:
-            connection.execute(
-                sa.insert(table).values(
-                    repo_id=repo_id,
-                    number=decision.number,
-                    at=decision.at,
-                    cause=decision.cause,
-                    mode=decision.mode,
-                    outcome=decision.outcome.value,
-                    reason=decision.reason,
-                    bar=decision.bar,
-                    evidence=dump(decision.evidence),
-                )
+        self._change(
+            sa.insert(table).values(
+                repo_id=repo_id,
+                number=decision.number,
+                at=decision.at,
+                cause=decision.cause,
+                mode=decision.mode,
+                outcome=decision.outcome.value,
+                reason=decision.reason,
+                bar=decision.bar,
+                evidence=dump(decision.evidence),
             )
+        )
 
     def between(self, repo_id: int, since: float, until: float) -> list[Decision]:
         """The decisions from `since` to before `until`, the earliest first."""
         query = sa.select(table).where(table.c.repo_id == repo_id, table.c.at >= since, table.c.at < until)
-        return list(self._read(query.order_by(table.c.at, table.c.id)))
+        return self._read(query.order_by(table.c.at, table.c.id))
 
     def latest(self, repo_id: int, most: int = 100, before: float | None = None) -> list[Decision]:
         """The latest decisions, the last one first; `before` is the time of the last one that was read already."""
         query = sa.select(table).where(table.c.repo_id == repo_id)
         if before is not None:
             query = query.where(table.c.at < before)
-        return list(self._read(query.order_by(table.c.at.desc(), table.c.id.desc()).limit(most)))
+        return self._read(query.order_by(table.c.at.desc(), table.c.id.desc()).limit(most))
 
     def of_issues(self, repo_id: int, numbers: Collection[int]) -> list[Decision]:
         """All decisions about some issues, the earliest first."""
@@ -67,13 +67,13 @@ class Decisions(Part):
     def of_issue(self, repo_id: int, number: int) -> list[Decision]:
         """All decisions about one issue, the earliest first."""
         query = sa.select(table).where(table.c.repo_id == repo_id, table.c.number == number)
-        return list(self._read(query.order_by(table.c.at, table.c.id)))
+        return self._read(query.order_by(table.c.at, table.c.id))
 
     def prune(self, now: float) -> int:
         """Erase what is older than KEPT_DAYS, and of each repository all but the latest KEPT_MOST; how many rows."""
         old = table.c.at < now - KEPT_DAYS * _DAY
         counts = sa.select(table.c.repo_id).group_by(table.c.repo_id).having(sa.func.count() > KEPT_MOST)
-        with self._engine.begin() as connection:
+        with write(self._engine) as connection:
             erased = connection.execute(sa.delete(table).where(old)).rowcount
             for repo_id in connection.execute(counts).scalars().all():
                 mine = table.c.repo_id == repo_id
@@ -82,16 +82,17 @@ class Decisions(Part):
                 erased += connection.execute(sa.delete(table).where(table.c.id.in_(extra))).rowcount
         return erased
 
-    def _read(self, query: sa.Select[Any]) -> Iterator[Decision]:
-        with self._engine.connect() as connection:
-            for row in connection.execute(query):
-                yield Decision(
-                    row.number,
-                    row.at,
-                    row.cause,
-                    row.mode,
-                    Outcome(row.outcome),
-                    row.bar,
-                    row.reason,
-                    load(row.evidence),
-                )
+    def _read(self, query: sa.Select[Any]) -> list[Decision]:
+        return [
+            Decision(
+                row.number,
+                row.at,
+                row.cause,
+                row.mode,
+                Outcome(row.outcome),
+                row.bar,
+                row.reason,
+                load(row.evidence),
+            )
+            for row in self._all(query)
+        ]

@@ -48,13 +48,10 @@ class Marks(Part):
     def said(self, repo_id: int) -> dict[int, Said]:
         """What was said, by number; nothing of issues of which nothing was."""
         query = sa.select(table.c.number, table.c.closed_as_duplicate, table.c.statements, table.c.closed_by)
-        with self._engine.connect() as connection:
-            return {
-                row.number: Said(
-                    row.closed_as_duplicate, statements_of(json.loads(row.statements)), row.closed_by or ""
-                )
-                for row in connection.execute(query.where(table.c.repo_id == repo_id))
-            }
+        return {
+            row.number: Said(row.closed_as_duplicate, statements_of(json.loads(row.statements)), row.closed_by or "")
+            for row in self._all(query.where(table.c.repo_id == repo_id))
+        }
 
     def bring_home(self, repo_id: int, former: Collection[str]) -> None:
         """What was said of issues under a former name of the repository was said of its own."""

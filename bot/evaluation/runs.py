@@ -83,8 +83,7 @@ class Runs(Part):
 
     def get(self, repo_id: int) -> Kept:
         """What there is. A result of another version, which this one cannot read, is none."""
-        with self._engine.connect() as connection:
-            row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first()
+        row = self._first(sa.select(table).where(table.c.repo_id == repo_id))
         if row is None:
             return Kept(Run(Stage.NONE))
         if row.result is None:
@@ -96,8 +95,7 @@ class Runs(Part):
 
     def run(self, repo_id: int) -> Run:
         """How far the present or last run has come."""
-        with self._engine.connect() as connection:
-            row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first()
+        row = self._first(sa.select(table).where(table.c.repo_id == repo_id))
         return Run(Stage.NONE) if row is None else _run(row)
 
     def begin(self, repo_id: int, chain: str, now: float) -> Run | None:
@@ -118,15 +116,13 @@ class Runs(Part):
     def note(self, repo_id: int, chain: str, now: float, **changes: Any) -> bool:
         """Change what is kept of a run (the fields of `Run`); False where that one is no longer the present one."""
         mine = sa.and_(table.c.repo_id == repo_id, table.c.chain == chain)
-        with self._engine.begin() as connection:
-            return connection.execute(sa.update(table).where(mine).values(updated_at=now, **changes)).rowcount > 0
+        return self._change(sa.update(table).where(mine).values(updated_at=now, **changes)) > 0
 
     def keep(self, repo_id: int, result: Evaluation, now: float) -> None:
         """Keep a result instead of the one before."""
         made = {"result": _evaluation.dump_json(result).decode(), "made_at": now}
         insert = self._insert(table).values(repo_id=repo_id, **_values(Run(Stage.NONE)), **made)
-        with self._engine.begin() as connection:
-            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=made))
+        self._change(insert.on_conflict_do_update(index_elements=["repo_id"], set_=made))
 
 
 def _run(row: Any) -> Run:

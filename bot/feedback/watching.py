@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from bot.store import ADVISORY, CommentState
 from bot.store.base import Part
 from bot.store.decision_tables import watched as table
+from bot.store.engine import write
 from bot.store.schema import comments
 
 
@@ -51,18 +52,15 @@ class WatchedComments(Part):
             .order_by(comments.c.updated_at.desc(), comments.c.number.desc())
             .limit(most)
         )
-        with self._engine.connect() as connection:
-            rows = connection.execute(query).all()
         return [
             # A row of an earlier comment says nothing about this one.
             Watched(number, comment_id, node_id, Fold(fold)) if known == comment_id else Watched(number, comment_id)
-            for number, comment_id, known, node_id, fold in rows
+            for number, comment_id, known, node_id, fold in self._all(query)
         ]
 
     def put(self, repo_id: int, watched: Sequence[Watched]) -> None:
         """Keep what is known of these comments now."""
-        with self._engine.begin() as connection:
+        with write(self._engine) as connection:
             for one in watched:
                 values = {"comment_id": one.comment_id, "node_id": one.node_id, "fold": one.fold.value}
-                insert = self._insert(table).values(repo_id=repo_id, number=one.number, **values)
-                connection.execute(insert.on_conflict_do_update(index_elements=["repo_id", "number"], set_=values))
+                connection.execute(self._upsert(table, {"repo_id": repo_id, "number": one.number}, values))

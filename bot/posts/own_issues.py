@@ -79,22 +79,17 @@ class OwnIssues(Part):
     def get(self, repo_id: int) -> KeptIssue | None:
         """None where there was none, or it was deleted."""
         table = self._table
-        query = sa.select(table.c.number, table.c.updated_at).where(table.c.repo_id == repo_id)
-        with self._engine.connect() as connection:
-            row = connection.execute(query).first()
+        row = self._first(sa.select(table.c.number, table.c.updated_at).where(table.c.repo_id == repo_id))
         return None if row is None else KeptIssue(row.number, row.updated_at)
 
     def set(self, repo_id: int, number: int | None, now: float) -> None:
         """Note the issue, or with None that it is about to be opened."""
         values = {"number": number, "updated_at": now}
-        insert = self._insert(self._table).values(repo_id=repo_id, **values)
-        with self._engine.begin() as connection:
-            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
+        self._change(self._upsert(self._table, {"repo_id": repo_id}, values))
 
     def drop(self, repo_id: int) -> None:
         """Note that there is none."""
-        with self._engine.begin() as connection:
-            connection.execute(sa.delete(self._table).where(self._table.c.repo_id == repo_id))
+        self._change(sa.delete(self._table).where(self._table.c.repo_id == repo_id))
 
 
 def is_own_issue(issue: Issue) -> bool:

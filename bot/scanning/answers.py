@@ -50,8 +50,7 @@ class Answers(Part):
     def drop_outdated(self, repo_id: int) -> None:
         """Forget answers with an issue whose text has changed since."""
         query = sa.select(terms.c.number, terms.c.changed).where(terms.c.repo_id == repo_id)
-        with self._engine.connect() as connection:
-            changed = {row.number: row.changed for row in connection.execute(query)}
+        changed = {row.number: row.changed for row in self._all(query)}
         self._drop(
             repo_id,
             [
@@ -63,8 +62,7 @@ class Answers(Part):
 
     def forget(self, repo_id: int) -> None:
         """Forget all answers of a repository."""
-        with write(self._engine) as connection:
-            connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
+        self._change(sa.delete(table).where(table.c.repo_id == repo_id))
 
     def missing(
         self, repo_id: int, model: str, *, closed: bool = False, after: int = 0, limit: int | None = None
@@ -88,8 +86,7 @@ class Answers(Part):
             .order_by(issues.c.number)
             .limit(limit)
         )
-        with self._engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+        return [row.number for row in self._all(query)]
 
     def _drop(self, repo_id: int, numbers: Iterable[int]) -> None:
         with write(self._engine) as connection:

@@ -72,8 +72,7 @@ class Budgets(Part):
     def prune(self) -> int:
         """Drop payments that count no longer, of accounts that pay no more; how many."""
         longest = max(seconds for limits in self._limits.values() for _, seconds in limits)
-        with write(self._engine) as connection:
-            return connection.execute(sa.delete(spent).where(spent.c.at <= self._clock() - longest)).rowcount
+        return self._change(sa.delete(spent).where(spent.c.at <= self._clock() - longest))
 
     def _delay(self, connection: sa.Connection, account: str, name: str, units: int, now: float) -> float:
         """Seconds until so many units fit. What no longer counts goes, and so does what a wrong clock dated ahead."""

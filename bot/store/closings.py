@@ -50,17 +50,13 @@ class Closings(Part):
             "since": closing.since,
             "state": closing.state.value,
         }
-        insert = self._insert(table).values(repo_id=repo_id, number=closing.number, **values)
-        with self._engine.begin() as connection:
-            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id", "number"], set_=values))
+        self._change(self._upsert(table, {"repo_id": repo_id, "number": closing.number}, values))
 
     def drop(self, repo_id: int, number: int) -> None:
         """Forget an offer that the comment no longer makes."""
         mine = sa.and_(table.c.repo_id == repo_id, table.c.number == number)
-        with self._engine.begin() as connection:
-            connection.execute(sa.delete(table).where(mine, table.c.state == ClosingState.OFFERED))
+        self._change(sa.delete(table).where(mine, table.c.state == ClosingState.OFFERED))
 
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[KeptClosing]:
-        with self._engine.connect() as connection:
-            rows = connection.execute(sa.select(table).where(*conditions).order_by(table.c.since, table.c.number))
-            return [KeptClosing(row.number, row.other, row.days, row.since, ClosingState(row.state)) for row in rows]
+        rows = self._all(sa.select(table).where(*conditions).order_by(table.c.since, table.c.number))
+        return [KeptClosing(row.number, row.other, row.days, row.since, ClosingState(row.state)) for row in rows]

@@ -16,6 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.store.base import Part
+from bot.store.engine import write
 from bot.store.schema import comments
 
 ADVISORY = 0
@@ -67,9 +68,7 @@ class Comments(Part):
 
     def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> KeptComment | None:
         """What is known of this comment, None where the question never came up."""
-        query = sa.select(comments).where(_key(repo_id, number, command_id))
-        with self._engine.connect() as connection:
-            row = connection.execute(query).first()
+        row = self._first(sa.select(comments).where(_key(repo_id, number, command_id)))
         if row is None:
             return None
         state = CommentState(row.state)
@@ -99,7 +98,7 @@ class Comments(Part):
         # A claim far ahead of this clock is from before that was set back.
         over = sa.or_(comments.c.updated_at <= now - lease, comments.c.updated_at > now + lease)
         expired = sa.and_(comments.c.state == CommentState.INTENDED, over)
-        with self._engine.begin() as connection:
+        with write(self._engine) as connection:
             if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
                 return Claim.CLEAR
             if connection.execute(intend.where(mine, silent)).rowcount:
@@ -112,10 +111,7 @@ class Comments(Part):
     def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
         """When the comment was claimed by who is about to create it; None where nobody is."""
         claimed = sa.select(comments.c.updated_at)
-        claimed = claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED)
-        with self._engine.connect() as connection:
-            at: float | None = connection.execute(claimed).scalar_one_or_none()
-        return at
+        return self._scalar(claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED))
 
     def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
         """Let the claim that was taken at `since` begin anew `now`; False if somebody else has taken it since."""
@@ -132,8 +128,7 @@ class Comments(Part):
             comments.c.state == CommentState.INTENDED,
             comments.c.updated_at == since,
         )
-        with self._engine.begin() as connection:
-            return connection.execute(sa.update(comments).where(mine).values(updated_at=to)).rowcount > 0
+        return self._change(sa.update(comments).where(mine).values(updated_at=to)) > 0
 
     def record(
         self,
@@ -165,8 +160,7 @@ class Comments(Part):
         there = comments.c.state != CommentState.DELETED
         if since is not None:
             own = sa.and_(_key(repo_id, number, command_id), there, comments.c.updated_at == since)
-            with self._engine.begin() as connection:
-                return connection.execute(sa.update(comments).where(own).values(values)).rowcount > 0
+            return self._change(sa.update(comments).where(own).values(values)) > 0
         insert = self._insert(comments).values(
             repo_id=repo_id,
             number=number,
@@ -181,8 +175,7 @@ class Comments(Part):
         noted = insert.on_conflict_do_update(
             index_elements=["repo_id", "number", "command_id"], set_=values, where=there
         )
-        with self._engine.begin() as connection:
-            return connection.execute(noted).rowcount > 0
+        return self._change(noted) > 0
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float, anew: bool = False) -> None:
         """Note that nobody knows what the comment says, or `anew` which one it is: it answers nothing until the next
@@ -198,17 +191,13 @@ class Comments(Part):
         if anew:
             values["comment_id"] = None
         there = sa.and_(_key(repo_id, number, command_id), comments.c.state != CommentState.DELETED)
-        with self._engine.begin() as connection:
-            connection.execute(sa.update(comments).where(there).values(values))
+        self._change(sa.update(comments).where(there).values(values))
 
     def silence(self, repo_id: int, number: int, comment_id: int) -> None:
         """Note that the bot itself took a comment away; another may be posted in its place, or is already."""
         its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
-        with self._engine.begin() as connection:
-            posted = comments.c.state == CommentState.POSTED
-            connection.execute(
-                sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None)
-            )
+        posted = comments.c.state == CommentState.POSTED
+        self._change(sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None))
 
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
@@ -221,13 +210,9 @@ class Comments(Part):
         its = comments.c.comment_id == comment_id
         if command_id is not None:
             its = sa.or_(its, sa.and_(comments.c.command_id == command_id, comments.c.comment_id.is_(None)))
-        with self._engine.begin() as connection:
-            changed = connection.execute(
-                sa.update(comments)
-                .where(comments.c.repo_id == repo_id, comments.c.number == number, its)
-                .values(state=CommentState.DELETED, updated_at=now)
-            )
-        return changed.rowcount > 0
+        here = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
+        gone = sa.update(comments).where(here, its).values(state=CommentState.DELETED, updated_at=now)
+        return self._change(gone) > 0
 
 
 def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:

@@ -31,6 +31,5 @@ class Counters(Part):
 
     def all(self) -> dict[str, int]:
         """Every counter by its name."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(sa.select(counters.c.name, counters.c.value).order_by(counters.c.name))
-            return {row.name: row.value for row in rows}
+        rows = self._all(sa.select(counters.c.name, counters.c.value).order_by(counters.c.name))
+        return {row.name: row.value for row in rows}

@@ -36,13 +36,7 @@ class Elsewhere(Part):
         """Keep what was said. Said by this very command before, it holds again if it was taken back meanwhile."""
         values = {"actor": said.actor, "at": said.at, "undone_at": None, "undone_by": None}
         key = {"repo_id": repo_id, "number": said.number, "issue": said.issue, "command_id": said.command_id}
-        insert = (
-            self._insert(table)
-            .values(**key, **values)
-            .on_conflict_do_update(index_elements=list(key), set_=values, where=table.c.undone_at.is_not(None))
-        )
-        with self._engine.begin() as connection:
-            connection.execute(insert)
+        self._change(self._upsert(table, key, values, where=table.c.undone_at.is_not(None)))
 
     def rejected(self, repo_id: int, number: int) -> set[str]:
         """The issues elsewhere that are never shown for this one."""
@@ -52,9 +46,7 @@ class Elsewhere(Part):
         """All that was said on an issue, oldest first, also what was taken back since."""
         columns = (table.c.number, table.c.issue, table.c.actor, table.c.at, table.c.command_id, table.c.undone_by)
         mine = sa.select(*columns).where(table.c.repo_id == repo_id, table.c.number == number)
-        with self._engine.connect() as connection:
-            rows = connection.execute(mine.order_by(table.c.at, table.c.command_id))
-            return [Rejection(*row) for row in rows]
+        return [Rejection(*row) for row in self._all(mine.order_by(table.c.at, table.c.command_id))]
 
     def undo(self, repo_id: int, said: Rejection, command_id: int, now: float) -> None:
         """Take it back for the command in this comment, unless that was done before."""
@@ -65,5 +57,4 @@ class Elsewhere(Part):
             table.c.command_id == said.command_id,
             table.c.undone_by.is_(None),
         )
-        with self._engine.begin() as connection:
-            connection.execute(sa.update(table).where(*this).values(undone_at=now, undone_by=command_id))
+        self._change(sa.update(table).where(*this).values(undone_at=now, undone_by=command_id))

@@ -45,8 +45,7 @@ class Etags(Part):
             .limit(1)
         )
         try:
-            with self._engine.connect() as connection:
-                row = connection.execute(query).first()
+            row = self._first(query)
         except sa.exc.SQLAlchemyError as problem:
             log.warning("the kept answers cannot be read: %s", why(problem))
             return None
@@ -75,8 +74,8 @@ class Etags(Part):
                 repo_id = connection.execute(known).scalar()
                 if repo_id is None:
                     return
-                row = self._insert(etags).values(repo_id=repo_id, account=question.account, url=question.url, **values)
-                connection.execute(row.on_conflict_do_update(index_elements=["repo_id", "account", "url"], set_=values))
+                key = {"repo_id": repo_id, "account": question.account, "url": question.url}
+                connection.execute(self._upsert(etags, key, values))
                 old = sa.and_(etags.c.repo_id == repo_id, etags.c.stored_at < now - KEPT)
                 connection.execute(sa.delete(etags).where(old))
         except sa.exc.SQLAlchemyError as problem:
@@ -84,6 +83,4 @@ class Etags(Part):
 
     def prune(self) -> int:
         """Drop what is too old also where nothing new is kept; how many answers."""
-        with write(self._engine) as connection:
-            old = etags.c.stored_at < self._clock() - KEPT
-            return connection.execute(sa.delete(etags).where(old)).rowcount
+        return self._change(sa.delete(etags).where(etags.c.stored_at < self._clock() - KEPT))

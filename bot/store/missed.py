@@ -38,8 +38,7 @@ class MissedDeliveries(Part):
 
     def read_until(self) -> float | None:
         """The time of the last attempt that was read; None before the first look."""
-        with self._engine.connect() as connection:
-            return connection.execute(sa.select(marks.c.at).where(marks.c.name == _DELIVERIES)).scalar_one_or_none()
+        return self._scalar(sa.select(marks.c.at).where(marks.c.name == _DELIVERIES))
 
     def note(
         self, failed: Sequence[Missed], taken: Collection[str], *, read_until: float | None, oldest: float
@@ -72,21 +71,16 @@ class MissedDeliveries(Part):
                 connection.execute(sa.delete(missed).where(missed.c.guid.in_(guids[start : start + _BATCH])))
             connection.execute(sa.delete(missed).where(missed.c.failed_at < oldest))
             if read_until is not None:
-                mark = self._insert(marks).values(name=_DELIVERIES, at=read_until)
-                connection.execute(mark.on_conflict_do_update(index_elements=["name"], set_={"at": mark.excluded.at}))
+                connection.execute(self._upsert(marks, {"name": _DELIVERIES}, {"at": read_until}))
 
     def all(self) -> list[Missed]:
         """All of them."""
-        with self._engine.connect() as connection:
-            return [Missed(*row) for row in connection.execute(sa.select(missed))]
+        return [Missed(*row) for row in self._all(sa.select(missed))]
 
     def asked(self, guid: str, now: float) -> None:
         """Note that GitHub was asked for another attempt."""
-        with write(self._engine) as connection:
-            mine = sa.update(missed).where(missed.c.guid == guid)
-            connection.execute(mine.values(asked=missed.c.asked + 1, asked_at=now))
+        self._change(sa.update(missed).where(missed.c.guid == guid).values(asked=missed.c.asked + 1, asked_at=now))
 
     def remove(self, guid: str) -> None:
         """Forget one that GitHub no longer has."""
-        with write(self._engine) as connection:
-            connection.execute(sa.delete(missed).where(missed.c.guid == guid))
+        self._change(sa.delete(missed).where(missed.c.guid == guid))

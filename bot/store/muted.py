@@ -14,13 +14,11 @@ class Muted(Part):
     def set(self, repo_id: int, number: int, actor: str, now: float) -> None:
         """Silence the bot on this issue; who asked first stays on record."""
         insert = self._insert(muted).values(repo_id=repo_id, number=number, actor=actor, at=now)
-        with self._engine.begin() as connection:
-            connection.execute(insert.on_conflict_do_nothing())
+        self._change(insert.on_conflict_do_nothing())
 
     def clear(self, repo_id: int, number: int) -> None:
         """Let the bot speak again."""
-        with self._engine.begin() as connection:
-            connection.execute(sa.delete(muted).where(muted.c.repo_id == repo_id, muted.c.number == number))
+        self._change(sa.delete(muted).where(muted.c.repo_id == repo_id, muted.c.number == number))
 
     def is_muted(self, repo_id: int, number: int) -> bool:
         """Whether the bot must stay silent on this issue."""
@@ -28,6 +26,4 @@ class Muted(Part):
 
     def by(self, repo_id: int, number: int) -> str | None:
         """Who asked for silence on this issue; None where nobody has."""
-        query = sa.select(muted.c.actor).where(muted.c.repo_id == repo_id, muted.c.number == number)
-        with self._engine.connect() as connection:
-            return connection.execute(query).scalar()
+        return self._scalar(sa.select(muted.c.actor).where(muted.c.repo_id == repo_id, muted.c.number == number))

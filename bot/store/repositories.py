@@ -47,8 +47,7 @@ class Repositories(Part):
         )
         if installation is not None:
             values["installation"] = installation
-        with self._engine.begin() as connection:
-            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
+        self._change(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
 
     def get(self, repo_id: int) -> StoredRepository | None:
         """The repository with this id."""
@@ -64,19 +63,15 @@ class Repositories(Part):
         query = sa.select(repositories).order_by(repositories.c.lookup, repositories.c.repo_id)
         if installation is not None:
             query = query.where(repositories.c.installation == installation)
-        with self._engine.connect() as connection:
-            return [_read(row) for row in connection.execute(query)]
+        return [_read(row) for row in self._all(query)]
 
     def suspend(self, installation: int, suspended: bool) -> None:
         """Mark all repositories of an installation as suspended, or as running again."""
-        with self._engine.begin() as connection:
-            connection.execute(
-                sa.update(repositories).where(repositories.c.installation == installation).values(suspended=suspended)
-            )
+        theirs = sa.update(repositories).where(repositories.c.installation == installation)
+        self._change(theirs.values(suspended=suspended))
 
     def _one(self, query: sa.Select[Any]) -> StoredRepository | None:
-        with self._engine.connect() as connection:
-            row = connection.execute(query).first()
+        row = self._first(query)
         return None if row is None else _read(row)
 
 

@@ -24,18 +24,14 @@ class Texts(Part):
     def get(self, repo_id: int, name: str) -> StoredText | None:
         """The text as last fetched, None if it never was."""
         query = sa.select(texts.c.text, texts.c.fetched_at).where(texts.c.repo_id == repo_id, texts.c.name == name)
-        with self._engine.connect() as connection:
-            row = connection.execute(query).first()
+        row = self._first(query)
         return None if row is None else StoredText(row.text, row.fetched_at)
 
     def put(self, repo_id: int, name: str, text: str | None, now: float) -> None:
         """Keep a text. NUL characters, which PostgreSQL cannot store, become U+FFFD."""
         values = {"text": None if text is None else text.replace("\0", "\ufffd"), "fetched_at": now}
-        insert = self._insert(texts).values(repo_id=repo_id, name=name, **values)
-        with self._engine.begin() as connection:
-            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id", "name"], set_=values))
+        self._change(self._upsert(texts, {"repo_id": repo_id, "name": name}, values))
 
     def drop(self, repo_id: int) -> None:
         """Forget the repository's texts, because a push or a renaming has outdated them."""
-        with self._engine.begin() as connection:
-            connection.execute(sa.delete(texts).where(texts.c.repo_id == repo_id))
+        self._change(sa.delete(texts).where(texts.c.repo_id == repo_id))

@@ -41,8 +41,7 @@ class SealedTokens(Part):
             query = sa.select(tokens.c.sealed, tokens.c.expires_at).where(
                 tokens.c.scope == scope, tokens.c.expires_at > now
             )
-            with self._engine.connect() as connection:
-                row = connection.execute(query).first()
+            row = self._first(query)
             return None if row is None else (self._seal.decrypt(row.sealed).decode(), row.expires_at)
 
         return _safely(read)
@@ -52,9 +51,8 @@ class SealedTokens(Part):
 
         def keep() -> None:
             values = {"sealed": self._seal.encrypt(token.encode()), "expires_at": expires_at}
-            row = self._insert(tokens).values(scope=scope, **values)
             with write(self._engine) as connection:
-                connection.execute(row.on_conflict_do_update(index_elements=["scope"], set_=values))
+                connection.execute(self._upsert(tokens, {"scope": scope}, values))
                 connection.execute(sa.delete(tokens).where(tokens.c.expires_at <= now))
 
         _safely(keep)
@@ -63,10 +61,7 @@ class SealedTokens(Part):
         """The token of this scope is no good, nor are those of a part of it: of one repository of an installation."""
 
         def delete() -> None:
-            with self._engine.begin() as connection:
-                connection.execute(
-                    sa.delete(tokens).where((tokens.c.scope == scope) | tokens.c.scope.startswith(f"{scope} "))
-                )
+            self._change(sa.delete(tokens).where((tokens.c.scope == scope) | tokens.c.scope.startswith(f"{scope} ")))
 
         _safely(delete)
 

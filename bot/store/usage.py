@@ -41,5 +41,4 @@ class Usage(Part):
 
     def prune(self, before: float) -> int:
         """Forget what was given before a time (seconds since 1970) by whoever has not come again; how many rows."""
-        with write(self._engine) as connection:
-            return connection.execute(sa.delete(usage).where(usage.c.at <= before)).rowcount
+        return self._change(sa.delete(usage).where(usage.c.at <= before))

@@ -11,6 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.store.base import Part
+from bot.store.engine import write
 from bot.store.schema import verdicts
 
 
@@ -56,27 +57,22 @@ class Verdicts(Part):
         details: Mapping[str, Any] | None = None,
     ) -> bool:
         """Keep a decision; False if this very command has been kept before (a redelivery) and still holds."""
-        values = {"actor": actor, "at": now, "undone_at": None, "undone_by": None}
-        details_text = json.dumps(dict(details or {}))
+        values = {
+            "actor": actor,
+            "at": now,
+            "undone_at": None,
+            "undone_by": None,
+            "details": json.dumps(dict(details or {})),
+        }
         key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, "number": number, "other": other}
-        insert = (
-            self._insert(verdicts)
-            .values(**key, **values, details=details_text)
-            # A command that was taken back and is written anew by an edit counts again.
-            .on_conflict_do_update(
-                index_elements=list(key),
-                set_=values | {"details": details_text},
-                where=verdicts.c.undone_at.is_not(None),
-            )
-            .returning(verdicts.c.id)
-        )
-        with self._engine.begin() as connection:
-            return connection.execute(insert).first() is not None
+        # A command that was taken back and is written anew by an edit counts again.
+        kept = self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None))
+        with write(self._engine) as connection:
+            return connection.execute(kept.returning(verdicts.c.id)).first() is not None
 
     def remove(self, verdict_id: int) -> None:
         """Erase a decision that GitHub did not let us carry out."""
-        with self._engine.begin() as connection:
-            connection.execute(sa.delete(verdicts).where(verdicts.c.id == verdict_id))
+        self._change(sa.delete(verdicts).where(verdicts.c.id == verdict_id))
 
     def rejected(self, repo_id: int, number: int) -> set[int]:
         """The issues that this one is not a duplicate of, whichever of the two it was said on."""
@@ -86,8 +82,7 @@ class Verdicts(Part):
             verdicts.c.undone_at.is_(None),
             sa.or_(verdicts.c.number == number, verdicts.c.other == number),
         )
-        with self._engine.connect() as connection:
-            return {one for pair in connection.execute(pairs) for one in pair} - {number}
+        return {one for pair in self._all(pairs) for one in pair} - {number}
 
     def of_pair(self, repo_id: int, number: int, other: int) -> list[Verdict]:
         """Who said that these two are different and holds to it, whichever of the two it was said on."""
@@ -105,8 +100,7 @@ class Verdicts(Part):
         pairs = sa.select(verdicts.c.number, verdicts.c.other).where(
             verdicts.c.repo_id == repo_id, verdicts.c.kind == VerdictKind.NOT, verdicts.c.undone_at.is_(None)
         )
-        with self._engine.connect() as connection:
-            return {(min(one, other), max(one, other)) for one, other in connection.execute(pairs)}
+        return {(min(one, other), max(one, other)) for one, other in self._all(pairs)}
 
     def last(self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None) -> Verdict | None:
         """The latest decision taken on this issue that no `undo` has taken back, by anybody or by one person.
@@ -120,8 +114,7 @@ class Verdicts(Part):
             query = query.where(verdicts.c.command_id <= up_to)
         if actor is not None:
             query = query.where(sa.func.lower(verdicts.c.actor) == actor.lower())
-        with self._engine.connect() as connection:
-            row = connection.execute(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1)).first()
+        row = self._first(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
         return None if row is None else _read(row)
 
     def original(self, repo_id: int, number: int) -> int | None:
@@ -132,17 +125,14 @@ class Verdicts(Part):
             verdicts.c.kind == VerdictKind.OF,
             verdicts.c.undone_at.is_(None),
         )
-        with self._engine.connect() as connection:
-            return connection.execute(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1)).scalar()
+        return self._scalar(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
 
     def originals(self, repo_id: int) -> dict[int, int]:
         """For each issue of a repository that was closed in favour of another, by an `of` that still holds, which."""
         query = sa.select(verdicts.c.number, verdicts.c.other).where(
             verdicts.c.repo_id == repo_id, verdicts.c.kind == VerdictKind.OF, verdicts.c.undone_at.is_(None)
         )
-        with self._engine.connect() as connection:
-            rows = connection.execute(query.order_by(verdicts.c.at, verdicts.c.id))
-            return {row.number: row.other for row in rows}
+        return {row.number: row.other for row in self._all(query.order_by(verdicts.c.at, verdicts.c.id))}
 
     def by_command(self, repo_id: int, command_id: int) -> list[Verdict]:
         """The decisions that the command in this comment took, whether they still hold or not."""
@@ -157,19 +147,12 @@ class Verdicts(Part):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
 
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[Verdict]:
-        with self._engine.connect() as connection:
-            rows = connection.execute(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))
-            return [_read(row) for row in rows]
+        return [_read(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
 
     def undo(self, verdict_id: int, command_id: int, now: float) -> bool:
         """Take a decision back for the command in this comment; False if it was taken back before."""
-        with self._engine.begin() as connection:
-            changed = connection.execute(
-                sa.update(verdicts)
-                .where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
-                .values(undone_at=now, undone_by=command_id)
-            )
-        return changed.rowcount > 0
+        holds = sa.update(verdicts).where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
+        return self._change(holds.values(undone_at=now, undone_by=command_id)) > 0
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
         """An issue that `of` had closed is open again, or closed otherwise, by somebody's hand: `of` holds no longer.
@@ -178,8 +161,7 @@ class Verdicts(Part):
         """
         mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == VerdictKind.OF)
         query = sa.update(verdicts).where(*mine, verdicts.c.undone_at.is_(None)).values(undone_at=now)
-        with self._engine.begin() as connection:
-            connection.execute(query if but is None else query.where(verdicts.c.other != but))
+        self._change(query if but is None else query.where(verdicts.c.other != but))
 
 
 def _read(row: sa.Row[Any]) -> Verdict:

@@ -64,8 +64,7 @@ class Words(Part):
     def includes(self, repo_id: int, number: int) -> bool:
         """Whether the words of this issue have been counted."""
         query = sa.select(counted.c.number).where(counted.c.repo_id == repo_id, counted.c.number == number)
-        with self._engine.connect() as connection:
-            return connection.execute(query).first() is not None
+        return self._first(query) is not None
 
     def total(self, repo_id: int) -> int:
         """How many issues of this repository have been counted."""
