@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from bot.store.schema import TIME, column, metadata
+from bot.store.schema import TIME, column, key, metadata
 
 # Each issue once: in favour of which it may be closed, since when that is announced, and what came of it
 # (`bot/closing.py`).
 closings = sa.Table(
     "closings",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
+    key("number"),
     column("other", sa.BigInteger()),
     column("days", sa.BigInteger()),
     column("since", TIME),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from bot.store.schema import ROW_ID, TIME, column, metadata
+from bot.store.schema import ROW_ID, TIME, column, key, metadata
 
 # One look at an issue (`bot/decisions`): `evidence` is JSON without any text of an issue.
 decisions = sa.Table(
@@ -29,11 +29,11 @@ decisions = sa.Table(
 signals = sa.Table(
     "signals",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
+    key("number"),
     column("kind", sa.Text(), primary_key=True),
     column("login", sa.Text(), primary_key=True),
-    column("other", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("other"),
     column("same", sa.Boolean()),
     column("who", sa.Text()),
     column("at", TIME),
@@ -44,8 +44,8 @@ signals = sa.Table(
 watched = sa.Table(
     "watched",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
+    key("number"),
     column("comment_id", sa.BigInteger()),
     column("node_id", sa.Text()),
     column("fold", sa.Text()),
@@ -55,7 +55,7 @@ watched = sa.Table(
 calibrations = sa.Table(
     "calibrations",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
     column("bar", sa.Float(53), nullable=True),
     column("since", TIME),
     column("changed_at", TIME),
@@ -66,7 +66,7 @@ calibrations = sa.Table(
 digest_issues = sa.Table(
     "digest_issues",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
     column("number", sa.BigInteger(), nullable=True),
     column("updated_at", TIME),
 )

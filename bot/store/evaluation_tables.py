@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from bot.store.schema import TIME, column, metadata
+from bot.store.schema import TIME, column, key, metadata
 
 # One row a repository: how far the present run has come (`bot/evaluation/runs.py`), and the newest result as JSON.
 evaluations = sa.Table(
     "evaluations",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
     column("stage", sa.Text()),
     column("chain", sa.Text()),
     column("asked_at", TIME),
@@ -31,8 +31,8 @@ evaluations = sa.Table(
 duplicate_marks = sa.Table(
     "duplicate_marks",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
+    key("number"),
     column("closed_as_duplicate", sa.Boolean()),
     column("statements", sa.Text()),
     column("closed_by", sa.Text(), nullable=True),

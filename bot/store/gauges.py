@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from bot.store.base import Part
 from bot.store.engine import database_time, write
-from bot.store.schema import metadata
+from bot.store.schema import TIME, column, metadata
 
 #: Seconds for which what a process said counts.
 FRESH = 60.0
@@ -19,10 +19,10 @@ FRESH = 60.0
 gauges = sa.Table(
     "gauges",
     metadata,
-    sa.Column("name", sa.Text(), primary_key=True, nullable=False),
-    sa.Column("process", sa.Text(), primary_key=True, nullable=False),
-    sa.Column("value", sa.Float(53), nullable=False),
-    sa.Column("at", sa.Float(53), nullable=False),
+    column("name", sa.Text(), primary_key=True),
+    column("process", sa.Text(), primary_key=True),
+    column("value", TIME),
+    column("at", TIME),
 )
 
 

@@ -23,10 +23,15 @@ def column(name: str, kind: Any, *, nullable: bool = False, **options: Any) -> s
     return sa.Column(name, kind, nullable=nullable, **options)
 
 
+def key(name: str) -> sa.Column[int]:
+    """A number in the primary key, such as an id of GitHub's, which the database does not count up itself."""
+    return column(name, sa.BigInteger(), primary_key=True, autoincrement=False)
+
+
 repositories = sa.Table(
     "repositories",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
     column("owner", sa.Text()),
     column("name", sa.Text()),
     # GitHub compares names without case; two rows can share one while a renaming is on its way to us.
@@ -42,9 +47,9 @@ repositories = sa.Table(
 comments = sa.Table(
     "comments",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("command_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
+    key("number"),
+    key("command_id"),
     column("state", sa.Text()),
     column("comment_id", sa.BigInteger(), nullable=True),
     column("text_hash", sa.Text()),
@@ -78,11 +83,11 @@ verdicts = sa.Table(
 rejected_elsewhere = sa.Table(
     "rejected_elsewhere",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
+    key("number"),
     # OWNER/REPO#NUMBER in lower case.
     column("issue", sa.Text(), primary_key=True),
-    column("command_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("command_id"),
     column("actor", sa.Text()),
     column("at", TIME),
     column("undone_at", TIME, nullable=True),
@@ -92,8 +97,8 @@ rejected_elsewhere = sa.Table(
 muted = sa.Table(
     "muted",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
+    key("number"),
     column("actor", sa.Text()),
     column("at", TIME),
 )
@@ -101,7 +106,7 @@ muted = sa.Table(
 usage = sa.Table(
     "usage",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
     column("login", sa.Text(), primary_key=True),
     column("use", sa.Text(), primary_key=True),
     column("at", TIME),
@@ -117,7 +122,7 @@ counters = sa.Table(
 words = sa.Table(
     "words",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
     column("word", sa.Text(), primary_key=True),
     column("issues", sa.BigInteger()),
 )
@@ -126,14 +131,14 @@ words = sa.Table(
 counted = sa.Table(
     "counted",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
-    column("number", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
+    key("number"),
 )
 
 texts = sa.Table(
     "texts",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
     column("name", sa.Text(), primary_key=True),
     column("text", sa.Text(), nullable=True),
     column("fetched_at", TIME),
@@ -144,7 +149,7 @@ texts = sa.Table(
 etags = sa.Table(
     "etags",
     metadata,
-    column("repo_id", sa.BigInteger(), primary_key=True, autoincrement=False),
+    key("repo_id"),
     column("account", sa.Text(), primary_key=True),
     column("url", sa.Text(), primary_key=True),
     column("number", sa.BigInteger()),
