@@ -14,7 +14,7 @@ from bot.github.labels import DUPLICATE
 from bot.model import Comment, Issue, IssueRef, same_login
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
-from bot.store.closings import Closings, ClosingState, KeptClosing
+from bot.store.closings import ClosingState, KeptClosing
 from handlers.advice import refresh
 from handlers.feedback import right_of
 from handlers.labelling import set_by_us
@@ -34,7 +34,7 @@ def call_for_due(services: Services) -> None:
     for known in services.store.repositories.list():
         if known.suspended or known.archived:
             continue
-        for one in Closings(services.store.engine).due(known.id, now):
+        for one in services.store.closings.due(known.id, now):
             event = own_issue_event(DUE, known.installation, known.summary, one.number)
             services.inbox.put(f"{DUE}-{known.id}-{one.number}-{turn}", event)
 
@@ -44,7 +44,7 @@ def due(event: IssueEvent, services: Services) -> None:
     with visiting(event, services) as visit:
         if visit is None:
             return
-        store = Closings(services.store.engine)
+        store = services.store.closings
         kept = store.get(visit.repository.id, visit.number)
         if kept is None or visit.config.mode != "comment":
             return
@@ -107,7 +107,7 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
             raise
         # It would be refused every hour anew, as by Enterprise Servers that do not know this way to close.
         logger.warning("%s#%d is not closed by itself, nor tried again: %s", visit.repo, visit.number, refusal)
-        Closings(services.store.engine).put(repo_id, replace(kept, state=ClosingState.OVER))
+        services.store.closings.put(repo_id, replace(kept, state=ClosingState.OVER))
         refresh(visit, issue)
         return
     _note_closed(visit, kept)
@@ -116,7 +116,7 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
 def _note_closed(visit: Visit, kept: KeptClosing) -> None:
     """The issue is closed; its comment says so."""
     closed = replace(kept, since=visit.services.now(), state=ClosingState.CLOSED)
-    Closings(visit.services.store.engine).put(visit.repository.id, closed)
+    visit.services.store.closings.put(visit.repository.id, closed)
     refresh(visit, visit.github.issue(visit.repo, visit.number))
 
 
@@ -137,7 +137,7 @@ def _forget(visit: Visit, decisions: Iterable[Verdict]) -> None:
 
 def taken_back(visit: Visit, issue: Issue) -> None:
     """`undo` has opened the issue again: it is never closed by itself any more, and the comment says so no longer."""
-    store = Closings(visit.services.store.engine)
+    store = visit.services.store.closings
     kept = store.get(visit.repository.id, visit.number)
     if kept is not None:
         store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))

@@ -10,13 +10,13 @@ from bot.errors import NotFound
 from bot.model import Comment, Issue
 from bot.render import Closing
 from bot.report import Candidate
-from bot.store.closings import Closings, ClosingState, KeptClosing
+from bot.store.closings import ClosingState, KeptClosing
 from handlers.visit import Visit
 
 
 def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing | None:
     """What the comment says of closing: that it may come, that it came, or nothing."""
-    store = Closings(visit.services.store.engine)
+    store = visit.services.store.closings
     kept = store.get(visit.repository.id, visit.number)
     if kept is not None and kept.state is ClosingState.OVER:
         return None
@@ -44,7 +44,7 @@ def _offered(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closin
 
 def remember(visit: Visit, closing: Closing | None) -> None:
     """Note what the comment that stands there now announces. The time counts from the first announcement."""
-    store, repo_id = Closings(visit.services.store.engine), visit.repository.id
+    store, repo_id = visit.services.store.closings, visit.repository.id
     kept = store.get(repo_id, visit.number)
     if closing is None:
         store.drop(repo_id, visit.number)

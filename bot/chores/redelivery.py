@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from bot.errors import Invalid, NotFound
 from bot.github.app import Delivery
 from bot.services import Services
-from bot.store.missed import Missed, MissedDeliveries
+from bot.store.missed import Missed
 
 logger = logging.getLogger(__name__)
 
@@ -90,12 +90,12 @@ def kept_for(enterprise: bool) -> float:
     return (7 if enterprise else 3) * _DAY
 
 
-def recover(services: Services, missed: MissedDeliveries) -> None:
+def recover(services: Services) -> None:
     """Find deliveries that nobody has taken, and ask GitHub for them once more.
 
     Raises RateLimited, Unavailable and Forbidden; what was found and asked for till then is kept.
     """
-    app, now = services.github.app(), services.now()
+    app, missed, now = services.github.app(), services.store.missed, services.now()
     oldest = now - kept_for(services.settings.enterprise)
     since = max(oldest, (missed.read_until() or 0.0) - _OVERLAP)
     attempts: list[Delivery] = []

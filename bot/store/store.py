@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from bot.settings import Settings
+from bot.store.closings import Closings
 from bot.store.comments import Comments
 from bot.store.counters import Counters
 from bot.store.elsewhere import Elsewhere
@@ -12,6 +13,7 @@ from bot.store.engine import PATIENCE, empty_log, make_engine, write
 from bot.store.etags import Etags
 from bot.store.index_tables import lock_index
 from bot.store.migrate import migrate
+from bot.store.missed import MissedDeliveries
 from bot.store.muted import Muted
 from bot.store.repositories import Repositories
 from bot.store.schema import metadata, repositories
@@ -34,6 +36,7 @@ class Store:
         self.repositories = Repositories(engine)
         self.comments = Comments(engine)
         self.verdicts = Verdicts(engine)
+        self.closings = Closings(engine)
         self.elsewhere = Elsewhere(engine)
         self.muted = Muted(engine)
         self.usage = Usage(engine)
@@ -41,6 +44,7 @@ class Store:
         self.words = Words(engine)
         self.texts = Texts(engine)
         self.etags = Etags(engine)
+        self.missed = MissedDeliveries(engine)
 
     def forget(self, repo_id: int) -> int:
         """Erase all that is stored of a repository (C6a); returns how many rows that were."""

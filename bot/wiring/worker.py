@@ -28,7 +28,6 @@ from bot.router import Router
 from bot.services import Services
 from bot.settings import Settings
 from bot.store import Store, open_store
-from bot.store.missed import MissedDeliveries
 from bot.telemetry.metrics import CALLS
 from bot.telemetry.tracing import span
 from bot.telemetry.work import current, working_on
@@ -109,9 +108,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
     return (
         Chore("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         Chore("look again", LOOK_EVERY, services.indexing.look_again),
-        Chore(
-            "recover", RECOVER_EVERY, partial(recover, services, MissedDeliveries(services.store.engine)), at_start=True
-        ),
+        Chore("recover", RECOVER_EVERY, partial(recover, services), at_start=True),
         Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
         Chore("close", CLOSE_EVERY, partial(call_for_due, services)),
         Chore("tidy", TIDY_EVERY, partial(tidy, services)),

@@ -133,7 +133,7 @@ def test_c6_an_offer_on_a_muted_issue_ends_without_a_word(offered: Doppel) -> No
 
 def test_c6_an_offer_that_is_over_is_withdrawn_by_no_word_where_the_issue_was_muted_meanwhile(offered: Doppel) -> None:
     """An attempt that ends it can fail to say so in the comment, and comes again after people have muted the issue."""
-    closings = Closings(offered.services.store.engine)
+    closings = offered.services.store.closings
     kept = closings.get(offered.repository.id, 2)
     assert kept is not None
     closings.put(offered.repository.id, replace(kept, state=ClosingState.OVER))
@@ -230,7 +230,7 @@ def test_c6_a_comment_that_was_deleted_unheard_is_not_asked_for_again(
         unheard.setattr(offered.sim, "emit", lambda *_, **__: None)
         offered.sim.delete_comment(comment(offered), "maintain-person")
     assert later(offered).state == "open"
-    due = Closings(offered.services.store.engine).due(offered.repository.id, offered.services.now())
+    due = offered.services.store.closings.due(offered.repository.id, offered.services.now())
     assert due == []
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from bot.github.repo import RepoClient
 from bot.model import IssueRef, RepoRef
-from bot.store.closings import Closings
 from tests.e2e.closing import BODY, OFFER, TITLE, agree, comment, later, offered
 from tests.e2e.harness import Doppel
 
@@ -130,7 +129,7 @@ def test_c6_an_offer_to_which_nobody_objected_may_be_withdrawn_and_made_again(of
 
 
 def test_c6_a_comment_prevents_it_though_the_hosts_clock_is_fast(offered: Doppel) -> None:
-    closings = Closings(offered.services.store.engine)
+    closings = offered.services.store.closings
     kept = closings.get(offered.repository.id, 2)
     assert kept is not None
     closings.put(offered.repository.id, replace(kept, since=kept.since + 50))

@@ -9,7 +9,6 @@ import pytest
 
 from bot.decisions import Decision, Decisions, Outcome
 from bot.errors import Retryable
-from bot.store.closings import Closings
 from handlers import advice
 from tests.e2e.harness import Doppel
 
@@ -85,7 +84,7 @@ def test_c7_a_look_that_ended_after_its_comment_was_written_is_brought_to_its_en
     assert "closed in favour of" in doppel.advice(2)
     assert told(doppel, 2) == [("opened", "comment", "posted", "")]
     assert [label.name for label in doppel.sim.issue(doppel.repo, 2).labels] == ["duplicate"]
-    offer = Closings(doppel.services.store.engine).get(doppel.repository.id, 2)
+    offer = doppel.services.store.closings.get(doppel.repository.id, 2)
     assert offer is not None and offer.other == 1
 
 

@@ -28,7 +28,7 @@ API = {True: "https://ghes.example/api/v3", False: "https://api.github.com"}
 @pytest.fixture
 def missed(doppel: Doppel) -> MissedDeliveries:
     """Of this test alone: what others left undelivered is asked for here, and then seen to be taken."""
-    missed = MissedDeliveries(doppel.services.store.engine)
+    missed = doppel.services.store.missed
     heal(doppel)
     if missed.all():
         doppel.sim.clock.advance(FIRST_WAIT)
@@ -38,7 +38,7 @@ def missed(doppel: Doppel) -> MissedDeliveries:
 
 def heal(doppel: Doppel) -> None:
     """One turn of the chore, and all that follows from it."""
-    recover(doppel.services, MissedDeliveries(doppel.services.store.engine))
+    recover(doppel.services)
     doppel.settle()
 
 
@@ -163,7 +163,7 @@ def test_g_an_enterprise_server_is_asked_for_what_it_keeps_longer(
     with answering(doppel, 503):
         doppel.open(*FIRST, author="ann")
     doppel.sim.clock.advance(5 * DAY)
-    recover(services, missed)
+    recover(services)
     doppel.settle()
     assert attempts(doppel, 1)[1:] == (["OK"] if enterprise else [])
 
