@@ -33,7 +33,6 @@ import sqlalchemy as sa
 
 from bench.hosting import cpu_seconds, database, memory_mb
 from bench.index import made_up
-from bot.decisions import Decisions
 from bot.demo import processes as demo
 from bot.demo.processes import environment, running, wait_for
 from bot.index import IndexedIssue
@@ -245,7 +244,7 @@ def _why_not(
     """What the bot itself noted of the issues that it did not answer."""
     store = open_store(settings)
     for name, number in quiet:
-        noted = Decisions(store.engine).of_issue(sim.repository(name).id, number)
+        noted = store.decisions.of_issue(sim.repository(name).id, number)
         same = 1 + sum(other == name and earlier < number for other, earlier in again)
         told = f"{noted[-1].outcome}, {noted[-1].reason}" if noted else "no look at it is noted"
         if noted and noted[-1].evidence:

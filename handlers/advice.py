@@ -9,7 +9,7 @@ from bot.calibration.bar import Origin
 from bot.commands import Options
 from bot.config import ConfigError
 from bot.config.model import MIN_CONFIDENCE
-from bot.decisions import COMMAND, Decisions, Outcome
+from bot.decisions import COMMAND, Outcome
 from bot.model import Issue
 from bot.posts.comments import Draft, digest
 from bot.posts.marker import fingerprint
@@ -123,7 +123,7 @@ def post(
 
 def _names_something(visit: Visit) -> bool:
     """Whether the comment names something now; its row knows this repository's issues alone."""
-    looks = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    looks = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
     last = next((look for look in reversed(looks) if look.outcome.seen), None)
     return last is not None and any(one.shown for one in last.evidence)
 
@@ -135,7 +135,7 @@ def _is_done(visit: Visit, kept: KeptComment) -> bool:
     """
     if visit.services.now() - kept.updated_at > _TRIED_AGAIN:
         return True
-    noted = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    noted = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
     return any(decision.at >= kept.updated_at for decision in noted)
 
 
@@ -147,7 +147,7 @@ def _outcome(visit: Visit, before: KeptComment | None, now: KeptComment | None) 
         return Outcome.POSTED
     if _is_done(visit, before):
         return Outcome.UNCHANGED if before.body_hash == now.body_hash else Outcome.EDITED
-    noted = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    noted = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
     return Outcome.EDITED if any(decision.outcome.speaks for decision in noted) else Outcome.POSTED
 
 

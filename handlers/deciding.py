@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.decisions import Decision, Evidence, Outcome
 from bot.decisions.evidence import evidence
 from bot.report import Candidate, Report
 from bot.report import Outcome as Found
@@ -49,4 +49,4 @@ def why_nothing(report: Report, bar: float) -> str:
 
 def _keep(visit: Visit, outcome: Outcome, cause: str, bar: float, reason: str, found: tuple[Evidence, ...]) -> None:
     decision = Decision(visit.number, visit.services.now(), cause, visit.config.mode, outcome, bar, reason, found)
-    Decisions(visit.services.store.engine).add(visit.repository.id, decision)
+    visit.services.store.decisions.add(visit.repository.id, decision)

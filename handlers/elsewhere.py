@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.commands import Command
-from bot.decisions import Decisions
 from bot.errors import NotFound
 from bot.model import name_key, same_login
 from bot.store import Rejection
@@ -33,7 +32,7 @@ def reject(ask: Ask, command: Command) -> Answer:
 
 def _was_shown(ask: Ask, issue: str) -> bool:
     """Whether a comment here has named it. What would have been named, in `mode: shadow`, nobody has seen."""
-    looks = Decisions(ask.visit.services.store.engine).of_issue(ask.visit.repository.id, ask.visit.number)
+    looks = ask.visit.services.store.decisions.of_issue(ask.visit.repository.id, ask.visit.number)
     named = (one for look in looks if look.outcome.seen for one in look.evidence if one.shown)
     return any(name_key(f"{one.repo}#{one.number}") == issue for one in named)
 

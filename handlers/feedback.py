@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.decisions import COMMAND, Decision, Decisions
+from bot.decisions import COMMAND, Decision
 from bot.digest.ticking import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
@@ -104,7 +104,7 @@ def retitling(visit: Visit, issue: Issue, event: IssueEvent) -> Iterator[None]:
 
 def _shown_unasked(visit: Visit) -> set[int]:
     """What the comment has named of the bot's own accord: a command's own words find what no title leads to."""
-    looks = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    looks = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
     return {one.number for look in looks if look.cause != COMMAND for one in look.shown}
 
 
@@ -134,16 +134,16 @@ def _signal(visit: Visit, event: IssueEvent, kind: Kind, other: int, *, same: bo
 
 
 def _had_candidates(visit: Visit) -> bool:
-    decisions = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    decisions = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
     return any(one.own for decision in decisions for one in decision.evidence)
 
 
 def _came_up(visit: Visit, other: int) -> bool:
     """Whether this issue came into question on that one."""
-    decisions = Decisions(visit.services.store.engine).of_issue(visit.repository.id, other)
+    decisions = visit.services.store.decisions.of_issue(visit.repository.id, other)
     return any(decision.about(visit.number) for decision in decisions)
 
 
 def _last(visit: Visit) -> Decision | None:
-    decisions = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    decisions = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
     return decisions[-1] if decisions else None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from bot.decisions import Decision, Decisions, Outcome
+from bot.decisions import Decision, Outcome
 from bot.events import IndexEvent
 from bot.events.own import INDEXED, own_issue_event
 from bot.model import Repository
@@ -30,7 +30,7 @@ def completed(event: IndexEvent, services: Services) -> None:
     if not services.indexing.ready(repo_id):
         # It was erased or stopped meanwhile.
         return
-    looks = Decisions(services.store.engine).between(repo_id, now - _RECENT, now + _RECENT)
+    looks = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
     for look in unanswered(looks)[-_MOST:]:
         _queue(services, event.repository, event.installation, look)
 
@@ -43,13 +43,13 @@ def until_complete(visit: Visit, installation: int | None) -> Iterator[None]:
     yield
     if complete or not services.indexing.ready(repo_id):
         return
-    for look in unanswered(Decisions(services.store.engine).of_issue(repo_id, visit.number)):
+    for look in unanswered(services.store.decisions.of_issue(repo_id, visit.number)):
         _queue(services, visit.repository, installation, look)
 
 
 def is_unanswered(visit: Visit) -> bool:
     """Whether nothing was found for the issue so far. Who asked meanwhile, and was answered, keeps that answer."""
-    return bool(unanswered(Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)))
+    return bool(unanswered(visit.services.store.decisions.of_issue(visit.repository.id, visit.number)))
 
 
 def unanswered(looks: Iterable[Decision]) -> list[Decision]:

@@ -10,7 +10,6 @@ import uuid
 
 from bot.commands import Command, Name, Requirement
 from bot.commands.table import BY_NAME
-from bot.decisions import Decisions
 from bot.errors import NotFound
 from bot.events import IssueEvent
 from bot.events.own import JUDGED, own_issue_event
@@ -155,7 +154,7 @@ def _what_can_be_named(ask: Ask, command: Command) -> int | Answer:
         return other.number
     number, visit = command.number or 0, ask.visit
     # Discussions are no issues to GitHub's REST API; those that may be meant were found by a look.
-    looks = Decisions(visit.services.store.engine).of_issue(visit.repository.id, visit.number)
+    looks = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
     found = any(one.number == number and not one.repo for look in looks for one in look.evidence)
     return number if found else other
 

@@ -6,7 +6,6 @@ from bot.calibration.keeping import Calibrations
 from bot.calibration.points import points
 from bot.calibration.rule import WINDOW, Calibration, Move, calibrate
 from bot.config.model import MIN_CONFIDENCE
-from bot.decisions import Decisions
 from bot.feedback import Example, Signals, examples
 from bot.store import Store
 
@@ -24,7 +23,7 @@ def recalibrate(store: Store, repo_id: int, now: float) -> bool:
 def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:
     """Where the feedback puts the bar at present, whatever the settings say."""
     made = examples_of(store, repo_id, now)
-    decisions = Decisions(store.engine).of_issues(repo_id, {one.number for one in made})
+    decisions = store.decisions.of_issues(repo_id, {one.number for one in made})
     return calibrate(points(decisions, made), MIN_CONFIDENCE)
 
 
@@ -40,4 +39,4 @@ def said_of(store: Store, repo_id: int, since: float) -> list[Example]:
     # Either of the two may be the one on which the other came into question.
     pairs = [(one.number, one.other) for one in signals] + [(one.number, one.other) for one in verdicts]
     numbers = {number for pair in pairs for number in pair}
-    return examples(Decisions(store.engine).of_issues(repo_id, numbers), signals, verdicts, since)
+    return examples(store.decisions.of_issues(repo_id, numbers), signals, verdicts, since)

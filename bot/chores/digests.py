@@ -9,7 +9,6 @@ from bot.calibration.bar import bar_in_force
 from bot.calibration.keeping import Calibrations
 from bot.calibration.rule import WINDOW
 from bot.chores.each import in_each, workable
-from bot.decisions import KEPT_DAYS, Decisions
 from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, titles_of
 from bot.digest.ticking import take_boxes
@@ -22,6 +21,7 @@ from bot.render import Place
 from bot.render.digest import DigestView, render_digest
 from bot.services import Services
 from bot.store import StoredRepository
+from bot.store.decisions import KEPT_DAYS
 from bot.words import speak
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ DIGEST_LATE = 900.0
 def keep_digests(services: Services) -> None:
     """Bring every digest up to date, and erase what is older than is kept. A paused host writes nothing on GitHub."""
     now = services.now()
-    erased = Decisions(services.store.engine).prune(now)
+    erased = services.store.decisions.prune(now)
     erased += Signals(services.store.engine).prune(now - KEPT_DAYS * 86_400.0)
     if erased:
         logger.info("%d decisions and signals were old enough to be erased", erased)

@@ -11,7 +11,7 @@ from bot.calibration.keeping import Calibrations, KeptCalibration
 from bot.calibration.points import Point, points
 from bot.calibration.recalibrating import said_of
 from bot.calibration.rule import WINDOW
-from bot.decisions import Decision, Decisions
+from bot.decisions import Decision
 from bot.digest.reading import WEEK, digest_of
 from bot.digest.week import Digest
 from bot.errors import DoppelError
@@ -74,16 +74,15 @@ class Data:
         self._letters = letters
         self._queue = queue
         self._runs = Runs(store.engine)
-        self._decisions = Decisions(store.engine)
         self._signals = Signals(store.engine)
 
     def latest(self, repository: StoredRepository, before: float | None) -> list[Decision]:
         """The latest decisions, one more than a page holds where there are more."""
-        return self._decisions.latest(repository.id, PAGE + 1, before)
+        return self.store.decisions.latest(repository.id, PAGE + 1, before)
 
     def of_issue(self, repository: StoredRepository, number: int) -> list[Decision]:
         """Everything that was decided about an issue, the latest first."""
-        return self._decisions.of_issue(repository.id, number)[::-1]
+        return self.store.decisions.of_issue(repository.id, number)[::-1]
 
     def titles(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, str]:
         """The titles of issues as the index has them; what it does not have is left out."""
@@ -118,7 +117,7 @@ class Data:
     def feedback(self, repository: StoredRepository) -> Feedback:
         """What was said within the last year, also what the bar was put back from."""
         made = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
-        decisions = self._decisions.of_issues(repository.id, {one.number for one in made})
+        decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made})
         kept = Calibrations(self.store.engine).get(repository.id)
         return Feedback(tuple(made), tuple(points(decisions, made)), self.bar(repository), kept)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from bot.calibration.recalibrating import said_of
 from bot.calibration.rule import WINDOW
-from bot.decisions import Decisions
 from bot.digest.week import Digest, digest
 from bot.index import Index
 from bot.store import Store
@@ -16,7 +15,7 @@ WEEK = 7 * 86_400.0
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
     """What the bot did since then, with what people have said of it by `now`, also what the bar was put back from."""
-    decisions = Decisions(store.engine).between(repo_id, since, now)
+    decisions = store.decisions.between(repo_id, since, now)
     return digest(decisions, said_of(store, repo_id, min(since, now - WINDOW)), since, now)
 
 

@@ -8,6 +8,7 @@ from bot.settings import Settings
 from bot.store.closings import Closings
 from bot.store.comments import Comments
 from bot.store.counters import Counters
+from bot.store.decisions import Decisions
 from bot.store.elsewhere import Elsewhere
 from bot.store.engine import PATIENCE, empty_log, make_engine, write
 from bot.store.etags import Etags
@@ -37,6 +38,7 @@ class Store:
         self.comments = Comments(engine)
         self.verdicts = Verdicts(engine)
         self.closings = Closings(engine)
+        self.decisions = Decisions(engine)
         self.elsewhere = Elsewhere(engine)
         self.muted = Muted(engine)
         self.usage = Usage(engine)

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.decisions import Decision, Evidence, Outcome
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.model import RepoRef, Repository
@@ -41,7 +41,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     for number, at in [(50, now - 40 * 86_400), *((n, now - 300 + n) for n in range(101, 111))]:
         evidence = (Evidence(1, 0.27, 1, True, {"full-text": 1}),)
         kept = Decision(number, at, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
-        Decisions(store.engine).add(REPO, kept)
+        store.decisions.add(REPO, kept)
     for number in range(101, 109):
         Signals(store.engine).put(REPO, Signal(number, Kind.REACTION, "ann", 0, False, Who.TRIAGE, now - 10))
     Signals(store.engine).put(REPO, Signal(109, Kind.BOX, "ann", 1, True, Who.TRIAGE, now - 9))

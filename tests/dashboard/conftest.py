@@ -13,7 +13,7 @@ import pytest
 import requests
 from flask.testing import FlaskClient
 
-from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.decisions import Decision, Evidence, Outcome
 from bot.evaluation.metrics import Judged
 from bot.evaluation.report import Evaluation, evaluate
 from bot.evaluation.runs import Runs
@@ -95,7 +95,7 @@ def _fill(store: Store, settings: Settings, public: int, private: int) -> None:
     ]
     index.put(public, issues)
     index.put(private, [IndexedIssue(1, "A plan that nobody may know", "", author="mona", created_at=1)])
-    decisions = Decisions(store.engine)
+    decisions = store.decisions
     evidence = (
         Evidence(1, 0.71, 1, True, {"full-text": 1, "vectors": 3}, (0.62, 0.55), ("words of titles",)),
         Evidence(2, 0.08, 2, False, {"vectors": 9}, (0.1, 0.05)),

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 
 from bot.calibration.keeping import Calibrations
 from bot.config import CONFIG_PATH
-from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.decisions import Decision, Evidence, Outcome
 from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.github.repo import RepoClient
@@ -41,7 +41,7 @@ def test_what_happened_lists_decisions_with_the_likeliest_candidate(signed_in: S
 def test_c7_the_weeks_digest_stands_above_what_happened_and_each_comment_can_be_voted_on(
     host: Host, signed_in: SignedIn
 ) -> None:
-    browser, decisions = signed_in("tara"), Decisions(host.store.engine)
+    browser, decisions = signed_in("tara"), host.store.decisions
     assert "the bot looked at" not in browser.get("/dashboard/acme/app").text
     evidence = (Evidence(1, 0.71, 1, True),)
     decisions.add(host.public, Decision(2, time.time() - 60, "edited", "shadow", Outcome.SHADOW, 0.2, "", evidence))
@@ -70,7 +70,7 @@ def test_a_full_page_of_what_happened_is_small_and_fast(host: Host, signed_in: S
     )
     for n in range(20, 81):
         decision = Decision(n, now - n, "opened", "shadow", Outcome.SHADOW, 0.2, "", evidence)
-        Decisions(host.store.engine).add(host.public, decision)
+        host.store.decisions.add(host.public, decision)
     spent = []
     for _ in range(3):
         began = time.process_time()
@@ -103,7 +103,7 @@ def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) 
 )
 def test_an_issues_page_says_why_it_was_looked_at(host: Host, signed_in: SignedIn, cause: str, told: str) -> None:
     decision = Decision(3, time.time(), cause, "comment", Outcome.SILENT, 0.2, "nothing was found", ())
-    Decisions(host.store.engine).add(host.public, decision)
+    host.store.decisions.add(host.public, decision)
     assert told in words(signed_in("tara").get("/dashboard/acme/app/issues/3").text)
 
 

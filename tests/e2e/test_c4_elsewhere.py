@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.decisions import KEPT_DAYS, Decisions
+from bot.store.decisions import KEPT_DAYS
 from tests.e2e.harness import Doppel
 
 FIRST = ("Login fails with E1234 on Safari", "`AuthTimeoutError: token expired` after the update.")
@@ -117,7 +117,7 @@ def test_c4_an_old_comment_that_becomes_an_undo_takes_back_what_stands_above_it(
 
 
 def test_c4_what_the_comment_names_can_be_rejected_though_the_look_is_kept_no_more(doppel: Doppel, lib: str) -> None:
-    kept = Decisions(doppel.services.store.engine)
+    kept = doppel.services.store.decisions
     kept.prune(doppel.services.now() + (KEPT_DAYS + 1) * 86_400)
     assert kept.of_issue(doppel.repository.id, 1) == []
     doppel.write(1, f"/duplicates not {lib}#11")
@@ -129,7 +129,7 @@ def test_c4_what_the_comment_names_can_be_rejected_though_the_look_is_kept_no_mo
 
 def test_h6_a_comment_that_is_gone_names_nothing(doppel: Doppel, lib: str) -> None:
     """Neither to the bot that has not heard of it yet, nor to one that has."""
-    Decisions(doppel.services.store.engine).prune(doppel.services.now() + (KEPT_DAYS + 1) * 86_400)
+    doppel.services.store.decisions.prune(doppel.services.now() + (KEPT_DAYS + 1) * 86_400)
     (ours,) = doppel.sim.comments(doppel.repo, 1)
     with doppel.worker_away():
         doppel.sim.comment(doppel.repo, 1, "reporter", f"/duplicates not {lib}#1")
@@ -155,7 +155,7 @@ def test_c4_a_command_on_a_siblings_issue_that_is_tried_again_goes_on_where_it_w
 def test_h6_what_was_considered_and_not_shown_cannot_be_rejected(doppel: Doppel, lib: str) -> None:
     doppel.configure(f"siblings: [{lib}]\nmax_candidates: 1\n")
     doppel.open(AGAIN[0] + " today", AGAIN[1])
-    looks = Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 2)
+    looks = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)
     hidden = [one.number for one in looks[-1].evidence if one.repo and not one.shown]
     assert hidden, "it would not be seen otherwise"
     doppel.write(2, f"/duplicates not {lib}#{hidden[0]}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.decisions import Decision, Decisions, Outcome
+from bot.decisions import Decision, Outcome
 from bot.errors import Retryable
 from handlers import advice
 from tests.e2e.harness import Doppel
@@ -17,7 +17,7 @@ AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when export
 
 
 def decisions(doppel: Doppel, number: int) -> list[Decision]:
-    return Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, number)
+    return doppel.services.store.decisions.of_issue(doppel.repository.id, number)
 
 
 def told(doppel: Doppel, number: int) -> list[tuple[str, str, str, str]]:

@@ -11,7 +11,7 @@ from bot.calibration.recalibrating import recalibrate
 from bot.calibration.rule import Calibration, Move
 from bot.chores.digests import keep_digest, keep_digests
 from bot.chores.feedback import look_at_feedback
-from bot.decisions import Decision, Decisions, Evidence, Outcome
+from bot.decisions import Decision, Evidence, Outcome
 from bot.feedback import Kind, Signal, Signals, Who
 from bot.simulator.state.issues import Issue
 from bot.wiring.worker import chores
@@ -74,7 +74,7 @@ def test_c7_the_digest_is_one_issue_that_pings_nobody(doppel: Doppel, digest: Is
     assert keep(doppel) is digest
     timeline = doppel.sim.issue(doppel.repo, 1).events + doppel.sim.issue(doppel.repo, 2).events
     assert not [event for event in timeline if event.event in ("cross-referenced", "mentioned")]
-    assert Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 3) == []
+    assert doppel.services.store.decisions.of_issue(doppel.repository.id, 3) == []
     assert doppel.services.index.numbers(doppel.repository.id, 0, 10) == [1, 2]
 
 
@@ -132,12 +132,10 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     store, now, repo_id = doppel.services.store, doppel.services.now(), doppel.repository.id
     doppel.open(*AGAIN)
     assert doppel.said(2)
-    assert Decisions(store.engine).of_issue(repo_id, 2)[0].bar == 0.2
+    assert store.decisions.of_issue(repo_id, 2)[0].bar == 0.2
     for number in range(101, 107):
         evidence = (Evidence(1, 0.57, 1, True),)
-        Decisions(store.engine).add(
-            repo_id, Decision(number, now, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
-        )
+        store.decisions.add(repo_id, Decision(number, now, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
         signal = Signal(number, Kind.REACTION, "triage-person", 0, False, Who.TRIAGE, now)
         Signals(store.engine).put(repo_id, signal)
     look_at_feedback(doppel.services)
@@ -146,17 +144,17 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     assert (kept.bar, kept.right, kept.wrong) == (0.6, 0, 6)
     doppel.open(*AGAIN, author="bob")
     doppel.said(3)
-    (decision,) = Decisions(store.engine).of_issue(repo_id, 3)
+    (decision,) = store.decisions.of_issue(repo_id, 3)
     assert decision.bar == 0.6
     assert (decision.outcome is Outcome.POSTED) is (decision.evidence[0].probability >= 0.6)
     doppel.configure("min_confidence: 0.1\n")
     doppel.open(*AGAIN, author="cem")
     doppel.said(4)
-    assert Decisions(store.engine).of_issue(repo_id, 4)[0].bar == 0.1
+    assert store.decisions.of_issue(repo_id, 4)[0].bar == 0.1
     doppel.configure("calibrate: off\n")
     doppel.open(*AGAIN, author="dan")
     doppel.said(5)
-    assert Decisions(store.engine).of_issue(repo_id, 5)[0].bar == 0.2
+    assert store.decisions.of_issue(repo_id, 5)[0].bar == 0.2
     Calibrations(store.engine).reset(repo_id, now + 1)
     assert not recalibrate(store, repo_id, now + 2), "what was said before the reset counts no more"
 

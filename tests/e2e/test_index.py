@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.decisions import Decisions
 from bot.demo.processes import running, wait_for
 from bot.index import Index, TextAnalyser
 from bot.index.backfill import Backfills, Progress
@@ -118,7 +117,7 @@ def test_c2_who_was_looked_at_before_an_earlier_report_came_in_is_told_of_it_lat
     assert doppel.said(1) == doppel.said(3) == []
     (comment,) = doppel.said(2)
     assert "- `#1` – found by: the full-text index, the semantic index" in comment
-    causes = [one.cause for one in Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 2)]
+    causes = [one.cause for one in doppel.services.store.decisions.of_issue(doppel.repository.id, 2)]
     assert causes == ["opened", "overtaken"]
     # The other one was asked about in the index alone.
-    assert len(Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 3)) == 1
+    assert len(doppel.services.store.decisions.of_issue(doppel.repository.id, 3)) == 1

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from bot.decisions import Decision, Decisions, Outcome
+from bot.decisions import Decision, Outcome
 from bot.decisions.model import Evidence
 from bot.events.own import INDEXED, own_issue_event
 from bot.finder import Finder
 from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef
+from bot.store.decisions import Decisions
 from bot.wiring.indexes import fill_index
 from handlers import finding
 from handlers.indexed import unanswered
@@ -31,7 +32,7 @@ def filling(doppel: Doppel) -> Doppel:
 
 
 def causes(doppel: Doppel, number: int) -> list[str]:
-    decisions = Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, number)
+    decisions = doppel.services.store.decisions.of_issue(doppel.repository.id, number)
     return [one.cause for one in decisions]
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from bot.decisions import Decision, Decisions, Outcome
+from bot.decisions import Decision, Outcome
 from bot.events import IndexEvent, IssueEvent
 from bot.model import RepoRef, Repository
 from bot.services import Services
@@ -30,7 +30,7 @@ def looked_at(new_store: Callable[[str], str]) -> Callable[[Sequence[float]], li
         store.repositories.upsert(REPOSITORY, 7, NOW)
         for number, at in enumerate(times, start=1):
             look = Decision(number, at, "opened", "comment", Outcome.SILENT, 0.2, "", ())
-            Decisions(store.engine).add(REPOSITORY.id, look)
+            store.decisions.add(REPOSITORY.id, look)
         services = SimpleNamespace(
             store=store,
             now=lambda: NOW,

@@ -24,7 +24,7 @@ _AT_ONCE = 500
 
 
 class Decisions(Part):
-    """What was decided about the issues of repositories. Safe to share between threads."""
+    """What was decided about the issues of repositories."""
 
     def add(self, repo_id: int, decision: Decision) -> None:
         """Keep a decision."""

@@ -9,10 +9,11 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 
-from bot.decisions import KEPT_DAYS, KEPT_MOST, Decision, Decisions, Evidence, Outcome
+from bot.decisions import Decision, Evidence, Outcome
 from bot.decisions.model import dump, load
 from bot.store import Store
 from bot.store.decision_tables import decisions as table
+from bot.store.decisions import KEPT_DAYS, KEPT_MOST, Decisions
 from bot.store.engine import make_engine, write
 from bot.store.export import export
 from bot.store.migrate import _config, migrate
@@ -36,7 +37,7 @@ def decision(number: int, at: float, outcome: Outcome = Outcome.POSTED) -> Decis
 
 
 def test_c7_what_was_decided_is_read_as_it_was_kept(store: Store) -> None:
-    kept = Decisions(store.engine)
+    kept = store.decisions
     first, second, other = decision(7, 10.0), decision(8, 20.0, Outcome.SILENT), decision(7, 30.0)
     for one in (first, second, other):
         kept.add(1, one)
@@ -48,7 +49,7 @@ def test_c7_what_was_decided_is_read_as_it_was_kept(store: Store) -> None:
 
 
 def test_c6a_decisions_are_exported_and_go_with_the_issue_and_with_the_repository(store: Store) -> None:
-    kept = Decisions(store.engine)
+    kept = store.decisions
     for repo_id, number in ((1, 7), (1, 8), (2, 7)):
         kept.add(repo_id, decision(number, 10.0))
     rows = {name: list(rows) for name, rows in export(store.engine, 1)}["decisions"]
@@ -61,7 +62,7 @@ def test_c6a_decisions_are_exported_and_go_with_the_issue_and_with_the_repositor
 
 
 def test_decisions_are_bounded_in_age_and_in_number(store: Store) -> None:
-    kept, now = Decisions(store.engine), KEPT_DAYS * 86_400.0 + 1000
+    kept, now = store.decisions, KEPT_DAYS * 86_400.0 + 1000
     kept.add(1, decision(7, 999.0))
     rows = [
         {
