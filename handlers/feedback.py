@@ -13,7 +13,7 @@ from bot.decisions import COMMAND, Decision
 from bot.digest.ticking import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
-from bot.feedback import Kind, Signal, Signals, Who
+from bot.feedback import Kind, Signal, Who
 from bot.github.labels import DUPLICATE
 from bot.model import Actor, Issue, IssueRef, same_login
 from bot.posts.own_issues import Kind as Own
@@ -31,7 +31,7 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
     a bot, and is kept as a verdict, which a person's closing otherwise overtakes.
     """
     store, repo_id = visit.services.store, visit.repository.id
-    signals = Signals(store.engine)
+    signals = store.signals
     signals.drop(repo_id, issue.number, Kind.CLOSED)
     if event.sender.is_bot or issue.state != "closed":
         return
@@ -59,7 +59,7 @@ def reopened(visit: Visit, issue: Issue) -> None:
     """Somebody sees it otherwise by now, if it is still open: the event may be late."""
     if issue.state == "open":
         store = visit.services.store
-        Signals(store.engine).drop(visit.repository.id, visit.number, Kind.CLOSED)
+        store.signals.drop(visit.repository.id, visit.number, Kind.CLOSED)
         store.verdicts.overtaken(visit.repository.id, visit.number, visit.services.now())
 
 
@@ -89,7 +89,7 @@ def retitling(visit: Visit, issue: Issue, event: IssueEvent) -> Iterator[None]:
     now = _last(visit)
     if before is None or now is None:
         return
-    signals = Signals(visit.services.store.engine)
+    signals = visit.services.store.signals
     for candidate in now.shown:
         signals.drop(visit.repository.id, visit.number, Kind.RETITLED, candidate.number)
     unasked = _shown_unasked(visit)

@@ -6,7 +6,7 @@ from bot.calibration.keeping import Calibrations
 from bot.calibration.points import points
 from bot.calibration.rule import WINDOW, Calibration, Move, calibrate
 from bot.config.model import MIN_CONFIDENCE
-from bot.feedback import Example, Signals, examples
+from bot.feedback import Example, examples
 from bot.store import Store
 
 
@@ -35,7 +35,7 @@ def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
 
 def said_of(store: Store, repo_id: int, since: float) -> list[Example]:
     """What was said since then: labelled pairs, the earliest first."""
-    signals, verdicts = Signals(store.engine).since(repo_id, since), store.verdicts.since(repo_id, since)
+    signals, verdicts = store.signals.since(repo_id, since), store.verdicts.since(repo_id, since)
     # Either of the two may be the one on which the other came into question.
     pairs = [(one.number, one.other) for one in signals] + [(one.number, one.other) for one in verdicts]
     numbers = {number for pair in pairs for number in pair}

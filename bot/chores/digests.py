@@ -13,7 +13,6 @@ from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, titles_of
 from bot.digest.ticking import take_boxes
 from bot.errors import GitHubError, NotFound, Retryable
-from bot.feedback import Signals
 from bot.github.repo import RepoClient
 from bot.model import Issue
 from bot.posts.own_issues import Kind, OwnIssues, Wanted, is_kind, keep_issue
@@ -40,7 +39,7 @@ def keep_digests(services: Services) -> None:
     """Bring every digest up to date, and erase what is older than is kept. A paused host writes nothing on GitHub."""
     now = services.now()
     erased = services.store.decisions.prune(now)
-    erased += Signals(services.store.engine).prune(now - KEPT_DAYS * 86_400.0)
+    erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)
     if erased:
         logger.info("%d decisions and signals were old enough to be erased", erased)
     if not services.settings.paused:
@@ -83,7 +82,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
         services.clock(),
         say,
     )
-    body = render_digest(view, boxes.known_boxes(Signals(store.engine).since(known.id, now - WINDOW)))
+    body = render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
     login = services.github.app().get_app().bot_login
     wanted = Wanted(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
     keep_issue(github, issues, wanted, now, reopen=False)

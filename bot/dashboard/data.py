@@ -18,7 +18,7 @@ from bot.errors import DoppelError
 from bot.evaluation.runs import Kept, Runs, Stage
 from bot.evaluation.unmarked import without
 from bot.events import EvaluationEvent
-from bot.feedback import Example, Kind, Signal, Signals, Who
+from bot.feedback import Example, Kind, Signal, Who
 from bot.index import Index
 from bot.index.backfill import Backfills
 from bot.indexing.status import Status, statuses
@@ -74,7 +74,6 @@ class Data:
         self._letters = letters
         self._queue = queue
         self._runs = Runs(store.engine)
-        self._signals = Signals(store.engine)
 
     def latest(self, repository: StoredRepository, before: float | None) -> list[Decision]:
         """The latest decisions, one more than a page holds where there are more."""
@@ -91,12 +90,12 @@ class Data:
 
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
         """What this person has said here of an issue's candidates."""
-        said = self._signals.of_issue(repository.id, number, Kind.VOTE)
+        said = self.store.signals.of_issue(repository.id, number, Kind.VOTE)
         return {one.other: one.same for one in said if same_login(one.login, login)}
 
     def all_votes(self, repository: StoredRepository, login: str) -> Mapping[tuple[int, int], bool]:
         """What this person has said here, by issue and candidate."""
-        said = self._signals.since(repository.id, 0.0)
+        said = self.store.signals.since(repository.id, 0.0)
         return {
             (one.number, one.other): one.same for one in said if one.kind is Kind.VOTE and same_login(one.login, login)
         }
@@ -109,10 +108,10 @@ class Data:
     def vote(self, repository: StoredRepository, number: int, other: int, login: str, same: bool | None) -> None:
         """Keep what a person who may triage says of a pair; None takes it back."""
         if same is None:
-            self._signals.drop_own(repository.id, number, Kind.VOTE, login, other)
+            self.store.signals.drop_own(repository.id, number, Kind.VOTE, login, other)
             return
         at = self.clock().timestamp()
-        self._signals.put(repository.id, Signal(number, Kind.VOTE, login, other, same, Who.TRIAGE, at))
+        self.store.signals.put(repository.id, Signal(number, Kind.VOTE, login, other, same, Who.TRIAGE, at))
 
     def feedback(self, repository: StoredRepository) -> Feedback:
         """What was said within the last year, also what the bar was put back from."""

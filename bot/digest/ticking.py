@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bot.digest import boxes
-from bot.feedback import Kind, Signals
+from bot.feedback import Kind
 from bot.model import Issue
 from bot.store import Store
 
 
 def take_boxes(store: Store, repo_id: int, issue: Issue, login: str, now: float) -> int:
     """Keep what the boxes of the digest's issue say as signals of that person; how many have changed."""
-    signals = Signals(store.engine)
+    signals = store.signals
     known = boxes.known_boxes(signals.since(repo_id, 0.0))
     new, gone = boxes.changed(issue.body, known, login, now)
     for number, other in (*gone, *((one.number, one.other) for one in new)):

@@ -1,7 +1,7 @@
-"""What people say to the bot's comments: read, kept, and made into labelled examples (C7)."""
+"""What people say to the bot's comments: read, and made into labelled examples (C7)."""
 
 from bot.feedback.examples import by_issue, examples
-from bot.feedback.keeping import Signals
-from bot.feedback.model import Example, Kind, Signal, Who
+from bot.feedback.model import Example
+from bot.store.signals import Kind, Signal, Who
 
-__all__ = ["Example", "Kind", "Signal", "Signals", "Who", "by_issue", "examples"]
+__all__ = ["Example", "Kind", "Signal", "Who", "by_issue", "examples"]

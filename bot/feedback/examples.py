@@ -7,8 +7,9 @@ from dataclasses import replace
 from itertools import groupby
 
 from bot.decisions import Decision
-from bot.feedback.model import RIGHT, WORTH, Example, Kind, Signal, Who
+from bot.feedback.model import RIGHT, WORTH, Example
 from bot.store import Verdict, VerdictKind
+from bot.store.signals import Kind, Signal, Who
 
 # GitHub's times are whole seconds, ours are not.
 _SECOND = 1.0

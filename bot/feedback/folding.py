@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum, auto
 
-from bot.feedback.model import Signal, Who
-from bot.feedback.watching import Fold
+from bot.store.signals import Signal, Who
+from bot.store.watched import Fold
 
 
 class Step(Enum):

@@ -9,12 +9,11 @@ from typing import Protocol
 
 from bot.errors import GitHubError, NotFound, Unavailable
 from bot.feedback.folding import Step, decide
-from bot.feedback.keeping import Signals
-from bot.feedback.model import Kind, Signal, Who
-from bot.feedback.watching import Fold, Watched, WatchedComments
 from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
 from bot.model import Comment, Permission, RepoRef, name_key, same_login
 from bot.store import Store
+from bot.store.signals import Kind, Signal, Who
+from bot.store.watched import Fold, Watched
 
 logger = logging.getLogger(__name__)
 
@@ -79,19 +78,18 @@ class Round:
 
         Raises RateLimited and Unavailable; what was read until then is kept.
         """
-        watching = WatchedComments(self.store.engine)
-        watched = watching.latest(self.repo_id, self.now - WATCHED_FOR, MOST_WATCHED)
+        watched = self.store.watched.latest(self.repo_id, self.now - WATCHED_FOR, MOST_WATCHED)
         read = 0
         for start in range(0, len(watched), PAGE):
             part = [known for one in watched[start : start + PAGE] if (known := self._named(one)) is not None]
-            watching.put(self.repo_id, part)
+            self.store.watched.put(self.repo_id, part)
             if not part or not self.allowance.take():
                 break
             page = self.github.votes([one.node_id for one in part])
             self.allowance.heed(page)
             for one in part:
                 if (votes := page.found.get(one.node_id)) is not None:
-                    watching.put(self.repo_id, [self._take(one, votes)])
+                    self.store.watched.put(self.repo_id, [self._take(one, votes)])
                     read += 1
         return read
 
@@ -109,7 +107,7 @@ class Round:
             return None
 
     def _take(self, one: Watched, votes: Votes) -> Watched:
-        signals = Signals(self.store.engine)
+        signals = self.store.signals
         before = signals.of_issue(self.repo_id, one.number, Kind.REACTION)
         known = {signal.login: signal.who for signal in before}
         cast = [self._signal(one.number, vote, votes.author, known) for vote in _last_of_each(votes.votes)]

@@ -18,7 +18,6 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 from prometheus_client.samples import Sample
 
-from bot.feedback.model import Kind
 from bot.jobs.standing import Standing, standing
 from bot.monitoring.tally import Tally, families, in_seconds, key, read_key
 from bot.settings import Settings
@@ -27,6 +26,7 @@ from bot.store.decision_tables import signals
 from bot.store.gauges import Gauges
 from bot.store.index_tables import index_states
 from bot.store.schema import rejected_elsewhere, verdicts
+from bot.store.signals import Kind
 
 _LEFT = "github_left "
 # The commands are verdicts, and are counted as such.

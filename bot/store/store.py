@@ -18,9 +18,11 @@ from bot.store.missed import MissedDeliveries
 from bot.store.muted import Muted
 from bot.store.repositories import Repositories
 from bot.store.schema import metadata, repositories
+from bot.store.signals import Signals
 from bot.store.texts import Texts
 from bot.store.usage import Usage
 from bot.store.verdicts import Verdicts
+from bot.store.watched import WatchedComments
 from bot.store.words import Words
 
 # Connections beside one for each thread. A thread that holds one while it reads an index may ask for a second, of the
@@ -39,6 +41,8 @@ class Store:
         self.verdicts = Verdicts(engine)
         self.closings = Closings(engine)
         self.decisions = Decisions(engine)
+        self.signals = Signals(engine)
+        self.watched = WatchedComments(engine)
         self.elsewhere = Elsewhere(engine)
         self.muted = Muted(engine)
         self.usage = Usage(engine)

@@ -12,7 +12,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from bot.evaluation.runs import Runs, Stage
-from bot.feedback import Kind, Signals
+from bot.feedback import Kind
 from bot.web import create_app
 from tests.dashboard.conftest import Host, evaluated, host  # noqa: F401  (fixtures are taken over by their names)
 
@@ -75,7 +75,7 @@ def test_over_plain_http_to_another_machine_only_its_own_pages_can_post(
     there = address.replace("127.0.0.1", "doppel.example.test")
     host.simulator.sim.app.callback_urls = (f"{there}/login/callback",)
     page = sign_in(browser, there)
-    votes = Signals(host.store.engine)
+    votes = host.store.signals
     form = (
         f"<form method=post action={there}/dashboard/acme/app/issues/3>"
         "<input type=hidden name=other value=1><button name=said value=same>Win</button></form>"

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.decisions import Decision, Evidence, Outcome
-from bot.feedback import Kind, Signal, Signals, Who
+from bot.feedback import Kind, Signal, Who
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.model import RepoRef, Repository
 from bot.settings import Settings
@@ -43,8 +43,8 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
         kept = Decision(number, at, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
         store.decisions.add(REPO, kept)
     for number in range(101, 109):
-        Signals(store.engine).put(REPO, Signal(number, Kind.REACTION, "ann", 0, False, Who.TRIAGE, now - 10))
-    Signals(store.engine).put(REPO, Signal(109, Kind.BOX, "ann", 1, True, Who.TRIAGE, now - 9))
+        store.signals.put(REPO, Signal(number, Kind.REACTION, "ann", 0, False, Who.TRIAGE, now - 10))
+    store.signals.put(REPO, Signal(109, Kind.BOX, "ann", 1, True, Who.TRIAGE, now - 9))
     yield store
     store.close()
 

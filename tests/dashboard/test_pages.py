@@ -14,7 +14,7 @@ from bot.calibration.keeping import Calibrations
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Evidence, Outcome
 from bot.events import IssueEvent
-from bot.feedback import Kind, Signal, Signals, Who
+from bot.feedback import Kind, Signal, Who
 from bot.github.repo import RepoClient
 from bot.index import IndexedIssue
 from bot.jobs import Inbox
@@ -162,7 +162,7 @@ def test_a_slash_at_the_end_of_an_address_does_no_harm(signed_in: SignedIn, path
 
 
 def test_a_vote_is_kept_as_feedback_changed_and_taken_back(host: Host, signed_in: SignedIn) -> None:
-    browser, signals = signed_in("tara"), Signals(host.store.engine)
+    browser, signals = signed_in("tara"), host.store.signals
 
     def vote(said: str, other: int = 1) -> int:
         return browser.post("/dashboard/acme/app/issues/3", data={"other": other, "said": said}).status_code
@@ -216,7 +216,7 @@ def test_another_sites_page_cannot_vote(host: Host, signed_in: SignedIn, headers
     browser.set_cookie("doppel_session", session.value, domain="host.lan")
     answer = browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"}, headers=headers)
     assert answer.status_code == status
-    assert len(Signals(host.store.engine).of_issue(host.public, 3, Kind.VOTE)) == (status == 303)
+    assert len(host.store.signals.of_issue(host.public, 3, Kind.VOTE)) == (status == 303)
 
 
 def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedIn) -> None:
@@ -235,7 +235,7 @@ def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedI
 
 
 def test_that_an_issue_was_closed_otherwise_is_not_shown_as_said(host: Host, signed_in: SignedIn) -> None:
-    Signals(host.store.engine).put(host.public, Signal(3, Kind.CLOSED, "tara", 0, False, Who.TRIAGE, time.time()))
+    host.store.signals.put(host.public, Signal(3, Kind.CLOSED, "tara", 0, False, Who.TRIAGE, time.time()))
     said = words(signed_in("tara").get("/dashboard/acme/app/feedback").text)
     assert "#3 #1 nothing, but closed it otherwise tara (triage) closed" in said
     assert "expected" not in said, "nobody said how right it was"

@@ -12,7 +12,7 @@ from bot.calibration.rule import Calibration, Move
 from bot.chores.digests import keep_digest, keep_digests
 from bot.chores.feedback import look_at_feedback
 from bot.decisions import Decision, Evidence, Outcome
-from bot.feedback import Kind, Signal, Signals, Who
+from bot.feedback import Kind, Signal, Who
 from bot.simulator.state.issues import Issue
 from bot.wiring.worker import chores
 from tests.e2e.harness import BOT, Doppel
@@ -137,7 +137,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
         evidence = (Evidence(1, 0.57, 1, True),)
         store.decisions.add(repo_id, Decision(number, now, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
         signal = Signal(number, Kind.REACTION, "triage-person", 0, False, Who.TRIAGE, now)
-        Signals(store.engine).put(repo_id, signal)
+        store.signals.put(repo_id, signal)
     look_at_feedback(doppel.services)
     kept = Calibrations(store.engine).get(repo_id)
     assert kept is not None

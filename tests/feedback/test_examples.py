@@ -14,8 +14,8 @@ from bot.decisions import Decision, Evidence, Outcome
 from bot.digest.week import Standing, digest
 from bot.feedback import Example, Kind, Signal, Who, examples
 from bot.feedback.folding import Step, decide
-from bot.feedback.watching import Fold
 from bot.store import Verdict, VerdictKind
+from bot.store.watched import Fold
 
 
 def decision(number: int, at: float, *candidates: tuple[int, float], bar: float = 0.2) -> Decision:

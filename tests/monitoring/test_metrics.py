@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-from bot.feedback import Kind, Signal, Signals, Who
+from bot.feedback import Kind, Signal, Who
 from bot.index import models
 from bot.jobs import executors
 from bot.jobs.database import queue_engine
@@ -128,7 +128,7 @@ def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: Flask
         store.elsewhere.add(1, Rejection(2, other, "ann", 0.0, 3))
     store.elsewhere.undo(1, Rejection(2, "acme/lib#2", "ann", 0.0, 3), 4, 1.0)
     voices = [Signal(2, Kind.REACTION, login, 0, False, Who.OTHER, 1.0) for login in ("ann", "bob")]
-    Signals(store.engine).replace(1, 2, Kind.REACTION, voices)
+    store.signals.replace(1, 2, Kind.REACTION, voices)
     store.close()
     client.get("/readyz")
     executors.beat(queue_engine(settings), executors.this_process())

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 import sqlalchemy as sa
 
-from bot.store import ADVISORY, CommentState
 from bot.store.base import Part
+from bot.store.comments import ADVISORY, CommentState
 from bot.store.decision_tables import watched as table
 from bot.store.engine import write
 from bot.store.schema import comments
