@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bot.calibration.bar import Bar, bar_in_force
-from bot.calibration.keeping import Calibrations
 from bot.finder import Finder
 from bot.repository_settings import Loaded
 from bot.store import Store
@@ -27,7 +26,7 @@ class KnownRepository:
 
     def bar(self) -> Bar:
         """From which probability on the bot speaks there."""
-        calibration = Calibrations(self.store.engine).get(self.id) if self.store else None
+        calibration = self.store.calibrations.get(self.id) if self.store else None
         return bar_in_force(self.settings.config, calibration)
 
     def rejected(self, number: int) -> Collection[int]:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from bot.calibration.bar import bar_in_force
-from bot.calibration.keeping import Calibrations
 from bot.errors import Forbidden, NotFound, Retryable
 from bot.evaluation.apart import NothingToJudge
 from bot.evaluation.former import former_names
@@ -78,7 +77,7 @@ def _replay(event: EvaluationEvent, known: StoredRepository, services: Services)
     runs = Runs(services.store.engine)
     runs.note(known.id, event.chain, services.now(), stage=Stage.REPLAYING, done=0, total=0, problem="")
     config = services.repository_settings.last_read(known.id)
-    bar = bar_in_force(config, Calibrations(services.store.engine).get(known.id))
+    bar = bar_in_force(config, services.store.calibrations.get(known.id))
 
     def tell(done: int, total: int) -> None:
         runs.note(known.id, event.chain, services.now(), done=done, total=total)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.calibration.bar import Bar, bar_in_force
-from bot.calibration.keeping import Calibrations
 from bot.config import RepoConfig
 from bot.events import CommentEvent, IssueEvent
 from bot.github.repo import RepoClient, ThreadClient
@@ -47,7 +46,7 @@ class Visit:
     @property
     def bar(self) -> Bar:
         """How sure the bot must be here to speak of its own accord."""
-        return bar_in_force(self.config, Calibrations(self.services.store.engine).get(self.repository.id))
+        return bar_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
 
     @property
     def place(self) -> Place:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.calibration.keeping import KeptCalibration
 from bot.config.model import MIN_CONFIDENCE, RepoConfig
+from bot.store.calibrations import KeptCalibration
 
 
 class Origin(StrEnum):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.calibration.keeping import Calibrations
 from bot.calibration.points import points
 from bot.calibration.rule import WINDOW, Calibration, Move, calibrate
 from bot.config.model import MIN_CONFIDENCE
@@ -12,12 +11,13 @@ from bot.store import Store
 
 def recalibrate(store: Store, repo_id: int, now: float) -> bool:
     """Work out and keep where the feedback puts the bar; whether that moved it."""
-    known = Calibrations(store.engine).get(repo_id)
+    known = store.calibrations.get(repo_id)
     found = calibration_of(store, repo_id, now)
     if known is None and found.move is Move.STAYS and not found.right and not found.wrong:
         # Nobody has said anything, and nothing need be kept.
         return False
-    return Calibrations(store.engine).set(repo_id, found, now)
+    bar = None if found.move is Move.STAYS else found.bar
+    return store.calibrations.set(repo_id, bar, found.right, found.wrong, now)
 
 
 def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:
@@ -29,7 +29,7 @@ def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:
 
 def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
     """What counts for the bar: what was said in the last year, and since it was put back."""
-    known = Calibrations(store.engine).get(repo_id)
+    known = store.calibrations.get(repo_id)
     return said_of(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
 
 

@@ -6,7 +6,6 @@ import logging
 from functools import partial
 
 from bot.calibration.bar import bar_in_force
-from bot.calibration.keeping import Calibrations
 from bot.calibration.rule import WINDOW
 from bot.chores.each import in_each, workable
 from bot.digest import boxes
@@ -77,7 +76,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     view = DigestView(
         found,
         titles_of(services.index, known.id, found),
-        bar_in_force(config, Calibrations(store.engine).get(known.id)),
+        bar_in_force(config, store.calibrations.get(known.id)),
         Place(str(known.ref), services.settings.enterprise),
         services.clock(),
         say,

@@ -23,7 +23,6 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     what comes of it. docs/feedback.md says by which rule.
     """
     from bot.calibration.bar import bar_in_force
-    from bot.calibration.keeping import Calibrations
     from bot.calibration.recalibrating import calibration_of, recalibrate
     from bot.calibration.rule import ENOUGH, WINDOW, Move
     from bot.render.digest import bar_words
@@ -35,7 +34,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     settings, moment = host.load(), now().timestamp()
     with closing(open_store(settings)) as store:
         meant = stored_repository(store, repository)
-        kept = Calibrations(store.engine)
+        kept = store.calibrations
         if reset:
             kept.reset(meant.id, moment)
         else:

@@ -52,7 +52,6 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     from rich.console import Console
 
     from bot.calibration.bar import bar_in_force
-    from bot.calibration.keeping import Calibrations
     from bot.digest.reading import digest_of, titles_of
     from bot.render import Place
     from bot.render import digest as words
@@ -68,7 +67,7 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
         found = digest_of(store, meant.id, moment.timestamp() - since, moment.timestamp())
         titles = titles_of(build_index(settings, store), meant.id, found)
         config = RepositorySettings(store, now).last_read(meant.id)
-        bar = bar_in_force(config, Calibrations(store.engine).get(meant.id))
+        bar = bar_in_force(config, store.calibrations.get(meant.id))
     if as_json:
         values = {"repository": meant.name, "bar": bar.value, "bar_from": bar.origin.value, **found.to_json()}
         click.echo(json.dumps(values, indent=2))

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.calibration.bar import Bar, bar_in_force
-from bot.calibration.keeping import Calibrations, KeptCalibration
 from bot.calibration.points import Point, points
 from bot.calibration.recalibrating import said_of
 from bot.calibration.rule import WINDOW
@@ -27,6 +26,7 @@ from bot.model import same_login
 from bot.repository_settings import Loaded
 from bot.scanning.model import Result
 from bot.store import Store, StoredRepository
+from bot.store.calibrations import KeptCalibration
 
 PAGE = 50
 
@@ -117,12 +117,12 @@ class Data:
         """What was said within the last year, also what the bar was put back from."""
         made = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made})
-        kept = Calibrations(self.store.engine).get(repository.id)
+        kept = self.store.calibrations.get(repository.id)
         return Feedback(tuple(made), tuple(points(decisions, made)), self.bar(repository), kept)
 
     def bar(self, repository: StoredRepository) -> Bar:
         """The bar in force, by the settings and by what was said."""
-        return bar_in_force(self.settings_of(repository).config, Calibrations(self.store.engine).get(repository.id))
+        return bar_in_force(self.settings_of(repository).config, self.store.calibrations.get(repository.id))
 
     def ready(self, repository: StoredRepository) -> bool:
         """Whether the repository's past is in the index."""

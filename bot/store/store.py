@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from bot.settings import Settings
+from bot.store.calibrations import Calibrations
 from bot.store.closings import Closings
 from bot.store.comments import Comments
 from bot.store.counters import Counters
@@ -42,6 +43,7 @@ class Store:
         self.closings = Closings(engine)
         self.decisions = Decisions(engine)
         self.signals = Signals(engine)
+        self.calibrations = Calibrations(engine)
         self.watched = WatchedComments(engine)
         self.elsewhere = Elsewhere(engine)
         self.muted = Muted(engine)

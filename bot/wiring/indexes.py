@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import partial
 
 from bot.calibration.bar import Bar, bar_in_force
-from bot.calibration.keeping import Calibrations
 from bot.erasing import erased_if_ended
 from bot.events import IndexEvent
 from bot.finder import Finder, finder_settings, further_sources
@@ -110,7 +109,7 @@ def known_bar(settings: Settings, repo: RepoRef) -> Bar | None:
         if store is None or known is None:
             return None
         config = RepositorySettings(store, now).last_read(known.id)
-        return bar_in_force(config, Calibrations(store.engine).get(known.id))
+        return bar_in_force(config, store.calibrations.get(known.id))
 
 
 def fill_index(

@@ -10,7 +10,6 @@ import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from bot.calibration.keeping import Calibrations
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Evidence, Outcome
 from bot.events import IssueEvent
@@ -228,7 +227,7 @@ def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedI
     said = words(browser.get("/dashboard/acme/app/feedback").text)
     assert "#3 #1 the same tara (triage) vote" in said
     assert "put back" not in said
-    Calibrations(host.store.engine).reset(host.public, time.time())
+    host.store.calibrations.reset(host.public, time.time())
     said = words(browser.get("/dashboard/acme/app/feedback").text)
     assert "moves it no more" in said
     assert "#3 #1 the same tara (triage) vote" in said, "it is still what was said"

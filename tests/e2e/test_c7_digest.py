@@ -6,9 +6,7 @@ import re
 
 import pytest
 
-from bot.calibration.keeping import Calibrations
 from bot.calibration.recalibrating import recalibrate
-from bot.calibration.rule import Calibration, Move
 from bot.chores.digests import keep_digest, keep_digests
 from bot.chores.feedback import look_at_feedback
 from bot.decisions import Decision, Evidence, Outcome
@@ -139,7 +137,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
         signal = Signal(number, Kind.REACTION, "triage-person", 0, False, Who.TRIAGE, now)
         store.signals.put(repo_id, signal)
     look_at_feedback(doppel.services)
-    kept = Calibrations(store.engine).get(repo_id)
+    kept = store.calibrations.get(repo_id)
     assert kept is not None
     assert (kept.bar, kept.right, kept.wrong) == (0.6, 0, 6)
     doppel.open(*AGAIN, author="bob")
@@ -155,14 +153,14 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
     doppel.open(*AGAIN, author="dan")
     doppel.said(5)
     assert store.decisions.of_issue(repo_id, 5)[0].bar == 0.2
-    Calibrations(store.engine).reset(repo_id, now + 1)
+    store.calibrations.reset(repo_id, now + 1)
     assert not recalibrate(store, repo_id, now + 2), "what was said before the reset counts no more"
 
 
 def test_c7_a_comment_says_that_feedback_has_moved_the_bar(doppel: Doppel) -> None:
     store, repo_id = doppel.services.store, doppel.repository.id
     doppel.open(*FIRST, author="ann")
-    Calibrations(store.engine).set(repo_id, Calibration(0.1, Move.FALLS, 7, 0), doppel.services.now())
+    store.calibrations.set(repo_id, 0.1, 7, 0, doppel.services.now())
     doppel.open(*AGAIN)
     assert doppel.said(2)[0].count(
         "\n\nIssues are shown here at a probability of 10% or more: feedback in this repository has "

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from bot.calibration.rule import Calibration, Move
 from bot.store.base import Part
 from bot.store.decision_tables import calibrations as table
 
@@ -37,13 +36,12 @@ class Calibrations(Part):
         basis = json.loads(row.basis)
         return KeptCalibration(row.bar, row.since, row.changed_at, basis["right"], basis["wrong"])
 
-    def set(self, repo_id: int, found: Calibration, now: float) -> bool:
-        """Keep what a calibration says; whether that moved the bar."""
+    def set(self, repo_id: int, bar: float | None, right: float, wrong: float, now: float) -> bool:
+        """Keep where a calibration puts the bar, and the weights that say so; whether that moved it."""
         known = self.get(repo_id)
-        bar = None if found.move is Move.STAYS else found.bar
         moved = bar != (known.bar if known else None)
         since, changed_at = (known.since, known.changed_at) if known else (0.0, 0.0)
-        self._put(repo_id, KeptCalibration(bar, since, now if moved else changed_at, found.right, found.wrong))
+        self._put(repo_id, KeptCalibration(bar, since, now if moved else changed_at, right, wrong))
         return moved
 
     def reset(self, repo_id: int, now: float) -> None:
