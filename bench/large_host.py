@@ -36,7 +36,6 @@ from bench.index import made_up
 from bot.demo import processes as demo
 from bot.demo.processes import environment, running, wait_for
 from bot.index import IndexedIssue
-from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.process import run
 from bot.machine.heap import give_memory_back
@@ -44,6 +43,7 @@ from bot.model import RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
+from bot.store.backfills import Progress
 from bot.wiring.indexes import build_index
 from bot.wiring.worker import build_services, job_handler
 
@@ -117,7 +117,7 @@ def fill(sim: Simulator, names: list[str], settings: Settings, issues: int) -> N
     """The store as it is after the first reading of all repositories."""
     store = open_store(settings)
     index = build_index(settings, store)
-    backfills = Backfills(store.engine)
+    backfills = store.backfills
     weights = 1 / np.arange(1, len(names) + 1)
     counts = np.maximum(1, np.round(issues * weights / weights.sum())).astype(int)
     began, made = time.monotonic(), time.process_time()

@@ -8,8 +8,8 @@ from functools import partial
 
 from bot.errors import Forbidden, NotFound
 from bot.events import IndexEvent
-from bot.index.backfill import OFF
 from bot.services import Services
+from bot.store.backfills import OFF
 from handlers.indexed import completed
 
 logger = logging.getLogger(__name__)

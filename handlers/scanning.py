@@ -13,7 +13,6 @@ from bot.commands import Command
 from bot.config import RepoConfig
 from bot.errors import Forbidden, NotFound
 from bot.events import ScanEvent
-from bot.index.backfill import Backfills
 from bot.matching import shipped_model
 from bot.posts.own_issues import Kind, OwnIssues, Wanted, keep_issue
 from bot.render import Place
@@ -40,7 +39,7 @@ def begin(ask: Ask, command: Command) -> Answer:
     visit, services = ask.visit, ask.visit.services
     repo_id = visit.repository.id
     if not services.indexing.ready(repo_id):
-        progress = Backfills(services.store.engine).get(repo_id)
+        progress = services.store.backfills.get(repo_id)
         seen, expected = (progress.seen, progress.expected) if progress else (None, None)
         return Answer(False, ask.replies.scan_not_ready(seen, expected))
     scan = _scan(services, repo_id)

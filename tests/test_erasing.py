@@ -13,9 +13,9 @@ from bot.erasing import erase_repository, erased_if_ended
 from bot.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
 from bot.feedback.polling import Round
 from bot.index import IndexedIssue
-from bot.index.backfill import Progress
 from bot.indexing import Indexing
 from bot.model import Actor, RepoRef, Repository
+from bot.store.backfills import Progress
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 

@@ -18,11 +18,11 @@ from bench.chaos.judge import ADVICE, Seen
 from bench.chaos.plan import Plan
 from bench.chaos.story import QUIET, Deed, Story, Tale
 from bot import settings as host
-from bot.index.backfill import Backfills
 from bot.jobs.database import queue_engine, workflow_table
 from bot.settings import VARIABLES
 from bot.simulator import Server
 from bot.simulator.state.issues import Comment
+from bot.store.backfills import Backfills
 from bot.store.engine import make_engine
 
 BOT = "doppel[bot]"

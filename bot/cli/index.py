@@ -40,7 +40,6 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
     from rich.console import Console
     from rich.live import Live
 
-    from bot.index.backfill import Backfills
     from bot.indexing.status import statuses
     from bot.store import open_store
     from bot.wiring.indexes import build_index
@@ -52,7 +51,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
 
         def look() -> list[Status]:
             repositories = [one for one in store.repositories.list() if wanted in (None, one.id)]
-            return list(statuses(repositories, Backfills(store.engine), there))
+            return list(statuses(repositories, store.backfills, there))
 
         found = look()
         if as_json:

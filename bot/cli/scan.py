@@ -180,11 +180,10 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
 
     Without a way to GitHub a complete index is used as it is. Raises UserError where there is none.
     """
-    from bot.index.backfill import Backfills
     from bot.wiring.indexes import fill_index
 
     known = store.repositories.by_name(repo)
-    if known and Backfills(store.engine).complete(known.id) and not (settings.github_token or settings.app_id):
+    if known and store.backfills.complete(known.id) and not (settings.github_token or settings.app_id):
         click.echo(
             f"{known.ref}: the index is used as it is; with GITHUB_TOKEN it would be brought up to date.", err=True
         )

@@ -19,7 +19,6 @@ from bot.evaluation.unmarked import without
 from bot.events import EvaluationEvent
 from bot.feedback import Example, Kind, Signal, Who
 from bot.index import Index
-from bot.index.backfill import Backfills
 from bot.indexing.status import Status, statuses
 from bot.jobs import DeadLetter, DeadLetters, Inbox
 from bot.model import same_login
@@ -126,7 +125,7 @@ class Data:
 
     def ready(self, repository: StoredRepository) -> bool:
         """Whether the repository's past is in the index."""
-        return Backfills(self.store.engine).complete(repository.id)
+        return self.store.backfills.complete(repository.id)
 
     def evaluation(self, repository: StoredRepository) -> Kept:
         """The newest evaluation, without pairs that people called different since, and how far the present one is."""
@@ -163,4 +162,4 @@ class Data:
         return Health(self._status(repository), given_up)
 
     def _status(self, repository: StoredRepository) -> Status | None:
-        return next(statuses([repository], Backfills(self.store.engine), self._index), None)
+        return next(statuses([repository], self.store.backfills, self._index), None)

@@ -14,13 +14,13 @@ import sqlalchemy as sa
 
 from bot import settings as host
 from bot.errors import DoppelError, Unavailable
-from bot.index.backfill import Backfills, Progress
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.job import LATER_RUN
 from bot.machine.local import is_well
 from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
+from bot.store.backfills import Backfills, Progress
 from bot.store.engine import make_engine
 
 READY_WITHIN_SECONDS = 30.0

@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from bot.doctor.finding import Finding, Health, deliveries
 from bot.embedding import Embedder
 from bot.index import models
-from bot.index.backfill import OFF
 from bot.jobs.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.job import QueueUnavailable
 from bot.jobs.standing import Standing, standing
 from bot.settings import Settings
 from bot.store import pgvector
+from bot.store.backfills import OFF
 from bot.store.engine import is_full, make_engine, shown, write
 from bot.store.failures import why
 from bot.store.files import sqlite_file

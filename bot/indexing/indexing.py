@@ -15,13 +15,13 @@ from bot.github.api import PAGE
 from bot.github.changes import Budget
 from bot.github.repo import RepoClient
 from bot.index import Index, IndexedIssue
-from bot.index.backfill import Backfills, Progress
 from bot.index.issues import UNTOLD
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue, Repository
 from bot.posts.own_issues import Kind, OwnIssues, is_own_issue
 from bot.store import Store
+from bot.store.backfills import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Indexing:
         self._store = store
         self._inbox = inbox
         self._clock = clock
-        self._backfills = Backfills(store.engine)
+        self._backfills = store.backfills
         self._own = [OwnIssues(store.engine, kind) for kind in Kind]
         self._unexplained: dict[int, int] = {}
 

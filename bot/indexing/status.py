@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bot.index import Index
-from bot.index.backfill import Backfills, Progress
+from bot.store.backfills import Backfills, Progress
 from bot.store.repositories import StoredRepository
 
 WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding", "ready", "stopped"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from bot.settings import Settings
+from bot.store.backfills import Backfills
 from bot.store.calibrations import Calibrations
 from bot.store.closings import Closings
 from bot.store.comments import Comments
@@ -41,6 +42,7 @@ class Store:
         self.comments = Comments(engine)
         self.verdicts = Verdicts(engine)
         self.closings = Closings(engine)
+        self.backfills = Backfills(engine)
         self.decisions = Decisions(engine)
         self.signals = Signals(engine)
         self.calibrations = Calibrations(engine)

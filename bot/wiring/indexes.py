@@ -15,7 +15,6 @@ from bot.events import IndexEvent
 from bot.finder import Finder, finder_settings, further_sources
 from bot.github.repo import RepoClient
 from bot.index import Index, TextAnalyser
-from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Inbox, QueueUnavailable
@@ -31,6 +30,7 @@ from bot.scanning.processes import ask_in_processes
 from bot.scanning.scan import Scan
 from bot.settings import Settings
 from bot.store import Store, open_store
+from bot.store.backfills import Progress
 from bot.store.files import sqlite_file
 from bot.wiring.clients import build_github, embedder, now, reader
 
@@ -72,7 +72,7 @@ def known_repository(
     repo_id = client.repository(repo).id
     loaded = settings_at_present(client, repo)
     with store_there(settings) as store:
-        progress = Backfills(store.engine).get(repo_id) if store else None
+        progress = store.backfills.get(repo_id) if store else None
         complete = progress is not None and progress.done
         finder = Finder(
             client,
@@ -93,7 +93,7 @@ def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[
     None where this host's index of the repository is not complete; nothing is created where it has no database.
     """
     with store_there(settings) as store:
-        if store is None or not Backfills(store.engine).complete(repo_id):
+        if store is None or not store.backfills.complete(repo_id):
             yield None
         else:
             make = partial(build_asker, settings)
@@ -127,7 +127,7 @@ def fill_index(
         store.repositories.upsert(summary, None, now().timestamp())
         steps = OwnSteps(partial(_hand_over, settings, store))
         indexing = Indexing(build_index(settings, store), store, steps, now)
-        forms, progress = IssueForms(store, now), Backfills(store.engine)
+        forms, progress = IssueForms(store, now), store.backfills
         # What is handed over is known by the chain, and a repository can be read anew after it was erased.
         chain = f"by-hand-{now().timestamp():.3f}"
         with erased_if_ended(summary.id, store):

@@ -13,7 +13,6 @@ from bot.dashboard.session import Sessions
 from bot.dashboard.sign_in import SignIn
 from bot.erasing import erased_if_ended
 from bot.github.client import GitHub
-from bot.index.backfill import Backfills
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.arrivals import has_arrived
 from bot.render.links import pages_of
@@ -81,7 +80,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
                 return read.read(client, repository.summary)
 
         def groups_of(repository: StoredRepository) -> Result | None:
-            if not Backfills(store.engine).complete(repository.id):
+            if not store.backfills.complete(repository.id):
                 return None
             return Scan(store, build_asker(settings, store=store), repository.id).result()
 

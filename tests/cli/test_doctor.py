@@ -17,7 +17,6 @@ from bot.cli import cli
 from bot.embedding.wordllama import WordLlama
 from bot.events import IssueEvent
 from bot.index import models
-from bot.index.backfill import OFF, Backfills, Progress
 from bot.jobs import Inbox
 from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import beat, this_process
@@ -25,6 +24,7 @@ from bot.model import Actor, RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server, start_simulator
 from bot.store import open_store
+from bot.store.backfills import OFF, Progress
 from bot.store.engine import make_engine, write
 from bot.store.gauges import Gauges
 from bot.wiring.clients import prepare_databases
@@ -266,7 +266,7 @@ def test_what_keeps_indexes_from_being_whole_is_told(examine: Callable[..., Foun
         for repo_id, problem in enumerate(("", OFF, "duplicates: GitHub does not tell", "vectors: none")):
             summary = Repository(repo_id, RepoRef("acme", f"app{repo_id}"), private=False)
             store.repositories.upsert(summary, 1, 0)
-            Backfills(store.engine).set(repo_id, Progress(done=True, problem=problem))
+            store.backfills.set(repo_id, Progress(done=True, problem=problem))
     health, says, mend = examine()["indexes"]
     expected = "2 not as they should be, such as that of acme/app2: duplicates: GitHub does not tell"
     assert (health, says) == ("warning", expected)

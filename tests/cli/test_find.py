@@ -15,10 +15,10 @@ from bot.cli import cli, main
 from bot.config import CONFIG_PATH
 from bot.config.model import MIN_CONFIDENCE
 from bot.index import IndexedIssue
-from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef, Repository
 from bot.simulator import Server, start_simulator
 from bot.store import Rejection, VerdictKind, open_store
+from bot.store.backfills import Progress
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index
 
@@ -196,7 +196,7 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(
     issues = client.recent_issues(repository.ref, 100)
     build_index(settings, store).put(repository.id, [IndexedIssue.of(issue) for issue in issues])
     assert "full-text" not in run("acme/app#40").stdout
-    Backfills(store.engine).set(repository.id, Progress(done=True))
+    store.backfills.set(repository.id, Progress(done=True))
     store.close()
     shown = run("acme/app#40").stdout
     assert "\n  full-text " in shown

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from bot.cli.index import index
 from bot.index import Index, IndexedIssue, TextAnalyser
-from bot.index.backfill import Backfills, Progress
 from bot.indexing.status import EMBEDDING, READING, READY, STOPPED, WAITING, state_of
 from bot.model import RepoRef, Repository
 from bot.settings import load
 from bot.store import Store, open_store
+from bot.store.backfills import Progress
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def add(store: Store, repo_id: int, name: str, progress: Progress | None, issues
     store.repositories.upsert(Repository(repo_id, RepoRef("acme", name), False), 1, 0.0)
     Index(store.engine, TextAnalyser()).put(repo_id, [IndexedIssue(n, f"issue {n}") for n in range(1, issues + 1)])
     if progress is not None:
-        Backfills(store.engine).set(repo_id, progress)
+        store.backfills.set(repo_id, progress)
 
 
 def test_each_repository_has_a_row(store: Store) -> None:

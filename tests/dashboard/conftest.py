@@ -18,11 +18,11 @@ from bot.evaluation.metrics import Judged
 from bot.evaluation.report import Evaluation, evaluate
 from bot.evaluation.runs import Runs
 from bot.index import IndexedIssue
-from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator
 from bot.store import Store, open_store
+from bot.store.backfills import Progress
 from bot.web import create_app
 from bot.wiring.indexes import build_index
 
@@ -118,7 +118,7 @@ def figures() -> Evaluation:
 @pytest.fixture
 def evaluated(host: Host) -> None:
     """acme/app has an evaluation, and its index is complete."""
-    Backfills(host.store.engine).set(host.public, Progress(done=True))
+    host.store.backfills.set(host.public, Progress(done=True))
     Runs(host.store.engine).keep(host.public, figures(), 1_750_000_000.0)
 
 

@@ -17,10 +17,10 @@ from bot.dashboard.evaluation import page, seen_at
 from bot.evaluation.runs import DAY, Kept, Run, Runs, Stage
 from bot.evaluation.unmarked import Unmarked
 from bot.events import EvaluationEvent
-from bot.index.backfill import Backfills, Progress
 from bot.jobs import QueueUnavailable
 from bot.jobs.inbox import Inbox
 from bot.store import VerdictKind
+from bot.store.backfills import Progress
 from bot.store.evaluation_tables import evaluations
 from tests.dashboard.conftest import Host, figures, words
 
@@ -113,7 +113,7 @@ def test_it_waits_for_the_index(host: Host, signed_in: SignedIn) -> None:
     assert "The index of this repository is not complete yet" in words(browser.get(PAGE).text)
     browser.post(PAGE)
     assert Runs(host.store.engine).run(host.public).stage is Stage.NONE
-    Backfills(host.store.engine).set(host.public, Progress(done=True))
+    host.store.backfills.set(host.public, Progress(done=True))
     assert "Evaluate now" in browser.get(PAGE).text
 
 

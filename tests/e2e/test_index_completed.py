@@ -11,8 +11,8 @@ from bot.decisions import Decision, Outcome
 from bot.decisions.model import Evidence
 from bot.events.own import INDEXED, own_issue_event
 from bot.finder import Finder
-from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef
+from bot.store.backfills import Progress
 from bot.store.decisions import Decisions
 from bot.wiring.indexes import fill_index
 from handlers import finding
@@ -27,7 +27,7 @@ def filling(doppel: Doppel) -> Doppel:
     """A repository of which one issue was read, and not everything."""
     doppel.configure("sources: {github-hybrid: off}")
     doppel.open("Crash while exporting to PDF", SAID, author="ann")
-    Backfills(doppel.services.store.engine).set(doppel.repository.id, Progress())
+    doppel.services.store.backfills.set(doppel.repository.id, Progress())
     return doppel
 
 
@@ -181,7 +181,7 @@ def test_each_filling_has_its_own_looks(filling: Doppel) -> None:
     """An index that is filled anew within days finds the names of the first looks still in the queue."""
     filling.open("The logo is too small on the page of invoices", "It cannot be read.", author="cleo")
     complete(filling)
-    Backfills(filling.services.store.engine).set(filling.repository.id, Progress())
+    filling.services.store.backfills.set(filling.repository.id, Progress())
     filling.sim.clock.advance(1800)
     complete(filling)
     assert causes(filling, 2) == ["opened", "indexed", "indexed"]
@@ -221,6 +221,6 @@ def test_as_many_issues_are_reckoned_with_while_it_is_filled_as_github_has_count
         return Finder(*arguments, issues=issues, **options)
 
     monkeypatch.setattr(finding, "Finder", finder)
-    Backfills(filling.services.store.engine).set(filling.repository.id, Progress(seen=1, expected=3))
+    filling.services.store.backfills.set(filling.repository.id, Progress(seen=1, expected=3))
     filling.open(NEW, SAID, author="ben")
     assert set(told) == {3}

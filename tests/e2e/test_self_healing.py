@@ -14,7 +14,6 @@ from datetime import timedelta
 import pytest
 
 from bot.chores.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
-from bot.index.backfill import Backfills
 from bot.simulator.webhooks import Answer
 from bot.store.missed import MissedDeliveries
 from tests.e2e.harness import Doppel
@@ -238,7 +237,7 @@ def test_c2_after_a_longer_outage_the_index_has_everything_and_nobody_is_answere
 def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing_twice(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     store, repo_id = doppel.services.store, doppel.repository.id
-    backfills = Backfills(store.engine)
+    backfills = store.backfills
     backup = backfills.get(repo_id)
     assert backup is not None
     doppel.open(*AGAIN, author="bob")

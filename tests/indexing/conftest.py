@@ -23,7 +23,6 @@ from bot.github import changes
 from bot.github.changes import ChangesPage
 from bot.github.client import GitHub
 from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
-from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, StoredFacts
 from bot.issue_forms import IssueForms
 from bot.jobs import Inbox, Job
@@ -32,6 +31,7 @@ from bot.repository_settings import RepositorySettings
 from bot.services import Services
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
+from bot.store.backfills import Progress
 from bot.wiring.worker import build_services, job_handler
 from tests.index.conftest import HashingModel
 
@@ -160,7 +160,7 @@ class Host:
         self.work(1)
 
     def note(self, progress: Progress) -> None:
-        Backfills(self.services.store.engine).set(self.repo_id, progress)
+        self.services.store.backfills.set(self.repo_id, progress)
 
     def round(self) -> None:
         """The chore of looking again, half an hour later."""
@@ -191,7 +191,7 @@ class Host:
         self.sim.load_issues(rows, REPO)
 
     def progress(self) -> Progress | None:
-        return Backfills(self.services.store.engine).get(self.repo_id)
+        return self.services.store.backfills.get(self.repo_id)
 
     def indexed(self) -> dict[int, IndexedIssue]:
         with self.services.index.view(self.repo_id) as view:

@@ -11,8 +11,8 @@ import pytest
 from bot.errors import Unavailable
 from bot.github import changes
 from bot.github.changes import ChangesPage
-from bot.index.backfill import Backfills, Progress
 from bot.indexing import Indexing, pace
+from bot.store.backfills import Backfills, Progress
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow

@@ -14,12 +14,12 @@ from mcp_types import CallToolResult
 
 from bot.calls import ToolCallTracker, set_tool_call_tracker
 from bot.index import IndexedIssue
-from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
 from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.store import open_store
+from bot.store.backfills import Progress
 from bot.wiring.agents import agent_tools
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index
@@ -80,7 +80,7 @@ def fill_index(sim: Simulator, settings: Settings, *, done: bool = True) -> None
         store.repositories.upsert(Repository(repository.id, place, private=False), 1, 1.0)
         issues = reader(settings, build_github(settings), place).recent_issues(place, 100)
         build_index(settings, store).put(repository.id, [IndexedIssue.of(issue) for issue in issues])
-        Backfills(store.engine).set(repository.id, Progress(done=done))
+        store.backfills.set(repository.id, Progress(done=done))
 
 
 def run(use: Callable[[], Awaitable[None]]) -> None:

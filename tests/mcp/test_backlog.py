@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from bot.index.backfill import Backfills, Progress
 from bot.model import RepoRef, Repository
 from bot.scanning.answers import Answers
 from bot.settings import Settings
 from bot.simulator import Simulator
 from bot.store import open_store
+from bot.store.backfills import Progress
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 
 pytestmark = pytest.mark.slow
@@ -150,7 +150,7 @@ def test_the_index_of_a_repository_that_bore_the_name_before_is_not_taken(
 ) -> None:
     with closing(open_store(settings)) as store:
         store.repositories.upsert(Repository(987, RepoRef("acme", "app"), private=True), 1, 1.0)
-        Backfills(store.engine).set(987, Progress(done=True))
+        store.backfills.set(987, Progress(done=True))
     assert "no complete index" in error(ask(server, "scan_backlog"))
 
 

@@ -11,12 +11,12 @@ from mcp.client import Client
 
 from bot.calls import ToolCallTracker
 from bot.config import CONFIG_PATH
-from bot.index.backfill import Backfills, Progress
 from bot.mcp.server import build_server
 from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.simulator import Simulator
 from bot.store import Rejection, VerdictKind, open_store
+from bot.store.backfills import Progress
 from bot.wiring.agents import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
@@ -159,7 +159,7 @@ def test_c4_a_rejected_pair_is_not_told_again(server: Any, sim: Simulator, setti
 def test_the_index_of_a_repository_that_bore_the_name_before_is_not_asked(server: Any, settings: Settings) -> None:
     with closing(open_store(settings)) as store:
         store.repositories.upsert(Repository(987, RepoRef("acme", "app"), private=True), 1, 1.0)
-        Backfills(store.engine).set(987, Progress(done=True))
+        store.backfills.set(987, Progress(done=True))
     found = answer(ask(server, "find_duplicates", number=3))
     assert [one["number"] for one in found["candidates"]] == [1]
     assert "github-search" in {run["source"] for run in found["queries"]}

@@ -7,10 +7,10 @@ import pytest
 from bot.errors import Unavailable
 from bot.events import ScanEvent
 from bot.github.repo import RepoClient
-from bot.index.backfill import Progress
 from bot.model import Issue, RepoRef
 from bot.posts.own_issues import Kind, OwnIssues
 from bot.scanning.asking import Asker
+from bot.store.backfills import Progress
 from bot.words import english
 from handlers import scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, cast
 
 from bot.events import IndexEvent
-from bot.index.backfill import Progress
 from bot.model import RepoRef, Repository
 from bot.scanning.filling import OwnSteps, fill
+from bot.store.backfills import Progress
 
 REPOSITORY = Repository(7, RepoRef("acme", "app"), False, False)
 

@@ -6,34 +6,35 @@ import threading
 
 import sqlalchemy as sa
 
-from bot.index.backfill import Backfills, Progress
+from bot.store import Store
+from bot.store.backfills import Backfills, Progress
 from bot.store.engine import make_engine, write
 from bot.store.index_tables import backfills, lock_index
 
 
-def test_progress_is_there_after_a_restart(engine: sa.Engine) -> None:
+def test_progress_is_there_after_a_restart(store: Store) -> None:
     progress = Progress(cursor="page=3", etag='"abc"', seen=200, expected=1_000, problem="rate limited", updated_at=9.0)
-    Backfills(engine).set(1, progress)
-    again = make_engine(engine.url.render_as_string(hide_password=False))
+    store.backfills.set(1, progress)
+    again = make_engine(store.engine.url.render_as_string(hide_password=False))
     assert Backfills(again).get(1) == progress
     assert Backfills(again).get(2) is None
     again.dispose()
 
 
-def test_progress_is_replaced_only_where_it_is_what_it_was(engine: sa.Engine) -> None:
-    kept, first, second = Backfills(engine), Progress(updated_at=1.5), Progress("page=2", seen=100, expected=300)
+def test_progress_is_replaced_only_where_it_is_what_it_was(store: Store) -> None:
+    kept, first, second = store.backfills, Progress(updated_at=1.5), Progress("page=2", seen=100, expected=300)
     assert (kept.replace(1, first, second), kept.get(1)) == (False, None)
     assert (kept.replace(1, None, first), kept.replace(1, None, second), kept.get(1)) == (True, False, first)
     assert (kept.replace(1, first, second), kept.replace(1, first, first), kept.get(1)) == (True, False, second)
 
 
-def test_who_notes_progress_waits_for_whoever_erases(engine: sa.Engine) -> None:
+def test_who_notes_progress_waits_for_whoever_erases(store: Store) -> None:
     """Else the row that is being deleted is still there to be replaced, and comes back after that."""
-    kept, before = Backfills(engine), Progress("page=2", seen=100)
+    kept, before = store.backfills, Progress("page=2", seen=100)
     kept.set(1, before)
     noted: list[bool] = []
     other = threading.Thread(target=lambda: noted.append(kept.replace(1, before, Progress("page=3", seen=200))))
-    with write(engine) as connection:
+    with write(store.engine) as connection:
         lock_index(connection, 1)
         connection.execute(sa.delete(backfills).where(backfills.c.repo_id == 1))
         other.start()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
-from bot.index.database import upsert
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.index_tables import backfills as table
@@ -53,8 +53,7 @@ class Backfills(Part):
 
     def set(self, repo_id: int, progress: Progress) -> None:
         """Keep the progress, after the issues themselves: those of a crash in between are then read again."""
-        with write(self._engine) as connection:
-            _put(connection, repo_id, progress)
+        self._change(self._put(repo_id, progress))
 
     def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:
         """The same for who has gone on from `before`; nothing is kept, and False returned, where that is not there.
@@ -67,14 +66,13 @@ class Backfills(Part):
             lock_index(connection, repo_id)
             if _get(connection, repo_id) != before:
                 return False
-            _put(connection, repo_id, after)
+            connection.execute(self._put(repo_id, after))
             return True
+
+    def _put(self, repo_id: int, progress: Progress) -> Any:
+        return self._upsert(table, {"repo_id": repo_id}, asdict(progress))
 
 
 def _get(connection: sa.Connection, repo_id: int) -> Progress | None:
     row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id)).first()
     return None if row is None else Progress(*row[1:])
-
-
-def _put(connection: sa.Connection, repo_id: int, progress: Progress) -> None:
-    upsert(connection, table, [(repo_id, *astuple(progress))])
