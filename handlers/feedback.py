@@ -16,8 +16,6 @@ from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Who
 from bot.github.labels import DUPLICATE
 from bot.model import Actor, Issue, IssueRef, same_login
-from bot.posts.own_issues import Kind as Own
-from bot.posts.own_issues import OwnIssues
 from bot.text.naming import named_by
 from handlers.visit import Visit
 
@@ -68,7 +66,7 @@ def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
 
     On GitHub only people with write access can; they are asked for their right all the same, as everywhere.
     """
-    kept = OwnIssues(visit.services.store.engine, Own.DIGEST).get(visit.repository.id)
+    kept = visit.services.store.digest_issues.get(visit.repository.id)
     if kept is None or kept.number != issue.number or event.sender.is_bot or event.action != "edited":
         return
     if visit.github.permission(visit.repo, event.sender.login).triage:

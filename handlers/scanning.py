@@ -14,7 +14,7 @@ from bot.config import RepoConfig
 from bot.errors import Forbidden, NotFound
 from bot.events import ScanEvent
 from bot.matching import shipped_model
-from bot.posts.own_issues import Kind, OwnIssues, Wanted, keep_issue
+from bot.posts.own_issues import Wanted, keep_issue
 from bot.render import Place
 from bot.render.scan import render_scan
 from bot.scanning.asking import Asker
@@ -47,7 +47,7 @@ def begin(ask: Ask, command: Command) -> Answer:
     chain = f"{ask.command_id}-{services.arrived or services.now():.3f}"
     event = ScanEvent(ask.installation, visit.repository, chain)
     services.inbox.put(event.delivery_id, event)
-    kept = OwnIssues(services.store.engine, Kind.SCAN).get(repo_id)
+    kept = services.store.scan_issues.get(repo_id)
     steps = 1 + len(scan.missing()) // AT_ONCE
     known = kept.number if kept else None
     return Answer(
@@ -87,7 +87,7 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     body = render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say)
     login = services.github.app().get_app().bot_login
     wanted = Wanted(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], body)
-    number = keep_issue(here, OwnIssues(services.store.engine, Kind.SCAN), wanted, services.now())
+    number = keep_issue(here, services.store.scan_issues, wanted, services.now())
     logger.info("%s: %d groups among %d issues are shown in #%d", known.ref, len(result.groups), result.issues, number)
 
 

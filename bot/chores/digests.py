@@ -14,12 +14,13 @@ from bot.digest.ticking import take_boxes
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.github.repo import RepoClient
 from bot.model import Issue
-from bot.posts.own_issues import Kind, OwnIssues, Wanted, is_kind, keep_issue
+from bot.posts.own_issues import Wanted, is_kind, keep_issue
 from bot.render import Place
 from bot.render.digest import DigestView, render_digest
 from bot.services import Services
 from bot.store import StoredRepository
 from bot.store.decisions import KEPT_DAYS
+from bot.store.own_issues import OwnIssues
 from bot.words import speak
 
 logger = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     if config.digest != "issue" or config.mode == "off":
         return
     store, now, github = services.store, services.now(), client(known.id)
-    issues = OwnIssues(store.engine, Kind.DIGEST)
+    issues = store.digest_issues
     present = _present(github, known, issues)
     if present is not None:
         # What was ticked since, of which the event has not come or came too early.
@@ -95,4 +96,4 @@ def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues) -> 
         issue = github.issue(known.ref, kept.number)
     except NotFound:
         return None
-    return issue if is_kind(issue, Kind.DIGEST) else None
+    return issue if is_kind(issue, issues.kind) else None

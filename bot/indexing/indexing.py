@@ -19,7 +19,7 @@ from bot.index.issues import UNTOLD
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue, Repository
-from bot.posts.own_issues import Kind, OwnIssues, is_own_issue
+from bot.posts.own_issues import is_own_issue
 from bot.store import Store
 from bot.store.backfills import Progress
 
@@ -61,7 +61,7 @@ class Indexing:
         self._inbox = inbox
         self._clock = clock
         self._backfills = store.backfills
-        self._own = [OwnIssues(store.engine, kind) for kind in Kind]
+        self._own = (store.scan_issues, store.digest_issues)
         self._unexplained: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:

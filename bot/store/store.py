@@ -18,6 +18,7 @@ from bot.store.index_tables import lock_index
 from bot.store.migrate import migrate
 from bot.store.missed import MissedDeliveries
 from bot.store.muted import Muted
+from bot.store.own_issues import Kind, OwnIssues
 from bot.store.repositories import Repositories
 from bot.store.schema import metadata, repositories
 from bot.store.signals import Signals
@@ -39,22 +40,24 @@ class Store:
         """Use an engine made by `make_engine`, on a database that `migrate` has prepared."""
         self.engine = engine
         self.repositories = Repositories(engine)
-        self.comments = Comments(engine)
-        self.verdicts = Verdicts(engine)
-        self.closings = Closings(engine)
         self.backfills = Backfills(engine)
-        self.decisions = Decisions(engine)
-        self.signals = Signals(engine)
-        self.calibrations = Calibrations(engine)
-        self.watched = WatchedComments(engine)
-        self.elsewhere = Elsewhere(engine)
-        self.muted = Muted(engine)
-        self.usage = Usage(engine)
-        self.counters = Counters(engine)
         self.words = Words(engine)
         self.texts = Texts(engine)
         self.etags = Etags(engine)
         self.missed = MissedDeliveries(engine)
+        self.comments = Comments(engine)
+        self.closings = Closings(engine)
+        self.scan_issues = OwnIssues(engine, Kind.SCAN)
+        self.digest_issues = OwnIssues(engine, Kind.DIGEST)
+        self.verdicts = Verdicts(engine)
+        self.elsewhere = Elsewhere(engine)
+        self.muted = Muted(engine)
+        self.usage = Usage(engine)
+        self.decisions = Decisions(engine)
+        self.signals = Signals(engine)
+        self.watched = WatchedComments(engine)
+        self.calibrations = Calibrations(engine)
+        self.counters = Counters(engine)
 
     def forget(self, repo_id: int) -> int:
         """Erase all that is stored of a repository (C6a); returns how many rows that were."""

@@ -7,7 +7,6 @@ import re
 import pytest
 
 from bot.posts.marker import is_scan
-from bot.posts.own_issues import Kind, OwnIssues
 from bot.simulator.state.issues import Issue
 from bot.words import english
 from tests.e2e.harness import BOT, Doppel
@@ -86,7 +85,7 @@ def test_d8_a_second_scan_edits_the_same_issue(backlog: Doppel) -> None:
 def test_d8_the_issue_is_found_again_by_its_marker_and_opened_again(backlog: Doppel) -> None:
     backlog.write(3, "/duplicates scan", "maintain-person")
     (shown,) = scans(backlog)
-    OwnIssues(backlog.services.store.engine, Kind.SCAN).drop(backlog.repository.id)
+    backlog.services.store.scan_issues.drop(backlog.repository.id)
     backlog.sim.close_issue(backlog.repo, shown.number, "maintain-person")
     # Anybody can write the marker.
     backlog.sim.open_issue(backlog.repo, "mallory", english().scan_title(), shown.body)

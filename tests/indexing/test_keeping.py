@@ -9,7 +9,6 @@ from bot.errors import Unavailable
 from bot.events import IndexEvent
 from bot.github import changes
 from bot.posts.marker import digest_marker, scan_marker
-from bot.posts.own_issues import Kind, OwnIssues
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow
@@ -212,9 +211,10 @@ def test_what_was_deleted_while_nobody_listened_is_taken_out(filled: Host) -> No
 def test_what_was_deleted_unheard_is_taken_out_beside_issues_of_the_bots_own(filled: Host) -> None:
     """GitHub counts these, and they are not in the index."""
     filled.sim.who("doppel[bot]", "Bot")
-    for kind, marker in ((Kind.SCAN, scan_marker("")), (Kind.DIGEST, digest_marker(""))):
+    store = filled.services.store
+    for own, marker in ((store.scan_issues, scan_marker("")), (store.digest_issues, digest_marker(""))):
         issue = filled.sim.open_issue(REPO, "doppel[bot]", "What the bot has to say", marker)
-        OwnIssues(filled.services.store.engine, kind).set(filled.repo_id, issue.number, 1.0)
+        own.set(filled.repo_id, issue.number, 1.0)
     filled.work()
     assert len(filled.indexed()) == 30
     filled.sim.delete_issue(REPO, 5)

@@ -8,7 +8,6 @@ from bot.errors import Unavailable
 from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.model import Issue, RepoRef
-from bot.posts.own_issues import Kind, OwnIssues
 from bot.scanning.asking import Asker
 from bot.store.backfills import Progress
 from bot.words import english
@@ -106,7 +105,7 @@ def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, mon
     filled.queue.back(*taken)
     filled.work()
     assert len(shown(filled)) == 1
-    kept = OwnIssues(filled.services.store.engine, Kind.SCAN).get(filled.repo_id)
+    kept = filled.services.store.scan_issues.get(filled.repo_id)
     assert kept is not None
     assert kept.number == 9
 
@@ -114,7 +113,7 @@ def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, mon
 @on_one_database
 def test_an_attempt_from_before_the_clock_was_set_back_keeps_nobody_waiting(filled: Host) -> None:
     later = filled.services.now() + 86_400
-    OwnIssues(filled.services.store.engine, Kind.SCAN).set(filled.repo_id, None, later)
+    filled.services.store.scan_issues.set(filled.repo_id, None, later)
     ask(filled)
     filled.work()
     assert len(shown(filled)) == 1
@@ -143,4 +142,4 @@ def test_c6a_a_scan_ends_with_the_access(filled: Host) -> None:
     filled.sim.uninstall(REPO.partition("/")[0])
     filled.work()
     assert shown(filled) == []
-    assert OwnIssues(filled.services.store.engine, Kind.SCAN).get(filled.repo_id) is None
+    assert filled.services.store.scan_issues.get(filled.repo_id) is None
