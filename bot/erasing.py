@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.evaluation.keeping import erase_history
+from bot.evaluation.history_file import erase_history
 from bot.services import Services
 from bot.store import Store
 

@@ -30,7 +30,7 @@ def export(repository: str, out: Path | None) -> None:
     base64, times in seconds since 1970), what the queue holds of it, and the history that `doppel evaluate` has read.
     FILE can be read by its owner only.
     """
-    from bot.evaluation.keeping import kept_repositories
+    from bot.evaluation.history_file import kept_repositories
     from bot.store import open_store
 
     settings = host.load()
@@ -47,7 +47,7 @@ def export(repository: str, out: Path | None) -> None:
 
 def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     """The object piece by piece, since an index can be larger than what should lie in memory."""
-    from bot.evaluation.keeping import kept_issues
+    from bot.evaluation.history_file import kept_issues
     from bot.jobs.holdings import holdings
     from bot.store.export import export as tables
 

@@ -24,7 +24,7 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
     within the hour. Where the App is still installed, the next event makes the repository known again: take it out of
     the installation first. Exit code 1: not confirmed, nothing was erased.
     """
-    from bot.evaluation.keeping import erase_history, kept_repositories
+    from bot.evaluation.history_file import erase_history, kept_repositories
     from bot.jobs import Inbox
     from bot.store import open_store
 

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from bot.evaluation.former import at_home, former_names
 from bot.evaluation.history import PastRecord, Row, record, rows
-from bot.evaluation.keeping import KeptHistory
+from bot.evaluation.history_file import KeptHistory
 from bot.github.changes import ChangesPage
 from bot.github.history import HistoryPage
 from bot.model import RepoRef, Repository

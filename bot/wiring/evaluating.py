@@ -8,7 +8,7 @@ from functools import partial
 
 from bot.evaluation.apart import Wanted, evaluate_apart
 from bot.evaluation.history import PastRecord
-from bot.evaluation.keeping import erase_history
+from bot.evaluation.history_file import erase_history
 from bot.evaluation.marks import Marks
 from bot.evaluation.report import Evaluation
 from bot.evaluation.runs import Runs

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from bot.cli import cli, main
 from bot.evaluation.history import PastRecord
-from bot.evaluation.keeping import KeptHistory, kept_repositories
+from bot.evaluation.history_file import KeptHistory, kept_repositories
 from bot.events import Event
 from bot.jobs import Inbox
 from bot.jobs.holdings import holdings

@@ -9,7 +9,7 @@ import pytest
 
 from bot.erasing import erase_repository
 from bot.errors import Unavailable
-from bot.evaluation.keeping import KeptHistory, erase_history, kept_repositories
+from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.model import RepoRef
 from handlers import issues
 from tests.about import stored

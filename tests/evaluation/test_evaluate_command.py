@@ -14,7 +14,7 @@ import pytest
 
 from bot.errors import UserError
 from bot.evaluation.history import PastRecord
-from bot.evaluation.keeping import KeptHistory, erase_history, kept_repositories
+from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.report import others_needed
 from bot.evaluation.runs import Runs, Stage
 from bot.model import RepoRef, Repository

@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import Forbidden, NotFound, RateLimited, Unavailable
 from bot.evaluation.former import MOST, former_names
-from bot.evaluation.keeping import KeptHistory, erase_history
+from bot.evaluation.history_file import KeptHistory, erase_history
 from bot.evaluation.reading import read_history
 from bot.evaluation.statements import READING, Kind, Statement
 from bot.github import history as pages

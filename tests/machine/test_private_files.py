@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from bot.evaluation.keeping import KeptHistory
+from bot.evaluation.history_file import KeptHistory
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.store import open_store
