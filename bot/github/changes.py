@@ -18,15 +18,13 @@ import httpx
 
 from bot.errors import NotFound, Unavailable
 from bot.github import convert
+from bot.github.aliases import ask_of_issues
 from bot.github.api import PAGE, Api
 from bot.model import Issue, RepoRef
 
 _COUNT = """query Count($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) { databaseId issues(first: 1) { totalCount } }
 }"""
-
-# What a number is called in a query, and in the paths of its errors.
-_ALIAS = "i{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +123,12 @@ def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int
     """
     operation = f"ask which issues of {repo} are there"
     missing: set[int] = set()
-    for start in range(0, len(numbers), PAGE):
-        asked = {_ALIAS.format(number): number for number in numbers[start : start + PAGE]}
-        issues = "\n".join(f"{alias}: issue(number: {number}) {{ number }}" for alias, number in asked.items())
-        query = (
-            f"query Missing($owner: String!, $name: String!) {{\n"
-            f"repository(owner: $owner, name: $name) {{\ndatabaseId\n{issues}\n}}\n}}"
-        )
-        variables = {"owner": repo.owner, "name": repo.name}
-        data, errors = api.graphql(operation, query, variables)
-        _make_sure(operation, data.get("repository") or {}, repo_id)
+    for part in ask_of_issues(api, operation, repo, numbers, "number", beside="databaseId"):
+        _make_sure(operation, part.repository or {}, repo_id)
         missing |= {
-            asked[str(error.path[-1])]
-            for error in errors
-            if error.type == "NOT_FOUND" and error.path and len(error.path) == 2 and error.path[-1] in asked
+            number
+            for number, errors in part.errors_of.items()
+            if number not in part.issues and any(error.type == "NOT_FOUND" for error in errors)
         }
     return missing
 

@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
-from bot.github.api import PAGE, Api
-from bot.model import IssueRef, RepoRef, name_key
+from bot.github.aliases import ask_of_issues
+from bot.github.api import Api
+from bot.model import IssueRef, RepoRef
 
-_QUERY = """query Original($owner: String!, $name: String!, $number: Int!) {
-  repository(owner: $owner, name: $name) {
-    issue(number: $number) { duplicateOf { number repository { nameWithOwner } } }
-  }
-}"""
+_ORIGINAL = "duplicateOf { number repository { nameWithOwner } }"
 
 
 def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
@@ -22,13 +20,8 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
 
     None where it is not, where the original is out of our sight, and on servers whose GraphQL does not know the field.
     """
-    variables = {"owner": repo.owner, "name": repo.name, "number": number}
-    data, _ = api.graphql(f"read the original of {repo}#{number}", _QUERY, variables)
-    issue = (data.get("repository") or {}).get("issue") or {}
-    original = issue.get("duplicateOf")
-    if not original:
-        return None
-    return IssueRef(RepoRef.parse(original["repository"]["nameWithOwner"]), original["number"])
+    (part,) = ask_of_issues(api, f"read the original of {repo}#{number}", repo, [number], _ORIGINAL)
+    return _original(part.issues.get(number, {}))
 
 
 def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
@@ -38,21 +31,13 @@ def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, i
     GitHub does not say it: all of them on servers whose GraphQL does not know the field.
     """
     found: dict[int, int | None] = {}
-    for start in range(0, len(numbers), PAGE):
-        asked = numbers[start : start + PAGE]
-        issues = "\n".join(f"i{number}: issue(number: {number}) {{ ...original }}" for number in asked)
-        query = (
-            f"query Originals($owner: String!, $name: String!) {{\n"
-            f"repository(owner: $owner, name: $name) {{\n{issues}\n}}\n}}\n"
-            f"fragment original on Issue {{ duplicateOf {{ number repository {{ nameWithOwner }} }} }}"
-        )
-        variables = {"owner": repo.owner, "name": repo.name}
-        data, _ = api.graphql(f"read the originals of issues in {repo}", query, variables)
-        answers = data.get("repository") or {}
-        for number in asked:
-            if not (answer := answers.get(f"i{number}")):
-                continue
-            original = answer.get("duplicateOf")
-            here = original and name_key(original["repository"]["nameWithOwner"]) == repo.key
-            found[number] = original["number"] if here else None
+    for part in ask_of_issues(api, f"read the originals of issues in {repo}", repo, numbers, _ORIGINAL):
+        for number, issue in part.issues.items():
+            original = _original(issue)
+            found[number] = original.number if original and original.repo.key == repo.key else None
     return found
+
+
+def _original(issue: Mapping[str, Any]) -> IssueRef | None:
+    original = issue.get("duplicateOf")
+    return IssueRef(RepoRef.parse(original["repository"]["nameWithOwner"]), original["number"]) if original else None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from graphql import parse
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.github.repo import RepoClient
-from bot.github.workflow import query_for, state_of
+from bot.github.workflow import state_of
 from bot.model import RepoRef
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
@@ -82,17 +81,9 @@ def test_a_repository_that_is_gone(client: RepoClient) -> None:
     assert client.workflow_states(RepoRef("acme", "nothing"), [1]).states == {1: None}
 
 
-@given(st.lists(st.integers(1, 2**31), min_size=1, max_size=100), st.integers(1, 2))
-def test_the_query_is_graphql(numbers: list[int], fields: int) -> None:
-    parse(query_for(numbers, fields))
-
-
-json = st.recursive(st.none() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3), max_leaves=5)
 node = st.none() | st.fixed_dictionaries({}, optional={"v0": st.none() | st.just({}) | st.just({"name": "A"})})
 
 
-@given(
-    st.none() | st.fixed_dictionaries({"projectItems": st.none() | st.fixed_dictionaries({"nodes": st.lists(node)})})
-)
-def test_holes_in_an_answer_are_nothing(issue: dict[str, object] | None) -> None:
+@given(st.fixed_dictionaries({"projectItems": st.none() | st.fixed_dictionaries({"nodes": st.lists(node)})}))
+def test_holes_in_an_answer_are_nothing(issue: dict[str, object]) -> None:
     assert state_of(issue, 2) in (None, "A")
