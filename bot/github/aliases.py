@@ -12,7 +12,7 @@ from typing import Any
 
 from githubkit.graphql import GraphQLError
 
-from bot.github.api import PAGE, Api
+from bot.github.api import PAGE, Api, is_failure
 from bot.model import RepoRef
 
 
@@ -28,6 +28,10 @@ class Part:
     issues: Mapping[int, Mapping[str, Any]]
     errors: Sequence[GraphQLError]
     errors_of: Mapping[int, Sequence[GraphQLError]]
+
+    def failed(self, number: int) -> bool:
+        """Whether GitHub itself failed over the issue or a field of it, so that what is null there says nothing."""
+        return any(map(is_failure, self.errors_of.get(number, ())))
 
 
 def ask_of_issues(

@@ -89,7 +89,7 @@ class Api:
                 return self.github.graphql.request(query, variables), ()
             except GraphQLFailed as failed:
                 data, errors = failed.response.data or {}, failed.response.errors or ()
-                if not any(data.values()) and any(error.message.startswith(_FAILED) for error in errors):
+                if not any(data.values()) and any(map(is_failure, errors)):
                     raise Unavailable(f"{operation}: GitHub failed over the query") from None
                 return data, errors
 
@@ -109,3 +109,8 @@ class Api:
             yield from items[: most - (page - 1) * PAGE]
             if len(items) < PAGE:
                 return
+
+
+def is_failure(error: GraphQLError) -> bool:
+    """Whether GitHub itself failed: what is null for it may be there."""
+    return error.message.startswith(_FAILED)

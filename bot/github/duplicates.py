@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bot.errors import Unavailable
 from bot.github.aliases import ask_of_issues
 from bot.github.api import Api
 from bot.model import IssueRef, RepoRef
@@ -19,8 +20,12 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
     """The issue that this one is closed as a duplicate of.
 
     None where it is not, where the original is out of our sight, and on servers whose GraphQL does not know the field.
+    Raises Unavailable where GitHub itself failed, which is no answer.
     """
-    (part,) = ask_of_issues(api, f"read the original of {repo}#{number}", repo, [number], _ORIGINAL)
+    operation = f"read the original of {repo}#{number}"
+    (part,) = ask_of_issues(api, operation, repo, [number], _ORIGINAL)
+    if part.failed(number):
+        raise Unavailable(f"{operation}: GitHub failed over it")
     return _original(part.issues.get(number, {}))
 
 
@@ -28,11 +33,13 @@ def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, i
     """Of what in the same repository each of these issues is a duplicate, in one request for a hundred of them.
 
     None where `duplicate_of` says so, and where the original is in another repository. Left out are those of which
-    GitHub does not say it: all of them on servers whose GraphQL does not know the field.
+    GitHub does not say it: over which it failed, and all of them on servers whose GraphQL does not know the field.
     """
     found: dict[int, int | None] = {}
     for part in ask_of_issues(api, f"read the originals of issues in {repo}", repo, numbers, _ORIGINAL):
         for number, issue in part.issues.items():
+            if part.failed(number):
+                continue
             original = _original(issue)
             found[number] = original.number if original and original.repo.key == repo.key else None
     return found

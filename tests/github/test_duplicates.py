@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from githubkit.graphql import GraphQLError
 
 from bot.errors import Unavailable
 from bot.github.repo import RepoClient
@@ -40,6 +41,19 @@ def test_a_failure_of_githubs_is_no_answer(sim: Simulator, client: RepoClient) -
             ask()
     sim.faults.add("POST /graphql", "graphql_error")
     assert client.duplicate_of(REPO, 2) == IssueRef(REPO, 1)
+
+
+def test_a_failure_over_one_issue_is_no_answer_about_it(client: RepoClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What GitHub fails over is null in an answer that has the rest, as it is for an issue that is no duplicate."""
+    failure = GraphQLError(
+        message="Something went wrong while executing your query.", path=["repository", "i2", "duplicateOf"]
+    )
+    answer = {"i1": {"duplicateOf": None}, "i2": {"duplicateOf": None}}
+    monkeypatch.setattr(client._api, "graphql", lambda *_: ({"repository": answer}, [failure]))
+    assert client.originals(REPO, [1, 2]) == {1: None}
+    assert client.duplicate_of(REPO, 1) is None
+    with pytest.raises(Unavailable, match="GitHub failed over it"):
+        client.duplicate_of(REPO, 2)
 
 
 def test_an_original_out_of_sight_is_none(sim: Simulator, client: RepoClient) -> None:
