@@ -9,7 +9,7 @@ from typing import Protocol
 from bot.errors import GitHubError, Retryable
 from bot.model import Issue, RepoRef
 from bot.report import QueryRun
-from bot.sources.protocol import Answer, Question
+from bot.sources.protocol import Answer, Question, unanswered
 
 NAME = "discussions"
 #: Every word must match, so that more than two find next to nothing (F8). A pair alone finds nothing either where one
@@ -50,11 +50,9 @@ class Discussions:
         try:
             found = self._github.discussions(question.target.repo, texts)
         except (GitHubError, Retryable) as failure:
-            run = QueryRun(NAME, texts[0], None, problem=str(failure), later=isinstance(failure, Retryable))
-            return Answer(NAME, (), (run,), (f"{NAME}: {failure}",))
+            return unanswered(NAME, texts[0], failure)
         if not found.lists:
-            run = QueryRun(NAME, texts[0], None, problem=found.reason)
-            return Answer(NAME, (), (run,), (f"{NAME}: {found.reason}",))
+            return unanswered(NAME, texts[0], found.reason)
         runs = tuple(
             QueryRun(NAME, text, found.lists[text][0], cached=found.cached_at)
             if text in found.lists

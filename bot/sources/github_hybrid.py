@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.errors import GitHubError, Retryable
 from bot.remarks import Remark
 from bot.report import QueryRun
-from bot.sources.protocol import PER_PAGE, Answer, Question, Searcher
+from bot.sources.protocol import PER_PAGE, Answer, Question, Searcher, unanswered
 
 NAME = "github-hybrid"
 
@@ -28,8 +28,7 @@ class GitHubHybrid:
         try:
             page = self._github.search(query, hybrid=True, per_page=PER_PAGE)
         except (GitHubError, Retryable) as failure:
-            run = QueryRun(NAME, query, None, problem=str(failure), later=isinstance(failure, Retryable))
-            return Answer(NAME, (), (run,), (f"{NAME}: {failure}",))
+            return unanswered(NAME, query, failure)
         note = Remark.BY_WORDS.of(", ".join(page.fallback_reasons)) if page.fallback_reasons else ""
         run = QueryRun(NAME, query, page.total_count, problem=note, incomplete=page.incomplete, cached=page.cached_at)
         return Answer(NAME, (page.items,), (run,))

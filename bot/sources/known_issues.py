@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.model import Issue, RepoRef
 from bot.remarks import Remark
 from bot.report import QueryRun
-from bot.sources.protocol import Answer, Question
+from bot.sources.protocol import Answer, Question, unanswered
 
 NAME = "known-issues"
 
@@ -45,21 +44,21 @@ class KnownIssues:
             except NotFound:
                 continue
             except (GitHubError, Retryable) as failure:
-                run = replace(
-                    known_run(asked, 0), hits=None, problem=str(failure), later=isinstance(failure, Retryable)
-                )
-                return Answer(NAME, (tuple(found),), (run,), (f"{NAME}: {failure}",))
+                return Answer(NAME, (tuple(found),)) + unanswered(NAME, _query(asked), failure)
         return Answer(NAME, (tuple(found),), (known_run(asked, len(found), left),))
 
 
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
     """What was asked, in words, with a note about those that are not there, and those that were `left` unread."""
     missing = len(asked) - found
-    query = " ".join(f"#{number}" for number in asked)
     if missing and left:
         note = Remark.NOT_FOUND_AND_LEFT.of(missing, left)
     elif missing:
         note = Remark.NOT_FOUND.of(missing)
     else:
         note = Remark.LEFT.of(left) if left else ""
-    return QueryRun(NAME, query, found, problem=note)
+    return QueryRun(NAME, _query(asked), found, problem=note)
+
+
+def _query(asked: Sequence[int]) -> str:
+    return " ".join(f"#{number}" for number in asked)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.errors import GitHubError, Invalid, Retryable
-from bot.model import Issue
 from bot.report import QueryRun
-from bot.sources.protocol import PER_PAGE, Answer, Searcher
+from bot.sources.protocol import PER_PAGE, Answer, Searcher, unanswered
 
 
 def ask_by_words(github: Searcher, name: str, queries: Sequence[str], instead: Sequence[str], budget: int) -> Answer:
@@ -21,26 +20,21 @@ def ask_by_words(github: Searcher, name: str, queries: Sequence[str], instead: S
     is kept.
     """
     waiting, spare = list(queries), list(instead)
-    lists: list[tuple[Issue, ...]] = []
-    runs: list[QueryRun] = []
-    problems: list[str] = []
-    while waiting and len(runs) < budget:
+    answer = Answer(name)
+    while waiting and len(answer.runs) < budget:
         query = waiting.pop(0)
         try:
             page = github.search(query, per_page=PER_PAGE)
         except Invalid as refused:
-            runs.append(QueryRun(name, query, None, problem=str(refused)))
             if " OR " in query and spare:
+                answer += Answer(name, runs=(QueryRun(name, query, None, problem=str(refused)),))
                 waiting = [other for other in waiting if " OR " not in other] + spare
                 spare = []
             else:
-                problems.append(f"{name}: {refused}")
+                answer += unanswered(name, query, refused)
         except (GitHubError, Retryable) as failure:
-            later = isinstance(failure, Retryable)
-            runs.append(QueryRun(name, query, None, problem=str(failure), later=later))
-            problems.append(f"{name}: {failure}")
-            break
+            return answer + unanswered(name, query, failure)
         else:
-            lists.append(page.items)
-            runs.append(QueryRun(name, query, page.total_count, incomplete=page.incomplete, cached=page.cached_at))
-    return Answer(name, tuple(lists), tuple(runs), tuple(problems))
+            run = QueryRun(name, query, page.total_count, incomplete=page.incomplete, cached=page.cached_at)
+            answer += Answer(name, (page.items,), (run,))
+    return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from bot.errors import Retryable
 from bot.model import Issue
 from bot.ranking.plan import Plan
 from bot.ranking.query import StateFilter
@@ -37,6 +38,22 @@ class Answer:
     lists: tuple[tuple[Issue, ...], ...] = ()
     runs: tuple[QueryRun, ...] = ()
     problems: tuple[str, ...] = ()
+
+    def __add__(self, further: Answer) -> Answer:
+        """This, and then what the same source answered to what it was asked after it."""
+        return Answer(
+            self.source, self.lists + further.lists, self.runs + further.runs, self.problems + further.problems
+        )
+
+
+def unanswered(source: str, query: str, failure: Exception | str, told: str = "") -> Answer:
+    """What a source says of a query that was put in vain.
+
+    `told` is what may be said of the failure, where that is not all that it says itself.
+    """
+    reason = told or str(failure)
+    run = QueryRun(source, query, None, problem=reason, later=isinstance(failure, Retryable))
+    return Answer(source, (), (run,), (f"{source}: {reason}",))
 
 
 class Source(Protocol):

@@ -16,9 +16,8 @@ from bot.model import RepoRef, Repository, name_key, same_login
 from bot.ranking.plan import any_that_fit
 from bot.ranking.query import build_query
 from bot.remarks import Remark
-from bot.report import QueryRun
 from bot.sources.lexical import ask_by_words
-from bot.sources.protocol import Answer, Question, Searcher
+from bot.sources.protocol import Answer, Question, Searcher, unanswered
 
 NAME = "siblings"
 
@@ -57,9 +56,7 @@ class Siblings:
             still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
         except (GitHubError, Retryable) as failure:
             # What GitHub said may name a repository that others must not know of.
-            reason = Remark.UNREAD.of()
-            run = QueryRun(NAME, " ".join(words), None, problem=reason, later=isinstance(failure, Retryable))
-            return Answer(NAME, (), (run,), (f"{NAME}: {reason}",))
+            return unanswered(NAME, " ".join(words), failure, Remark.UNREAD.of())
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still) for items in answer.lists)
         if found - still:
             # The number of hits would say something about what is hidden now.

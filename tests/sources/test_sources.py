@@ -16,6 +16,7 @@ from bot.ranking.plan import Plan
 from bot.ranking.rarity import CountedWords
 from bot.replay import PastIssue, ReplayGitHub
 from bot.replay.github import FoundPage
+from bot.report import QueryRun
 from bot.sources import Answer, GitHubHybrid, GitHubLexical, Question, Source, ask_all, merge
 from bot.sources.vocabulary import make_acquaintance
 
@@ -108,6 +109,19 @@ def test_the_hybrid_searchs_failure_is_its_own() -> None:
     server = Server(lambda query: RateLimited("ten a minute"))
     answer = GitHubHybrid(server).ask(server.question(natural="login"))
     assert answer.problems == ("github-hybrid: ten a minute",)
+
+
+@pytest.mark.parametrize(
+    ("failure", "later"), [(RateLimited("ten a minute"), True), (Forbidden("search", 403, "no"), False)]
+)
+@pytest.mark.parametrize("source", [GitHubLexical, GitHubHybrid])
+def test_f9_what_a_limit_kept_from_being_asked_may_be_asked_later(
+    source: type[GitHubLexical | GitHubHybrid], failure: Exception, later: bool
+) -> None:
+    server = Server(lambda query: failure)
+    answer = source(server).ask(server.question("login", natural="login"))
+    run = QueryRun(source.name, "login", None, problem=str(failure), later=later)
+    assert answer == Answer(source.name, (), (run,), (f"{source.name}: {failure}",))
 
 
 class Broken:
