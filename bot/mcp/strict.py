@@ -1,4 +1,5 @@
-"""A server that names every argument that is wrong (F1), in one line, and every line over stdio that is no message."""
+"""A server that says what is wrong with a call in words: each argument (F1), a problem that the caller can mend, a line
+over stdio that is no message."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from mcp_types import CallToolResult, InputRequiredResult, Tool
 from pydantic import ValidationError
 
 from bot.config.kinds import nearest
+from bot.errors import GitHubError, Retryable, UserError
 from bot.mcp.stdio import answer_what_is_no_message
 
 
@@ -34,13 +36,18 @@ class StrictServer(MCPServer[str]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[str, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """Raises ToolError for arguments that are unknown, missing or of the wrong kind."""
+        """Raises ToolError for arguments that are unknown, missing or of the wrong kind.
+
+        It says in words, too, what the caller can do something about; a fault of ours stays in the log.
+        """
         known = {tool.name: tool.input_schema["properties"] for tool in await super().list_tools()}
         if name in known and (unknown := arguments.keys() - known[name].keys()):
             raise ToolError(f"{name}: " + "; ".join(_unknown(one, known[name]) for one in sorted(unknown)))
         try:
             return await super().call_tool(name, arguments, context)
-        except UnexpectedToolError:
+        except UnexpectedToolError as fault:
+            if said := _said(fault.__cause__):
+                raise ToolError(f"{fault}: {said}") from None
             raise
         except ToolError as problem:
             if isinstance(problem.__cause__, ValidationError):
@@ -71,6 +78,15 @@ def _unknown(argument: str, known: Iterable[str]) -> str:
     meant = nearest(argument, known)
     hint = f"did you mean {meant!r}?" if meant else "there are " + ", ".join(known)
     return f"there is no argument {argument[:60]!r}, {hint}"
+
+
+def _said(problem: BaseException | None) -> str:
+    """What a tool raised, in words for the caller; empty for a fault of ours."""
+    if isinstance(problem, UserError | GitHubError):
+        return str(problem)
+    if isinstance(problem, Retryable):
+        return f"{problem}. Try again {'later' if problem.after is None else f'in {problem.after:.0f} seconds'}."
+    return ""
 
 
 def _refused(problem: ValidationError) -> str:

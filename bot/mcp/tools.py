@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -45,14 +46,26 @@ _UNKNOWN = Actor(NOBODY)
 _ANSWERED = (Outcome.FOUND, Outcome.NONE)
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and about which repository: the default one, where `owner` or `repo` is left out.
+
+    `session` is by which calls are told to be the same caller's, None where nobody can tell: then nothing is
+    remembered. What is `fresh` is asked anew, although it is remembered.
+    """
+
+    session: str | None
+    owner: str | None = None
+    repo: str | None = None
+    fresh: bool = False
+
+
 class Tools:
     """`open_repo` makes a client that can read a repository; `default` is the one that is meant where none is named.
 
     `open_known` lends a repository as its settings and this host know it; without a complete index GitHub's searches
     stand alone. `open_scan` lends the scan of the backlog of a repository (by its id; with closed issues or without),
     None where there is no complete index. Both look only after GitHub has let the caller read the repository.
-
-    `session` is who calls, None where nobody can tell: then nothing is remembered.
     """
 
     def __init__(
@@ -77,103 +90,47 @@ class Tools:
         for name in WRITING:
             tracker.add_rule(name, never)
 
-    def find_duplicates(
-        self,
-        session: str | None,
-        *,
-        owner: str | None,
-        repo: str | None,
-        number: int,
-        threshold: float,
-        max_candidates: int,
-        include_closed: bool,
-        relevance: str,
-        fresh: bool = False,
-    ) -> Findings:
+    def find_duplicates(self, caller: Caller, number: int, options: FindOptions) -> Findings:
         """F, for an issue that is there."""
-        place = self._place(owner, repo)
+        place = self._place(caller)
 
         def ask() -> Findings:
-            client = self._client(place, session, fresh)
+            client = self._client(place, caller)
             target = client.issue(place, number)
             with self._open_known(client, place, None) as known:
-                options = FindOptions(
-                    threshold=threshold,
-                    max_candidates=max_candidates,
-                    relevance=relevance,
-                    state="all" if include_closed else "open",
+                decided = replace(
+                    options,
                     rejected=known.rejected(number),
                     rejected_elsewhere=known.rejected_elsewhere(number),
                     duplicates=known.originals(),
                 )
-                report = known.finder.find(target, options)
+                report = known.finder.find(target, decided)
             return Findings.of(report, number)
 
-        arguments = {
-            "repo": place.key,
-            "number": number,
-            "threshold": threshold,
-            "max_candidates": max_candidates,
-            "include_closed": include_closed,
-            "relevance": relevance,
-        }
-        return self._remembered(session, "find_duplicates", arguments, ask, fresh=fresh, keep=_is_whole)
+        arguments = {"repo": place.key, "number": number, "options": options}
+        return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
 
-    def check_draft(
-        self,
-        session: str | None,
-        *,
-        title: str,
-        body: str,
-        owner: str | None,
-        repo: str | None,
-        threshold: float,
-        max_candidates: int,
-        include_closed: bool,
-        fresh: bool = False,
-    ) -> Findings:
+    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> Findings:
         """F, for an issue that is not filed yet: it is treated as if it were filed now."""
-        place = self._place(owner, repo)
+        place = self._place(caller)
         if not title.strip():
             raise InvalidArgument("title", "is empty")
 
         def ask() -> Findings:
-            client = self._client(place, session, fresh)
+            client = self._client(place, caller)
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = client.recent_issues(place, 1)
             draft = _draft(place, latest[0] if latest else None, title, body, self._clock())
             with self._open_known(client, place, None) as known:
-                options = FindOptions(
-                    threshold=threshold,
-                    max_candidates=max_candidates,
-                    state="all" if include_closed else "open",
-                    duplicates=known.originals(),
-                )
-                report = known.finder.find(draft, options)
+                report = known.finder.find(draft, replace(options, duplicates=known.originals()))
             return Findings.of(report, None)
 
-        arguments = {
-            "repo": place.key,
-            "title": title,
-            "body": body,
-            "threshold": threshold,
-            "max_candidates": max_candidates,
-            "include_closed": include_closed,
-        }
-        return self._remembered(session, "check_draft", arguments, ask, fresh=fresh, keep=_is_whole)
+        arguments = {"repo": place.key, "title": title, "body": body, "options": options}
+        return self._remembered(caller, "check_draft", arguments, ask, keep=_is_whole)
 
-    def explain_pair(
-        self,
-        session: str | None,
-        *,
-        number: int,
-        other: int,
-        owner: str | None,
-        repo: str | None,
-        fresh: bool = False,
-    ) -> Comparison:
+    def explain_pair(self, caller: Caller, number: int, other: int) -> Comparison:
         """How likely two issues of a repository are the same, and what speaks for it."""
-        place = self._place(owner, repo)
+        place = self._place(caller)
         for name, value in (("number", number), ("other", other)):
             if value < 1:
                 raise InvalidArgument(name, f"{value} is not the number of an issue")
@@ -181,7 +138,7 @@ class Tools:
             raise InvalidArgument("other", "is the issue itself")
 
         def ask() -> Comparison:
-            client = self._client(place, session, fresh)
+            client = self._client(place, caller)
             target, candidate = client.issue(place, number), client.issue(place, other)
             words = CountedWords()
             make_acquaintance(client, words, place)
@@ -190,18 +147,15 @@ class Tools:
             return Comparison.of(str(place), number, target.title, judged)
 
         arguments = {"repo": place.key, "number": number, "other": other}
-        return self._remembered(session, "explain_pair", arguments, ask, fresh=fresh)
+        return self._remembered(caller, "explain_pair", arguments, ask)
 
     def scan_backlog(
         self,
-        session: str | None,
+        caller: Caller,
         *,
-        owner: str | None,
-        repo: str | None,
         include_closed: bool,
         threshold: float,
         limit: int,
-        fresh: bool = False,
         tell: Callable[[int, int], Any] = lambda done, total: None,
     ) -> Backlog:
         """D8: the groups of a repository's backlog, by this host's index, the first `limit` of them.
@@ -209,10 +163,10 @@ class Tools:
         Where it was stopped it goes on. `tell` hears how many of how many issues have been asked about. Raises
         UserError where this host has no complete index of the repository.
         """
-        place = self._place(owner, repo)
+        place = self._place(caller)
 
         def ask() -> Backlog:
-            client = self._client(place, session, fresh)
+            client = self._client(place, caller)
             repository = client.repository(place)
             with self._open_scan(repository.id, include_closed) as opened:
                 if opened is None:
@@ -236,11 +190,9 @@ class Tools:
             "threshold": threshold,
             "limit": limit,
         }
-        return self._remembered(session, "scan_backlog", arguments, ask, fresh=fresh)
+        return self._remembered(caller, "scan_backlog", arguments, ask)
 
-    def dedupe_playbook(
-        self, session: str | None, *, playbook: dict[str, Any], threshold: float | None
-    ) -> DedupedPlaybook:
+    def dedupe_playbook(self, caller: Caller, playbook: dict[str, Any], threshold: float | None) -> DedupedPlaybook:
         """D, with an account. What is malformed is an error here, since an agent can mend it."""
 
         def merge() -> DedupedPlaybook:
@@ -260,14 +212,14 @@ class Tools:
             )
 
         arguments = {"playbook": playbook, "threshold": threshold}
-        return self._remembered(session, "dedupe_playbook", arguments, merge)
+        return self._remembered(caller, "dedupe_playbook", arguments, merge)
 
-    def close_as_duplicate(self, *, number: int, original: int, owner: str | None, repo: str | None) -> Closed:
+    def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:
         """Close an issue as GitHub's own kind of duplicate, as `/duplicates of` does: only in favour of an older one.
 
         Raises InvalidArgument where the original is newer, closed or the issue itself.
         """
-        place = self._place(owner, repo)
+        place = self._place(caller)
         if number == original:
             raise InvalidArgument("original", "is the issue itself")
         client = self._open_repo(place)
@@ -283,8 +235,9 @@ class Tools:
         closed = client.close_as_duplicate(place, number, kept.id)
         return Closed(number=number, original=original, url=closed.url)
 
-    def _place(self, owner: str | None, repo: str | None) -> RepoRef:
+    def _place(self, caller: Caller) -> RepoRef:
         """F1: what is named, else the default; `repo` may be OWNER/REPO."""
+        owner, repo = caller.owner, caller.repo
         if repo and "/" in repo and not owner:
             return RepoRef.parse(repo)
         owner = owner or (self._default.owner if self._default else None)
@@ -293,24 +246,22 @@ class Tools:
             raise InvalidArgument("repo" if owner else "owner", "is missing, and the server has no default repository")
         return RepoRef.of(owner, repo)
 
-    def _client(self, place: RepoRef, session: str | None, fresh: bool) -> RepoClient:
+    def _client(self, place: RepoRef, caller: Caller) -> RepoClient:
         """What one session reads is remembered for it: a second, different question costs fewer requests."""
         client = self._open_repo(place)
-        return client if session is None else client.thread(f"mcp {session}", fresh=fresh)
+        return client if caller.session is None else client.thread(f"mcp {caller.session}", fresh=caller.fresh)
 
     def _remembered(
         self,
-        session: str | None,
+        caller: Caller,
         tool: str,
         arguments: Mapping[str, Any],
         run: Callable[[], A],
-        *,
-        fresh: bool = False,
         keep: Callable[[A], bool] | None = None,
     ) -> A:
-        if session is None:
+        if caller.session is None:
             return run()
-        call = self._tracker.call(session, tool, arguments, run, fresh=fresh, keep=keep)
+        call = self._tracker.call(caller.session, tool, arguments, run, fresh=caller.fresh, keep=keep)
         return call.result.model_copy(update={"cached": call.cached, "note": call.note})
 
 
