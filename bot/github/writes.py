@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
@@ -47,14 +47,12 @@ class Writes(Reads):
 
     def delete_comment(self, repo: RepoRef, comment_id: int) -> None:
         """Delete a comment; that it is gone already is as good."""
-        try:
+        with suppress(NotFound):
             self._write(
                 f"delete comment {comment_id} in {repo}",
                 repo,
                 lambda at: self._api.rest.issues.delete_comment(at.owner, at.name, comment_id),
             )
-        except NotFound:
-            return
 
     def react(self, repo: RepoRef, comment_id: int, content: Reaction) -> Actor:
         """React to a comment; a reaction that is there already stays. Returns who reacted: the App itself."""
@@ -90,32 +88,16 @@ class Writes(Reads):
 
     def close_as_duplicate(self, repo: RepoRef, number: int, original_id: int) -> Issue:
         """Close an issue as GitHub's own kind of duplicate. `original_id` is the database id of the original."""
-        data = self._ask(
-            f"close {repo}#{number} as a duplicate",
-            repo,
-            lambda at: self._api.rest.issues.update(
-                at.owner, at.name, number, state="closed", state_reason="duplicate", duplicate_issue_id=original_id
-            ),
-        )
-        return convert.issue(data)
+        change = {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": original_id}
+        return self._update(f"close {repo}#{number} as a duplicate", repo, number, change)
 
     def close(self, repo: RepoRef, number: int, reason: Literal["completed", "not_planned"]) -> Issue:
         """Close an issue, or give a closed one this reason."""
-        data = self._ask(
-            f"close {repo}#{number}",
-            repo,
-            lambda at: self._api.rest.issues.update(at.owner, at.name, number, state="closed", state_reason=reason),
-        )
-        return convert.issue(data)
+        return self._update(f"close {repo}#{number}", repo, number, {"state": "closed", "state_reason": reason})
 
     def reopen(self, repo: RepoRef, number: int) -> Issue:
         """Open a closed issue again."""
-        data = self._ask(
-            f"reopen {repo}#{number}",
-            repo,
-            lambda at: self._api.rest.issues.update(at.owner, at.name, number, state="open", state_reason="reopened"),
-        )
-        return convert.issue(data)
+        return self._update(f"reopen {repo}#{number}", repo, number, {"state": "open", "state_reason": "reopened"})
 
     def create_issue(self, repo: RepoRef, title: str, body: str) -> Issue:
         """Open an issue."""
@@ -128,12 +110,7 @@ class Writes(Reads):
 
     def edit_issue(self, repo: RepoRef, number: int, body: str) -> Issue:
         """Give an issue of the bot's own a new text."""
-        data = self._ask(
-            f"edit {repo}#{number}",
-            repo,
-            lambda at: self._api.rest.issues.update(at.owner, at.name, number, body=body),
-        )
-        return convert.issue(data)
+        return self._update(f"edit {repo}#{number}", repo, number, {"body": body})
 
     def add_labels(self, repo: RepoRef, number: int, names: Sequence[str]) -> None:
         """Add labels to those that an issue has. (Setting them with the issue would replace the others.)"""
@@ -155,14 +132,17 @@ class Writes(Reads):
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Take a label off an issue; that it is not on it is as good."""
-        try:
+        with suppress(NotFound):
             self._write(
                 f"unlabel {repo}#{number}",
                 repo,
                 lambda at: self._api.rest.issues.remove_label(at.owner, at.name, number, _segment(name)),
             )
-        except NotFound:
-            return
+
+    def _update(self, operation: str, repo: RepoRef, number: int, change: Mapping[str, Any]) -> Issue:
+        """Change an issue; what `change` does not name stays."""
+        data = self._ask(operation, repo, lambda at: self._api.rest.issues.update(at.owner, at.name, number, **change))
+        return convert.issue(data)
 
     def _ask(self, operation: str, repo: RepoRef, request: Callable[[RepoRef], githubkit.Response[Any, T]]) -> T:
         """Write, and return the JSON of the answer."""
