@@ -274,7 +274,7 @@ class Doppel:
     def said(self, number: int) -> list[str]:
         """Everything that the bot has said on an issue, as it stands now. What is never asked for fails the test."""
         comments = self._own(number)
-        # Both forms: one stays the same where a minute begins after this look, the other where the repository is renamed.
+        # Both forms: a minute that begins after this look changes one, a new name of the repository the other.
         self._seen |= {(comment.id, form) for comment in comments for form in self._forms(comment)}
         return [self.plain(comment.body) for comment in comments]
 
