@@ -1,4 +1,7 @@
-"""The `doppel` command. Each command lives in a file of its own and is imported only when it is used."""
+"""The `doppel` command. Each command lives in a file or a folder of its own and is imported only when it is used.
+
+What several of them share is in `shared/`; everything else beside it is a command.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from typing import Any
 
 import click
 
-from bot.cli.ending import Ended
+from bot.cli.shared.ending import Ended
 from bot.errors import GitHubError, Retryable, UserError
 from bot.machine.blas import use_one_thread
 from bot.machine.private_files import is_of_a_database

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import click
 
 from bot import settings as host
-from bot.cli.stored import stored_repository
+from bot.cli.shared.stored import stored_repository
 
 
 @click.command()

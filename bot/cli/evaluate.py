@@ -16,12 +16,12 @@ from rich.table import Table
 from rich.text import Text
 
 from bot import settings as host
-from bot.cli.asking_options import asking_options, read_weights
-from bot.cli.ending import ended_in_order
-from bot.cli.out_of_sight import told_if_out_of_sight
-from bot.cli.progress import progress_bar
-from bot.cli.shares import Share
-from bot.cli.written import WrittenFile, keep_apart, opened
+from bot.cli.shared.asking import asking_options, read_weights
+from bot.cli.shared.ending import ended_in_order
+from bot.cli.shared.files import WrittenFile, keep_apart, opened
+from bot.cli.shared.out_of_sight import told_if_out_of_sight
+from bot.cli.shared.progress import progress_bar
+from bot.cli.shared.shares import Share
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import InvalidArgument, RateLimited, Unavailable, UserError
 from bot.model import RepoRef

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot import settings as host
-from bot.cli.stored import Meant, stored_repository
+from bot.cli.shared.stored import Meant, stored_repository
 from bot.errors import UserError
 from bot.settings import Settings
 

@@ -8,7 +8,7 @@ from contextlib import closing
 import click
 
 from bot import settings as host
-from bot.cli.stored import stored_repository
+from bot.cli.shared.stored import stored_repository
 
 
 @click.command()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot import settings as host
-from bot.cli.stored import stored_repository
+from bot.cli.shared.stored import stored_repository
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -10,7 +10,7 @@ from contextlib import closing
 import click
 
 from bot import settings as host
-from bot.cli.progress import progress_bar
+from bot.cli.shared.progress import progress_bar
 
 
 @click.command("migrate-store")

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bot.cli.asking_options import asking_options, read_weights
-from bot.cli.ending import ended_in_order
-from bot.cli.progress import progress_bar
-from bot.cli.shares import Share
-from bot.cli.written import WrittenFile, keep_apart, opened
+from bot.cli.shared.asking import asking_options, read_weights
+from bot.cli.shared.ending import ended_in_order
+from bot.cli.shared.files import WrittenFile, keep_apart, opened
+from bot.cli.shared.progress import progress_bar
+from bot.cli.shared.shares import Share
 from bot.errors import UserError
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.replay import Asking, choose, read_archive, replay_index, replay_search

@@ -19,11 +19,11 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot import settings as host
-from bot.cli.ending import ended_in_order
-from bot.cli.out_of_sight import told_if_out_of_sight
-from bot.cli.progress import progress_bar
-from bot.cli.shares import Share
-from bot.cli.written import WrittenFile, keep_apart
+from bot.cli.shared.ending import ended_in_order
+from bot.cli.shared.files import WrittenFile, keep_apart
+from bot.cli.shared.out_of_sight import told_if_out_of_sight
+from bot.cli.shared.progress import progress_bar
+from bot.cli.shared.shares import Share
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
 from bot.scanning.groups import THRESHOLD
@@ -84,7 +84,7 @@ def scan(
         raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
     keep_apart("--html", html, Path(source), *([weights] if weights else []))
     # NumPy and the models, which `doppel --help` need not pay for.
-    from bot.cli.asking_options import read_weights
+    from bot.cli.shared.asking import read_weights
     from bot.replay.asking import INDEX
     from bot.scanning.files import without_dates
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.written import keep_apart
+from bot.cli.shared.files import keep_apart
 from bot.errors import UserError
 from bot.model import RepoRef
 from bot.simulator import Simulator, serve

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from bot.cli.ending import ended_in_order
-from bot.cli.progress import progress_bar
-from bot.cli.written import WrittenFile, keep_apart
+from bot.cli.shared.ending import ended_in_order
+from bot.cli.shared.files import WrittenFile, keep_apart
+from bot.cli.shared.progress import progress_bar
 from bot.errors import UserError
 from bot.machine.sockets import use_short_paths
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import click
 import pytest
 import sqlalchemy as sa
 
+import bot.cli
 from bot.cli import COMMANDS, EXIT_CODES, cli, main
 from bot.errors import InvalidArgument, NotFound, RateLimited
 
@@ -83,6 +85,12 @@ def test_data_that_belong_to_another_user_are_no_fault_of_ours(app: dict[str, st
     assert (examined.returncode, examined.stderr) == (1, "")
     assert str(home / names) in examined.stdout and "Permission denied" in examined.stdout
     assert "un as the user that owns it" in examined.stdout
+
+
+def test_what_stands_among_the_commands_is_one() -> None:
+    """A reader finds a command by its name, and nothing else in its place."""
+    there = {name.name.replace("_", "-") for name in pkgutil.iter_modules(bot.cli.__path__)}
+    assert there == {*COMMANDS, "shared"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

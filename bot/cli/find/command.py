@@ -1,4 +1,4 @@
-"""`doppel find OWNER/REPO#N`: the finder by hand."""
+"""The command: whom it asks, and how."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import click
 
 from bot import settings as host
 from bot.cli import UNREACHABLE
-from bot.cli.found import SHADOW, OfItsOwnAccord, show
-from bot.cli.shares import Share
+from bot.cli.find.shown import SHADOW, OfItsOwnAccord, show
+from bot.cli.shared.shares import Share
 from bot.commands import issue_at, issue_hosts
 from bot.config.keys import SOURCES
 from bot.config.model import MIN_CONFIDENCE

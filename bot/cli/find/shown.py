@@ -1,4 +1,4 @@
-"""What `doppel find` prints for a person."""
+"""What is printed for a person."""
 
 from __future__ import annotations
 

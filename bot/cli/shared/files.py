@@ -1,4 +1,4 @@
-"""Options that name a file to be written."""
+"""Options that name a file to be written, and how it is written."""
 
 from __future__ import annotations
 
