@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bot.cli.shared.files import READ_FILE
 from bot.errors import Retryable, UserError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _TEXT_SHOWN = 100
 
 
 @click.command()
-@click.argument("playbook", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("playbook", type=READ_FILE)
 @click.option("--threshold", type=float, help="The least cosine similarity, 0 to 1.  [default: the model's own]")
 @click.option("--model", help="all-MiniLM-L6-v2 or wordllama.  [default: the first of them that is installed]")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write the merged playbook to this file.")

@@ -11,6 +11,7 @@ from types import FrameType
 import click
 from rich.console import Console
 
+from bot.cli.shared.files import READ_FILE
 from bot.demo.events import Event, to_json
 from bot.demo.performance import Plan, perform
 from bot.demo.scenario import REPOSITORY
@@ -27,7 +28,7 @@ BOT_LOGIN = "doppel[bot]"
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port [default: a free one].")
 @click.option(
     "--issues",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ_FILE,
     help="Take the issues of this JSON Lines file (.gz too) instead of the made-up ones.",
 )
 @click.option("--repo", help="The repository's name, OWNER/REPO [default: acme/app with --issues].")

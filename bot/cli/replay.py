@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from bot.cli.shared.asking import asking_options, read_weights
+from bot.cli.shared.asking import asking_options, from_option, read_weights, seed_option
 from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import WrittenFile, keep_apart, opened
+from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, opened
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.shares import Share
 from bot.errors import UserError
@@ -20,18 +20,11 @@ from bot.replay import Asking, choose, read_archive, replay_index, replay_search
 
 
 @click.command()
-@click.argument("issues", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("issues", type=READ_FILE)
 @click.option(
     "--out", type=WrittenFile(), required=True, help="Where the answers go; compressed if the name ends in .gz."
 )
-@click.option(
-    "--from",
-    "warm",
-    type=Share(0, 1),
-    default=0.2,
-    show_default=True,
-    help="The share of issues that only arrive, before the first is asked about.",
-)
+@from_option("asked about")
 @click.option("--top", type=click.IntRange(1), default=20, show_default=True, help="Candidates an issue at most.")
 @click.option(
     "--sample",
@@ -39,7 +32,7 @@ from bot.replay import Asking, choose, read_archive, replay_index, replay_search
     help="Ask about so many arrivals, chosen at random, not about all. This shortens the asking, not the reading: "
     "every issue still arrives.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
+@seed_option
 @click.option(
     "--threshold",
     type=Share(0, 1),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.shared.files import keep_apart
+from bot.cli.shared.files import READ_FILE, keep_apart
 from bot.errors import UserError
 from bot.model import RepoRef
 from bot.simulator import Simulator, serve
@@ -24,7 +24,7 @@ ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
 @click.option(
     "--issues",
     "issues_file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ_FILE,
     help="Seed the repository with this file: JSON Lines, plain or gzipped.",
 )
 @click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to make.")

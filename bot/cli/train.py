@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import WrittenFile, keep_apart
+from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart
 from bot.cli.shared.progress import progress_bar
 from bot.errors import UserError
 from bot.machine.sockets import use_short_paths
@@ -17,7 +17,7 @@ OTHERS = 2_500
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=READ_FILE)
 @click.option("--out", required=True, type=WrittenFile(), help="Where the weights go.")
 @click.option(
     "--for",

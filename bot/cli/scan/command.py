@@ -12,7 +12,7 @@ import click
 
 from bot import settings as host
 from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import WrittenFile, keep_apart
+from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.shares import Share
 from bot.scanning.groups import THRESHOLD
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option("--processes", type=click.IntRange(1, 64), help="How many ask at once [default: one a core].")
 @click.option(
     "--weights",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=READ_FILE,
     help="Weights to judge with [default: those that Doppel comes with].",
 )
 def scan(

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from bot.cli.shared.files import READ_FILE
+from bot.cli.shared.shares import Share
 from bot.errors import UserError
 from bot.matching.model import Model as IndexModel
 from bot.ranking.model import Model as SearchModel
@@ -55,7 +57,7 @@ _OPTIONS = (
     ),
     click.option(
         "--weights",
-        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        type=READ_FILE,
         help="Weights to rank with, made by `doppel train` [default: those that Doppel comes with].",
     ),
     click.option(
@@ -67,6 +69,21 @@ _OPTIONS = (
     ),
     click.option("--jobs", type=click.IntRange(1), help="Processes that share the work [default: one a processor]."),
 )
+
+
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
+
+
+def from_option(begun: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The option `--from`, as `warm`; `begun` is what is done to the first arrival after them."""
+    return click.option(
+        "--from",
+        "warm",
+        type=Share(0, 1),
+        default=0.2,
+        show_default=True,
+        help=f"The share of issues that only arrive, before the first is {begun}.",
+    )
 
 
 def asking_options(command: Callable[..., Any]) -> Callable[..., Any]:

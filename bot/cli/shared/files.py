@@ -1,4 +1,4 @@
-"""Options that name a file to be written, and how it is written."""
+"""Options that name a file to be read or to be written, and how it is written."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Any, TextIO, cast
 import click
 
 from bot.errors import UserError
+
+READ_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+"""A file that is read."""
 
 
 def keep_apart(option: str, out: Path | None, *read: Path) -> None:
@@ -23,6 +26,15 @@ def opened(path: Path) -> TextIO:
         # It is a text file in this mode.
         return cast("TextIO", gzip.open(path, "wt", encoding="utf-8"))
     return path.open("w", encoding="utf-8")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file as a whole, compressed as `opened` does it. Raises UserError where it cannot be written."""
+    try:
+        with opened(path) as file:
+            file.write(text)
+    except OSError as problem:
+        raise UserError(f"{path}: {problem.strerror}") from None
 
 
 class WrittenFile(click.Path):
