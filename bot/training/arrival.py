@@ -1,24 +1,16 @@
-"""One arrival that weights are learned from, and the same arrival had it been otherwise."""
+"""One arrival that weights are learned from, with the candidates that were compared with it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from bot.index.packing import Floats, Integers
-from bot.matching import features, standing
-
-_AT = {name: place for place, name in enumerate(features.NAMES)}
-_TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
-# Days that two issues are less than apart, by the feature that says so.
-_WITHIN = {"within_a_day": 1, "within_a_week": 7}
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One issue with its candidates: (candidates, features.NAMES), which of the issues before it each is, counted back
-    from 0, and whether each is the `same`.
+    """One issue with its candidates: (candidates, features), which of the issues before it each is, counted back from
+    0, and whether each is the `same`.
 
     `earlier` is how many issues there were before it, `stands_for` how many issues of its kind it is a sample of.
     `young` is one of a repository's first, which came when it was small itself.
@@ -30,31 +22,3 @@ class Arrival:
     same: Floats
     stands_for: float
     young: bool = False
-
-    def standings(self) -> Floats:
-        return standing.standings(self.values)
-
-
-def stretched(values: Floats, factor: float) -> Floats:
-    """The features of candidates, had everything taken so many times as long."""
-    values = values.copy()
-    values[:, _TIMES] = np.log1p(np.expm1(values[:, _TIMES]) * factor)
-    for name, near in _near(values).items():
-        values[:, _AT[name]] *= near
-    return values
-
-
-def anonymous(arrival: Arrival) -> Arrival:
-    """The same arrival, had nobody known who wrote what: all that is close may be one person's series then."""
-    values = arrival.values.copy()
-    values[:, [_AT["same_author"], _AT["reported"]]] = 0.0
-    for name, near in _near(values).items():
-        values[:, _AT[name]] = near
-    return replace(arrival, values=values)
-
-
-def _near(values: Floats) -> dict[str, Floats]:
-    """Which candidates came so close to the question, by the feature that says so."""
-    # Two that are a day or a week apart are not within it, as in `features`; what is rounded must not make them so.
-    days = np.expm1(values[:, _AT["days"]]) + 1e-9
-    return {name: (days < longest).astype(np.float64) for name, longest in _WITHIN.items()}

@@ -1,18 +1,28 @@
-"""What several files have to teach, read side by side, a process each, while somebody is told how far that is."""
+"""What files have to teach: their issues, compared as they arrived with those before them.
+
+Several are read side by side, a process each, while somebody is told how far that is.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import queue
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol
 
+import numpy as np
+
+from bot.evaluation.labels import Labels, read_labels, to_learn_from
+from bot.index.packing import Floats, Integers
 from bot.machine.blas import one_thread_each
-
-Arrival = TypeVar("Arrival")
+from bot.model import Issue
+from bot.replay import PastIssue, read_archive
+from bot.training.arrival import Arrival
+from bot.training.beginning import beginning, grown_from
 
 #: Is told of so many issues that are to be looked at, and so many that have been, since it was told last.
 Progress = Callable[[int, int], None]
@@ -23,14 +33,33 @@ TOO_FEW = "too few of their issues are known as duplicates (duplicate_of) of one
 _PATIENCE_SECONDS = 0.2
 
 
-def collect_all(
-    collect: Callable[[Path, Progress], list[Arrival]], files: Sequence[Path], progress: Progress
-) -> list[Arrival]:
-    """The arrivals of all files, in the order of the files; `collect` is pickled. Raises what it raises."""
+class Repository(Protocol):
+    """A repository in which issues arrive, and can be compared with those that came before them."""
+
+    def arrive(self, past: PastIssue) -> Issue:
+        """The next issue, numbered from 1 on."""
+        ...
+
+    def compared(self, issue: Issue) -> tuple[Integers, Floats]:
+        """The numbers of the candidates for the issue that arrived last, and (candidates, features)."""
+        ...
+
+    def keep(self, issue: Issue) -> None:
+        """The issue that arrived last has been looked at, and is one of those before the next."""
+        ...
+
+
+Open = Callable[[], AbstractContextManager[Repository]]
+"""An empty repository; it is pickled."""
+
+
+def collect_all(opened: Open, files: Sequence[Path], progress: Progress, *, others: int, seed: int) -> list[Arrival]:
+    """The arrivals of all files, in the order of the files. Raises what `collect` raises."""
+    one = partial(collect, opened, others=others, seed=seed)
     context = multiprocessing.get_context("spawn")
     with one_thread_each(), context.Manager() as manager, ProcessPoolExecutor(mp_context=context) as pool:
         told: queue.Queue[tuple[int, int]] = manager.Queue()
-        parts = [pool.submit(collect, path, _Telling(told)) for path in files]
+        parts = [pool.submit(one, path, _Telling(told)) for path in files]
         try:
             while not (told.empty() and all(part.done() for part in parts)):
                 with suppress(queue.Empty):
@@ -41,6 +70,37 @@ def collect_all(
             pool.shutdown(cancel_futures=True)
             raise
         return [arrival for part in parts for arrival in part.result()]
+
+
+def collect(opened: Open, path: Path, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
+    """What one file has to teach: each duplicate, the first issues, and a seeded sample of the others."""
+    issues, labels = read_archive(path), read_labels(path)
+    chosen = beginning(issues, labels) | to_learn_from(issues, labels, others, seed)
+    progress(len(chosen), 0)
+    with opened() as repository:
+        return list(_compared(repository, issues, labels, chosen, progress))
+
+
+def _compared(
+    repository: Repository,
+    issues: Sequence[PastIssue],
+    labels: Labels,
+    chosen: Mapping[int, float],
+    progress: Progress,
+) -> Iterator[Arrival]:
+    """The chosen issues in order; those without candidates teach nothing."""
+    grown = grown_from(issues)
+    for position, past in enumerate(issues):
+        issue = repository.arrive(past)
+        if position in chosen:
+            numbers, values = repository.compared(issue)
+            group = labels.group[past.id]
+            same = [float(labels.group[issues[number - 1].id] == group) for number in numbers.tolist()]
+            if same:
+                back, young = position - numbers, position < grown
+                yield Arrival(position, values, back, np.array(same), chosen[position], young)
+            progress(0, 1)
+        repository.keep(issue)
 
 
 class _Telling:

@@ -14,11 +14,14 @@ issues from the other.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from bot.index.packing import Floats, Integers
-from bot.training.arrival import Arrival, stretched
+from bot.training.arrival import Arrival
 
 Booleans = NDArray[np.bool_]
 
@@ -29,17 +32,45 @@ LATER = 0.25
 LATER_ALONE = 1.0
 
 
-def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
+#: What is left of a repository's issues when a smaller one is made of it.
+SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
+
+Shrink = Callable[[Floats, float], Floats]
+"""The features of candidates where only this part of the time is left and all takes as long as in the whole."""
+
+
+def of_any_size(
+    arrivals: Sequence[Arrival], seed: int, shrink: Shrink, later: float = LATER
+) -> Iterator[tuple[int, Arrival]]:
+    """The same arrivals in repositories of any size, each with its place among those that are given.
+
+    Those of which no candidate is left teach nothing, and are left out.
+    """
+    repeating = sum(bool(one.same.any()) for one in arrivals)
+    for place, share in enumerate(SHARES):
+        rng = np.random.default_rng((seed, place))
+        smaller = [thinned(arrival, share, rng, shrink, later) for arrival in arrivals]
+        left = sum(one is not None and bool(one.same.any()) for one in smaller)
+        for at, one in enumerate(smaller):
+            if one is not None and len(one.same):
+                # As many repeat something in small repositories as in large ones.
+                more = repeating / left if one.same.any() else 1.0
+                yield at, replace(one, stands_for=one.stands_for * more)
+
+
+def thinned(
+    arrival: Arrival, share: float, rng: np.random.Generator, shrink: Shrink, later: float = LATER
+) -> Arrival | None:
     """The same arrival in a repository that has this share of the issues; None if what it repeats is not there."""
     kept = what_is_left(arrival.back, arrival.same, arrival.earlier, share, rng, later)
     if kept is None:
         return None
-    return Arrival(
-        int(arrival.earlier * share),
-        stretched(arrival.values[kept], 1 / share**later),
-        arrival.back[kept],
-        arrival.same[kept],
-        arrival.stands_for,
+    return replace(
+        arrival,
+        earlier=int(arrival.earlier * share),
+        values=shrink(arrival.values[kept], share**later),
+        back=arrival.back[kept],
+        same=arrival.same[kept],
     )
 
 

@@ -12,7 +12,8 @@ from bot.index.ephemeral import ephemeral_index
 from bot.index.packing import Floats
 from bot.matching import Matcher, features
 from bot.model import NOBODY
-from bot.training.arrival import Arrival, anonymous
+from bot.training.arrival import Arrival
+from bot.training.otherwise import anonymous
 from tests.matching.made import an_issue, fill
 
 WORDS = ("sync", "upload", "stops", "after", "reconnect", "timeout", "phone", "viewer")

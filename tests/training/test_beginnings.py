@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bot.evaluation.labels import labels_of
-from bot.matching import confidence, features
+from bot.matching import confidence, features, standing
 from bot.ranking.size import SMALLNESS, smallness
 from bot.replay.archive import archive_of
 from bot.training.arrival import Arrival
@@ -53,7 +53,7 @@ def test_a_repository_that_was_small_and_had_no_duplicates_is_believed() -> None
         order = fit_orders(arrivals, 0)
         fitted = fit(arrivals, order, 0)
         one = arrival(999, total, False, young=False)
-        scores = order.whole.scores(one.standings())
+        scores = order.whole.scores(standing.standings(one.values))
         best = np.argsort(-scores)
         rows = confidence.rows(one.values[best], scores[best], total)
         likely = fitted.confidence.scores(rows[:1])
