@@ -9,28 +9,21 @@ from numpy.typing import NDArray
 
 from bot.index.packing import Floats, Integers
 from bot.matching import features
+from bot.ranking.by_hand import ANOTHER_CONFIDENCE, COPY_CONFIDENCE, LITTLE_CONFIDENCE, NO_MORE_THAN_A_WORD
 from bot.ranking.size import SMALL
 
 Booleans = NDArray[np.bool_]
 
-# Set by hand, because labelled files hold next to none: copies by somebody else. Most of those few are not marked as
-# duplicates either (4 of golang-go's 43 are), so they are said to be likely enough to be shown, and not more. More than
-# a few copies of one text come from a form that nobody filled in, unless most came within a week: a form is left empty
-# now and then, and what many send at once is one event.
-_COPY_CONFIDENCE, _FEW_COPIES, _AN_EVENT = 0.25, 2, np.log1p(7.0)
+# More than a few copies of one text come from a form that nobody filled in, unless most came within a week: a form is
+# left empty now and then, and what many send at once is one event.
+_FEW_COPIES, _AN_EVENT = 2, np.log1p(7.0)
 # Word for word the same by the same person, and more than a line: sent twice. Of twelve such in golang-go and Rust
 # eight are marked as duplicates.
 _WORD_FOR_WORD, _TWICE_CONFIDENCE = 0.999, 0.5
 # In `length`: a title and a sentence.
 _A_LINE = np.log1p(20.0)
-# A title that differs by its number alone, or by a word in one place, is meant to be another one.
-_ANOTHER_CONFIDENCE = 0.1
-# Where one of the two says next to nothing, what they share is next to nothing as well. In `length`: two words of a
-# title, or six of a body.
-_LITTLE, _LITTLE_CONFIDENCE = np.log1p(6.5), 0.1
-# With fewer issues than `size.SMALL` a repository has no background to stand out from: whoever shares less than
-# this part of their words there shares a common one.
-_NO_MORE_THAN_A_WORD = 0.25
+# In `length`: two words of a title, or six of a body.
+_LITTLE = np.log1p(6.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +74,11 @@ def bounds(pool: Compared) -> tuple[Floats, Floats]:
     little |= pool.vague
     if pool.total < SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
-        little |= shares < _NO_MORE_THAN_A_WORD
-    most = np.minimum(np.where(little, _LITTLE_CONFIDENCE, 1.0), np.where(pool.another, _ANOTHER_CONFIDENCE, 1.0))
+        little |= shares < NO_MORE_THAN_A_WORD
+    most = np.minimum(np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(pool.another, ANOTHER_CONFIDENCE, 1.0))
     twice = few & pool.own & word_for_word(pool.values) & (column["length"] >= _A_LINE)
     copied = at_once & copies(pool.values) & pool.others
-    least = np.where(twice, _TWICE_CONFIDENCE, np.where(copied, _COPY_CONFIDENCE, 0.0))
+    least = np.where(twice, _TWICE_CONFIDENCE, np.where(copied, COPY_CONFIDENCE, 0.0))
     return np.minimum(np.where(little, 0.0, least), most), most
 
 

@@ -30,9 +30,8 @@ from bot.index.packing import Floats
 from bot.matching import features
 from bot.matching.standing import COMPARED
 from bot.ranking import size
+from bot.ranking.confidence import ALONE, BACKGROUND, LEADERS, LEAST_BACKGROUND
 
-#: How many of a list are given a probability by the model; what comes after is at most as likely as the last.
-LEADERS = 20
 MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
 USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
 NAMES = (
@@ -53,10 +52,6 @@ _AT = {name: place for place, name in enumerate(features.NAMES)}
 _MOST, _USUAL, _COMPARED = ([_AT[name] for name in names] for names in (MOST, USUAL, COMPARED))
 _TIMES, _YEAR = [_AT["days"], _AT["closed_days"]], np.log1p(365.0)
 _FEW = 5
-# Ranks (from 0) that stand for what an unrelated issue scores here; short lists have no such ranks.
-_BACKGROUND = slice(5, 25)
-_LEAST_BACKGROUND = 3
-_ALONE = 3.0
 
 
 def calibration(odds: Floats, total: int) -> Floats:
@@ -67,9 +62,9 @@ def calibration(odds: Floats, total: int) -> Floats:
 def rows(values: Floats, scores: Floats, total: int) -> Floats:
     """(leaders, NAMES), of a whole list, best first: (candidates, features.NAMES) and its scores."""
     leaders = min(LEADERS, len(scores))
-    background = scores[_BACKGROUND]
-    if len(background) < _LEAST_BACKGROUND:
-        background = scores[1:] if len(scores) > 1 else scores - _ALONE
+    background = scores[BACKGROUND]
+    if len(background) < LEAST_BACKGROUND:
+        background = scores[1:] if len(scores) > 1 else scores - ALONE
     usual = float(background.mean())
     second = scores[1] if len(scores) > 1 else usual
     weights = np.exp(scores - scores[0])

@@ -28,6 +28,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.ranking.by_hand import COPY_CONFIDENCE, LITTLE_CONFIDENCE, NO_MORE_THAN_A_WORD
 from bot.ranking.rarity import Rarity
 from bot.ranking.size import SMALL, size
 from bot.text.terms import Evidence
@@ -51,24 +52,24 @@ NAMES = (
 )
 
 LEADERS = 20
-"""How many of a list are given a probability, the best: what comes after is never shown."""
+"""How many of a list are given a probability, the best: what comes after is at most as likely as the last."""
 
-# Ranks (from 0) that stand for what an unrelated issue scores here; short lists have no such ranks.
-_BACKGROUND = slice(5, 25)
-_LEAST_BACKGROUND = 3
-_ALONE = 3.0
+BACKGROUND = slice(5, 25)
+"""Ranks (from 0) that stand for what an unrelated issue scores here; short lists have no such ranks."""
+
+LEAST_BACKGROUND = 3
+"""Where fewer have such ranks, all but the first stand for it."""
+
+ALONE = 3.0
+"""How far the only one of a list stands above it."""
+
 # Rarity below which a term is anybody's, forms and templates included.
 _TELLING = 0.35
 LATELY_DAYS = 3.0
-# Set by hand, because labelled files hold next to none: copies by somebody else. What two texts share below this is as
-# often the output of one command or the text of one form (docs/finder.md). The probability is that of
-# `matching/bounds.py`: likely enough to be shown, and not more.
-_COPY, _COPY_CONFIDENCE = 0.8, 0.25
+# What two texts share below this is as often the output of one command or the text of one form (docs/finder.md).
+_COPY = 0.8
 # In `substance`: about two telling words. Such issues are rare in the files, and common in small repositories.
-_LITTLE, _LITTLE_CONFIDENCE = 0.6, 0.1
-# With fewer issues than `size.SMALL` a repository has no background to stand out from: whoever shares less than this
-# part of their words there shares a common one.
-_NO_MORE_THAN_A_WORD = 0.25
+_LITTLE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,9 @@ def standings(scores: Sequence[float], earlier: int) -> list[tuple[float, ...]]:
     """
     if not scores:
         return []
-    background = scores[_BACKGROUND]
-    if len(background) < _LEAST_BACKGROUND:
-        background = scores[1:] or [scores[0] - _ALONE]
+    background = scores[BACKGROUND]
+    if len(background) < LEAST_BACKGROUND:
+        background = scores[1:] or [scores[0] - ALONE]
     usual = sum(background) / len(background)
     second = scores[1] if len(scores) > 1 else usual
     whole = size(earlier)
@@ -141,10 +142,10 @@ def bounds(close: Sequence[float], counted: int, *, strangers: bool) -> tuple[fl
     word that two issues of a small repository share.
     """
     same_text, of_target, of_candidate, substance, *_ = close
-    shares_little = counted < SMALL and max(of_target, of_candidate) < _NO_MORE_THAN_A_WORD
+    shares_little = counted < SMALL and max(of_target, of_candidate) < NO_MORE_THAN_A_WORD
     if substance < _LITTLE or shares_little:
-        return 0.0, _LITTLE_CONFIDENCE
-    return (_COPY_CONFIDENCE if same_text >= _COPY and strangers else 0.0), 1.0
+        return 0.0, LITTLE_CONFIDENCE
+    return (COPY_CONFIDENCE if same_text >= _COPY and strangers else 0.0), 1.0
 
 
 def _share(part: float, whole: float) -> float:

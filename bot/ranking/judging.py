@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from bot.model import NOBODY, Issue
+from bot.ranking.by_hand import ANOTHER_CONFIDENCE
 from bot.ranking.confidence import LEADERS, CloseComparison, Leader, bounds, standings
 from bot.ranking.features import NAMES, Comparison, Subject
 from bot.ranking.model import Model
@@ -21,8 +22,6 @@ from bot.text.terms import read
 
 COVERAGES = slice(NAMES.index("title_coverage"), NAMES.index("reverse_coverage") + 1)
 _SECONDS_A_DAY = 86_400
-# The most that an issue can have whose title differs from the question's by its number alone, set by hand.
-_ANOTHER_CONFIDENCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def _limits(target: Issue, candidate: Issue, close: Sequence[float], rarity: Rar
     logins = {target.author.login, candidate.author.login}
     least, most = bounds(close, rarity.total, strangers=len(logins) == 2 and NOBODY not in logins)
     if is_another(target.title, candidate.title):
-        most = min(most, _ANOTHER_CONFIDENCE)
+        most = min(most, ANOTHER_CONFIDENCE)
     return min(least, most), most
 
 
