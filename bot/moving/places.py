@@ -20,7 +20,7 @@ from bot.settings import Settings
 from bot.store import schema
 from bot.store.engine import make_engine, shown
 from bot.store.files import sqlite_file
-from bot.store.migrate import has_schema, is_current, migrate
+from bot.store.migrate import has_schema, is_current, is_later, migrate
 
 _LEFT_OUT = {"gauges"}
 _OF_QUEUE = ("workflow_status", "workflow_input", "workflow_output")
@@ -61,8 +61,11 @@ class Place:
         Raises UserError where nothing is stored, its schema is of another version, or somebody works with it.
         """
         self.refuse_nothing()
+        if is_later(self.store):
+            # It may hold what this version does not know of, and would leave behind.
+            raise UserError(f"{self.name} has the schema of a later version; move it with that version's command")
         if not is_current(self.store):
-            raise UserError(f"{self.name} has the schema of another version; run `doppel migrate` on it first")
+            raise UserError(f"{self.name} has the schema of an earlier version; run `doppel migrate` on it first")
         with ExitStack() as stack:
             connections = {one: stack.enter_context(one.connect()) for one in self.engines()}
             # Rolled back at the end by closing: nothing is written here.

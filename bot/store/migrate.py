@@ -107,6 +107,11 @@ def is_current(engine: sa.Engine) -> bool:
     return _reached(engine) == newest()
 
 
+def is_later(engine: sa.Engine) -> bool:
+    """Whether the schema is that of a later version of the program, which this one can work on but not take further."""
+    return _reached(engine) > newest()
+
+
 def has_schema(engine: sa.Engine) -> bool:
     """Whether a store is there at all, of whatever version."""
     return bool(_reached(engine))

@@ -258,6 +258,21 @@ def test_a_source_that_is_not_there_is_called_so_and_nothing_is_made(
     assert "Every row is there and was compared" in moved.stdout
 
 
+@pytest.mark.parametrize(
+    ("revision", "told"),
+    [("0014", "of an earlier version; run `doppel migrate`"), ("9999", "of a later version; move it with that")],
+)
+def test_a_source_of_another_version_is_refused_with_what_helps(
+    there: Place, new_database: Callable[[str], str], tmp_path: Path, revision: str, told: str
+) -> None:
+    """On a later version's schema, after the way back to this one, `doppel migrate` finds nothing to do."""
+    settings = Settings(home=tmp_path / "other", database_url=new_database("sqlite"))
+    with closing(open_store(settings)) as store, store.engine.begin() as connection:
+        connection.execute(sa.text("UPDATE store_version SET version_num = :revision"), {"revision": revision})
+    with closing(place(settings)) as other, pytest.raises(UserError, match=told):
+        plan(other, there)
+
+
 def test_a_dry_run_says_what_would_be_moved_and_changes_nothing(
     filled: Settings, target: Settings, there: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
