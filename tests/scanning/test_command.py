@@ -15,6 +15,7 @@ from click.testing import Result
 from markdown_it import MarkdownIt
 
 from bot.index import Index
+from bot.matching import standing
 from bot.scanning.model import Answer
 from bot.scanning.scan import Scan
 from bot.settings import load
@@ -215,6 +216,14 @@ def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: by
     result = run(file, "--weights", tmp_path / "weights.json")
     assert result.exit_code == 2
     assert "weights.json holds no weights of this version" in result.stderr
+
+
+def test_weights_of_an_earlier_version_are_refused_with_what_they_lack(file: Path, tmp_path: Path) -> None:
+    linear = {"weights": dict.fromkeys(standing.NAMES, 0.0), "intercept": 0.0}
+    (tmp_path / "weights.json").write_text(json.dumps({"ranking": linear, "confidence": linear}))
+    result = run(file, "--weights", tmp_path / "weights.json")
+    assert result.exit_code == 2
+    assert "for what the index holds: there is no 'known authors' in it" in result.stderr
 
 
 @pytest.fixture

@@ -105,5 +105,7 @@ def read_weights(weights: Path | None, sources: tuple[str, ...]) -> str:
     # What is nested too deeply for the parser is no file of ours either.
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         judged = "what searches find" if searched else "what the index holds"
-        raise UserError(f"--weights: {weights} holds no weights of this version for {judged}: {problem}") from None
+        # A KeyError says no more than the name.
+        why = f"there is no {problem} in it" if isinstance(problem, KeyError) else str(problem)
+        raise UserError(f"--weights: {weights} holds no weights of this version for {judged}: {why}") from None
     return text
