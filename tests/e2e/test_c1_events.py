@@ -90,15 +90,6 @@ def test_c1_a_locked_issue_is_left_alone(doppel: Doppel) -> None:
 
 
 @pytest.mark.usefixtures("first")
-def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
-    with doppel.worker_away():
-        doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
-        doppel.sim.archive_repository(doppel.repo)
-    doppel.settle()
-    assert doppel.said(2) == []
-
-
-@pytest.mark.usefixtures("first")
 def test_c1_an_issue_that_was_closed_meanwhile_is_left_alone(doppel: Doppel) -> None:
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)

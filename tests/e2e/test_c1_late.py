@@ -25,6 +25,13 @@ def muted(doppel: Doppel) -> bool:
     return doppel.services.store.muted.is_muted(doppel.repository.id, 2)
 
 
+def delivered(doppel: Doppel, action: str, by: str = "reporter") -> Delivery:
+    """The last delivery of what a person did; what the bot did by that is delivered too."""
+    return next(
+        one for one in reversed(doppel.sim.webhooks.log) if (one.action, one.payload["sender"]["login"]) == (action, by)
+    )
+
+
 def deliver_late(doppel: Doppel, delivery: Delivery) -> None:
     """What GitHub could not deliver at its time comes now: under an id that nobody has seen."""
     delivery.guid = str(uuid.uuid4())
@@ -38,6 +45,19 @@ def test_c1_an_issue_that_github_does_not_show_at_once_is_answered(doppel: Doppe
     doppel.sim.faults.add("GET /repos/*/issues/2", 404)
     doppel.open(*FIRST)
     assert "[#1]" in doppel.advice(2)
+
+
+def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
+    """GitHub would refuse the comment; that nothing is searched for either shows that none was meant."""
+    doppel.open(*FIRST, author="ann")
+    with doppel.paused():
+        doppel.open(*FIRST)
+    opened = delivered(doppel, "opened")
+    doppel.sim.archive_repository(doppel.repo)
+    doppel.settle()
+    asked = doppel.searches()
+    deliver_late(doppel, opened)
+    assert (doppel.said(2), doppel.searches()) == ([], asked)
 
 
 @pytest.mark.parametrize("left_alone", [True, False])
@@ -88,11 +108,20 @@ def test_c1_a_command_on_an_issue_that_is_locked_before_the_bot_comes_to_it_is_l
     assert (two.said(2), two.reactions(comment)) == ([], [])
 
 
+def test_c1_a_command_that_is_delivered_once_more_under_another_id_is_not_done_again(two: Doppel) -> None:
+    """What people decided since must not be turned around."""
+    two.write(2, "/duplicates mute", "triage-person")
+    muting = delivered(two, "created", "triage-person")
+    two.write(2, "/duplicates unmute", "maintain-person")
+    said = two.said(2)
+    deliver_late(two, muting)
+    assert not muted(two)
+    assert two.said(2) == said
+
+
 def test_c1_what_an_edit_took_out_is_not_done_when_its_event_comes_late(two: Doppel) -> None:
     comment = two.write(2, "/duplicates mute", "triage-person")
-    created = next(
-        one for one in reversed(two.sim.webhooks.log) if one.action == "created" and "mute" in str(one.payload)
-    )
+    created = delivered(two, "created", "triage-person")
     two.edit(comment, "/duplicates unmute")
     assert not muted(two)
     deliver_late(two, created)
