@@ -44,6 +44,10 @@ NEVER: dict[str, Callable[[Doppel], object]] = {
     "where the other was closed for this one": lambda doppel: (agree(doppel), repeat(doppel)),
     "where the other is newer": lambda doppel: (agree(doppel), postdate(doppel)),
     "where it is not wanted": lambda doppel: (agree(doppel), doppel.configure("mode: comment\n")),
+    "where the bot only watches by now": lambda doppel: (
+        agree(doppel),
+        doppel.configure("mode: shadow\nclose_after: 7d\n"),
+    ),
     "where it was muted": lambda doppel: (
         agree(doppel),
         doppel.services.store.muted.set(doppel.repository.id, 2, "x", 0),
@@ -161,3 +165,10 @@ def test_c6_it_is_not_closed_for_one_that_is_said_to_repeat_it(
         assert later(offered).state == "open"
     assert OFFER not in offered.advice(2)
     assert later(offered, 1).state == "open"
+
+
+def test_c6_it_is_not_closed_for_one_that_is_gone_and_the_comment_promises_it_no_longer(offered: Doppel) -> None:
+    agree(offered)
+    offered.sim.delete_issue(offered.repo, 1)
+    assert later(offered).state == "open"
+    assert "closed in favour" not in offered.advice(2)
