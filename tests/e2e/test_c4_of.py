@@ -187,3 +187,18 @@ def test_c4_three_that_are_closed_for_each_other_at_once_make_no_circle(quiet: D
     # Depending on what it saw of #2, it was closed for that or for what that leads to.
     assert original_of(quiet, 3) in (1, 2)
     assert all(quiet.said(number) for number in (1, 2, 3))
+
+
+def test_c4_of_closes_the_issue_though_the_label_is_refused(quiet: Doppel) -> None:
+    issues(quiet, 2)
+    quiet.sim.faults.add("POST */issues/2/labels", 403, times=None)
+    assert of(quiet, 2, 1) == f"Closed: the discussion continues in {LINK.format(1)}."
+    assert original_of(quiet, 2) == 1
+
+
+def test_c4_of_follows_a_chain_as_far_as_github_shows_it(quiet: Doppel) -> None:
+    issues(quiet, 3)
+    close_by_hand(quiet, 2, 1)
+    quiet.sim.faults.add("GET /repos/*/issues/1", 404, times=None)
+    assert of(quiet, 3, 2) == UNSEEN.format(2)
+    assert quiet.sim.issue(quiet.repo, 3).state == "open"

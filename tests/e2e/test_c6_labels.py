@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.decisions import Decisions, Outcome
 from bot.simulator.state.issues import Issue
 from tests.e2e.harness import Doppel
 from tests.e2e.judging import sure
@@ -153,4 +154,25 @@ def test_c6_a_label_stays_that_a_person_has_set(doppel: Doppel) -> None:
     doppel.sim.add_labels(doppel.repo, 2, "duplicate", actor="triage-person")
     doppel.settle()
     assert "#1" not in rewrite(doppel, *OTHER)
+    assert names(issue) == ["duplicate"]
+
+
+def test_c6_a_label_that_github_refuses_holds_up_nothing(doppel: Doppel) -> None:
+    """The look is noted as done, so that an edit which changes nothing does not begin it anew."""
+    doppel.configure("label: add\n")
+    doppel.sim.faults.add("POST */issues/2/labels", 403, times=None)
+    doppel.open(TITLE, BODY)
+    assert "#1" in doppel.advice(2)
+    (look,) = Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 2)
+    assert (look.outcome, [one.number for one in look.shown]) == (Outcome.POSTED, [1])
+    assert names(doppel.sim.issue(doppel.repo, 2)) == []
+
+
+def test_c6_a_label_that_cannot_be_taken_off_holds_up_nothing(doppel: Doppel) -> None:
+    doppel.configure("label: add\n")
+    issue = again(doppel)
+    doppel.sim.faults.add("DELETE */issues/2/labels/*", 403, times=None)
+    assert "#1" not in rewrite(doppel, *OTHER)
+    *_, look = Decisions(doppel.services.store.engine).of_issue(doppel.repository.id, 2)
+    assert (look.outcome, look.shown) == (Outcome.EDITED, ())
     assert names(issue) == ["duplicate"]
