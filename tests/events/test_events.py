@@ -89,6 +89,20 @@ def test_c1_pull_requests_and_unneeded_actions_are_ignored() -> None:
     assert ignored("issues", issues("assigned")) == "issues.assigned needs no work"
 
 
+@pytest.mark.parametrize(
+    ("name", "action"),
+    [
+        ("issue_comment", "pinned"),
+        ("installation", "added"),
+        ("installation_repositories", "suspend"),
+        ("repository", "created"),
+    ],
+)
+def test_c1_actions_that_need_no_work_are_named(name: str, action: str) -> None:
+    payload = comment(action, "/duplicates") if name == "issue_comment" else {"action": action, "sender": ANN}
+    assert ignored(name, payload) == f"{name}.{action} needs no work"
+
+
 def test_c1_what_bots_cause_is_marked() -> None:
     event = queued("issues", {**issues("opened"), "sender": {"login": "renovate[bot]", "type": "Bot"}})
     assert event.sender == Actor("renovate[bot]", is_bot=True)
