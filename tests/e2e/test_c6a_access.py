@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-
 import pytest
 
 from bot.erasing import erase_repository
@@ -14,31 +11,9 @@ from bot.model import RepoRef
 from handlers import issues
 from tests.about import stored
 from tests.e2e.harness import Doppel
+from tests.e2e.late import held_back
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-
-
-@contextmanager
-def held_back(doppel: Doppel) -> Iterator[Callable[[], None]]:
-    """What happens inside is delivered only when the function is called that this gives."""
-    webhooks, held = doppel.sim.webhooks, list[tuple[str, bytes, Mapping[str, str]]]()
-    post = webhooks.post
-
-    def hold(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
-        held.append((url, body, headers))
-        return 202, {}, ""
-
-    def deliver() -> None:
-        for delivery in held:
-            assert post(*delivery)[0] == 202
-        doppel.settle()
-
-    webhooks.post = hold
-    try:
-        yield deliver
-        webhooks.join()
-    finally:
-        webhooks.post = post
 
 
 def use(doppel: Doppel) -> None:

@@ -14,6 +14,7 @@ from bot.feedback import Kind, Signal, Who
 from bot.simulator.state.issues import Issue
 from bot.wiring.worker import chores
 from tests.e2e.harness import BOT, Doppel
+from tests.e2e.late import held_back
 from tests.e2e.test_c7_feedback import said
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -113,6 +114,34 @@ def test_c7_a_digest_that_was_closed_is_left_alone(doppel: Doppel, digest: Issue
     doppel.open(*FIRST, author="eve")
     assert keep(doppel).body == before
     assert digest.state == "closed"
+
+
+def test_c7_a_digest_whose_deletion_nobody_heard_of_is_opened_anew(doppel: Doppel, digest: Issue) -> None:
+    with held_back(doppel):
+        doppel.sim.delete_issue(doppel.repo, 3, "admin-person")
+    again = keep(doppel)
+    assert (again.number, plain(doppel, again.body or "")) == (4, WHOLE)
+
+
+def test_c7_a_paused_host_keeps_no_digest(doppel: Doppel, digest: Issue) -> None:
+    before = digest.body
+    doppel.open(*FIRST, author="eve")
+    with doppel.paused():
+        keep_digests(doppel.services)
+    assert digest.body == before
+    keep_digests(doppel.services)
+    assert digest.body != before
+
+
+def test_c7_a_digest_that_github_refuses_is_kept_on_another_day(doppel: Doppel, digest: Issue) -> None:
+    doppel.open(*FIRST, author="eve")
+    before = digest.body
+    doppel.sim.faults.add("PATCH */issues/3", 403, times=None)
+    keep_digests(doppel.services)
+    assert digest.body == before
+    doppel.sim.faults.clear()
+    keep_digests(doppel.services)
+    assert digest.body != before
 
 
 def test_c7_a_repository_that_does_not_ask_gets_no_digest(doppel: Doppel) -> None:

@@ -8,10 +8,7 @@ import pytest
 
 from bot.calibration.recalibrating import examples_of
 from bot.chores.feedback import look_at_feedback
-from bot.errors import Unavailable
-from bot.feedback.polling import WATCHED_FOR, Allowance, Round
-from bot.github.repo import RepoClient
-from bot.github.votes import MOST, VotesPage
+from bot.github.votes import MOST
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import BOT, Doppel
 
@@ -111,27 +108,6 @@ def test_c7_what_a_person_unfolds_stays_so(doppel: Doppel, commented: Comment) -
     poll(doppel)
     poll(doppel)
     assert commented.minimized is None
-
-
-def test_c7_a_comment_that_github_fails_to_fold_keeps_no_other_votes_from_being_read(
-    doppel: Doppel, commented: Comment, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    doppel.open("The export to PDF crashes", AGAIN[1])
-    doppel.said(3)
-    later = comment_on(doppel, 3)
-    doppel.sim.react(later, "reporter", "-1")
-    doppel.sim.react(commented, "triage-person", "+1")
-
-    def fail(*_: object) -> None:
-        raise Unavailable("fold a comment: GitHub failed over the query")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RepoClient, "fold", fail)
-        poll(doppel)
-    assert (2, 1, True, "reaction", "triage", 1.0) in said(doppel)
-    assert later.minimized is None
-    poll(doppel)
-    assert later.minimized == "OUTDATED", "it is tried again"
 
 
 def test_c7_how_an_issue_is_closed_says_whether_the_candidates_were_right(doppel: Doppel, commented: Comment) -> None:
@@ -321,57 +297,6 @@ def test_c7_a_triagers_not_counts_in_full_after_the_authors(doppel: Doppel, comm
     doppel.write(2, "/duplicates not #1", "triage-person")
     assert said(doppel) == [(2, 1, False, "not", "author", 0.5), (2, 1, False, "not", "triage", 1.0)]
     doppel.said(2)
-
-
-class Noting:
-    """The real client, and what it is asked."""
-
-    def __init__(self, client: RepoClient) -> None:
-        self._client = client
-        self.asked: list[str] = []
-
-    def __getattr__(self, name: str) -> Any:
-        self.asked.append(name)
-        return getattr(self._client, name)
-
-
-def test_c7_reactions_to_many_comments_are_one_request(doppel: Doppel, commented: Comment) -> None:
-    """GitHub's name of a comment is asked for once, what somebody may do once while their vote stands."""
-    doppel.open(*AGAIN, author="bob")
-    doppel.said(3)
-    doppel.sim.react(commented, "triage-person", "+1")
-    assert asked(doppel) == ["comment", "comment", "permission", "votes"]
-    assert asked(doppel) == ["votes"]
-    doppel.sim.react(commented, "ann", "+1")
-    doppel.sim.react(comment_on(doppel, 3), "ann", "+1")
-    assert asked(doppel) == ["permission", "votes"], "who votes on two comments is asked about once"
-    doppel.sim.clock.advance(WATCHED_FOR)
-    assert asked(doppel) == [], "nobody votes on what is a month old"
-
-
-def asked(doppel: Doppel) -> list[str]:
-    """What one look at the repository's reactions asks of GitHub."""
-    services = doppel.services
-    known = services.store.repositories.get(doppel.repository.id)
-    assert known is not None
-    assert known.installation is not None
-    client = Noting(services.github.installation(known.installation, repository_ids=(known.id,)))
-    Round(client, services.store, known.id, known.ref, services.now(), Allowance()).look()
-    return sorted(client.asked)
-
-
-def test_c7_a_turn_makes_as_many_requests_as_it_may() -> None:
-    allowance = Allowance(2)
-    assert [allowance.take() for _ in range(4)] == [True, True, False, False]
-
-
-def test_c7_reading_stops_at_a_share_of_the_budget() -> None:
-    allowance = Allowance(3)
-    assert allowance.take()
-    allowance.heed(VotesPage(remaining=2600, limit=5000))
-    assert allowance.take()
-    allowance.heed(VotesPage(remaining=2400, limit=5000))
-    assert not allowance.take()
 
 
 def test_c6a_what_people_said_goes_with_access(doppel: Doppel, commented: Comment) -> None:
