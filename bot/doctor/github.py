@@ -48,7 +48,8 @@ def github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Findi
     yield Finding(Health.WELL, "GitHub", f"{settings.github_api_url} knows us as {info.bot_login}")
     skew = app.clock_skew() or 0.0
     if abs(skew) > MOST_SKEW_SECONDS:
-        yield Finding(Health.WARNING, "clock", f"{skew:+.0f} s from GitHub's", "Let the machine keep its time (NTP).")
+        says = f"{abs(skew):.0f} s {'behind' if skew > 0 else 'ahead of'} GitHub's"
+        yield Finding(Health.WARNING, "clock", says, "Let the machine keep its time (NTP).")
     yield from _granted(wanted, info.permissions, info.events)
     try:
         yield _hook(settings, app)

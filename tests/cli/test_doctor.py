@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -230,6 +231,31 @@ def test_what_github_says_is_compared(examine: Callable[..., Found], github: Ser
     assert examine()["installation on acme"][:2] == ("warning", "suspended")
     github.sim.uninstall("acme")
     assert examine()["installations"][:2] == ("warning", "none yet")
+
+
+def test_what_the_app_lacks_is_told(examine: Callable[..., Found], github: Server) -> None:
+    found = examine()
+    assert found["permissions"] == ("ok", "all that are needed", "")
+    assert found["events"] == ("ok", "all that are needed", "")
+    github.sim.app.permissions["issues"] = "read"
+    del github.sim.app.permissions["contents"]
+    github.sim.app.events = [name for name in github.sim.app.events if name not in ("push", "issues")]
+    found = examine()
+    assert found["permissions"][:2] == ("broken", "the App lacks contents: read, issues: write")
+    assert found["permissions"][2].startswith("Change the App's permissions on its page;")
+    assert found["events"][:2] == ("broken", "the App does not get issues, push")
+    assert found["events"][2] == "Subscribe to them on the App's page, under Permissions & events."
+
+
+@pytest.mark.parametrize(
+    ("ahead", "says"), [(3645, r"36\d\d s behind GitHub's"), (-3600, r"3[56]\d\d s ahead of GitHub's")]
+)
+def test_a_clock_that_is_wrong_is_told(examine: Callable[..., Found], github: Server, ahead: float, says: str) -> None:
+    assert "clock" not in examine()
+    github.sim.clock.advance(ahead)
+    health, told, mend = examine()["clock"]
+    assert (health, mend) == ("warning", "Let the machine keep its time (NTP).")
+    assert re.fullmatch(says, told)
 
 
 def test_a_model_that_does_not_answer_is_told_and_does_not_keep_the_bot_from_working(
