@@ -131,9 +131,6 @@ class Tools:
     def explain_pair(self, caller: Caller, number: int, other: int) -> Comparison:
         """How likely two issues of a repository are the same, and what speaks for it."""
         place = self._place(caller)
-        for name, value in (("number", number), ("other", other)):
-            if value < 1:
-                raise InvalidArgument(name, f"{value} is not the number of an issue")
         if number == other:
             raise InvalidArgument("other", "is the issue itself")
 

@@ -208,6 +208,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("check_draft", {"title": "x", "repo": "nobody/nothing"}, "nobody/nothing"),
     ("explain_pair", {"number": 3}, "other"),
     ("explain_pair", {"number": 3, "other": 3}, "other: is the issue itself"),
+    ("explain_pair", {"number": 0, "other": 3}, "number: Input should be greater than or equal to 1"),
+    ("explain_pair", {"number": 3, "other": -1}, "other: Input should be greater than or equal to 1"),
     ("explain_pair", {"number": 3, "other": 99}, "acme/app#99"),
     ("dedupe_playbook", {"playbook": {}}, "playbook: the playbook: has no 'version'"),
     ("dedupe_playbook", {"playbook": [1]}, "playbook"),
@@ -309,6 +311,13 @@ class TestWrites:
     def test_what_it_refuses(self, writing: Any, sim: Simulator, number: int, original: int, said: str) -> None:
         assert said in error(ask(writing, "close_as_duplicate", number=number, original=original))
         assert sim.issue("acme/app", 3).state == "open"
+
+    def test_pull_requests_are_no_duplicates(self, writing: Any, sim: Simulator) -> None:
+        sim.open_issue("acme/app", "erin", "Fix the index", "", is_pull_request=True)
+        sim.open_issue("acme/app", "erin", "Index out of range again", "")
+        assert "number: is a pull request" in error(ask(writing, "close_as_duplicate", number=5, original=1))
+        assert "original: is a pull request" in error(ask(writing, "close_as_duplicate", number=6, original=5))
+        assert [sim.issue("acme/app", number).state for number in (5, 6)] == ["open", "open"]
 
     def test_an_original_that_is_closed_leads_on(self, writing: Any, sim: Simulator) -> None:
         answer(ask(writing, "close_as_duplicate", number=3, original=1))
