@@ -16,7 +16,7 @@ from bot.events import IssueEvent
 from bot.feedback import Kind, Signal, Who
 from bot.github.repo import RepoClient
 from bot.index import IndexedIssue
-from bot.jobs import Inbox
+from bot.jobs import DeadLetters, Inbox, QueueUnavailable
 from bot.jobs.database import queue_engine, workflow_table
 from bot.model import Actor, RepoRef, Repository
 from bot.store.engine import write
@@ -255,6 +255,20 @@ def test_health_says_how_bot_and_index_are_and_that_nothing_was_given_up(signed_
     assert "Queue: ready" in said and "Store: ready" in said and "Worker: none is running" in said
     assert "Waiting: 3 issues" in said
     assert "Deliveries that were given up None." in said
+
+
+def test_health_is_told_though_nobody_knows_what_was_given_up(
+    signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise QueueUnavailable("the queue's database is busy")
+
+    browser = signed_in("tara")
+    monkeypatch.setattr(DeadLetters, "of", away)
+    answer = browser.get("/dashboard/acme/app/health")
+    assert answer.status_code == 200
+    said = html.unescape(words(answer.text))
+    assert "They cannot be listed now: the queue's database is busy." in said and "Store: ready" in said
 
 
 def test_what_was_given_up_is_a_repositorys_own_however_much_others_have(host: Host, signed_in: SignedIn) -> None:

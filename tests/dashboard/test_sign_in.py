@@ -8,6 +8,7 @@ from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import requests
 from flask.testing import FlaskClient
 
 from bot.dashboard.access import Access
@@ -140,6 +141,20 @@ def test_a_code_is_good_once(host: Host) -> None:
     browser.set_cookie("doppel_sign_in", state)
     answer = browser.get(back)
     assert answer.status_code == 403 and "bad_verification_code" in answer.text
+
+
+def test_a_github_that_does_not_answer_a_sign_in_is_told(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = host.browser()
+    back = host.come_back(browser, "tara")
+
+    def away(*_: object, **__: object) -> None:
+        raise requests.ConnectionError("hush")
+
+    monkeypatch.setattr(requests.Session, "post", away)
+    answer = browser.get(back)
+    assert answer.status_code == 503
+    assert "GitHub does not answer (ConnectionError)" in answer.text and "hush" not in answer.text
+    assert browser.get_cookie("doppel_session") is None
 
 
 def test_who_says_no_to_github_is_told(host: Host) -> None:
