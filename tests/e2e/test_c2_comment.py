@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from bot.telemetry.metrics import REGISTRY
 from tests.e2e.harness import Doppel
 
 FIRST = ("Login fails with error E1234 on Safari", "It says `AuthTimeoutError` and E1234.")
@@ -164,3 +165,16 @@ def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: 
     comments = doppel.sim.comments(there, moved.number)
     assert len(comments) == 1, "the comment moved along, and a second one would be one too many"
     assert f"redirect.github.com/{there}/issues/1" in comments[0].body
+
+
+def test_how_long_a_delivery_takes_to_become_a_comment_is_measured_once(doppel: Doppel) -> None:
+    def count() -> float:
+        return REGISTRY.get_sample_value("doppel_comment_seconds_count") or 0.0
+
+    doppel.open(*FIRST, author="ann")
+    before = count()
+    doppel.open(*AGAIN)
+    assert count() == before + 1
+    doppel.write(2, "/duplicates")
+    assert count() == before + 1, "an edit is no new comment"
+    assert doppel.advice(2)

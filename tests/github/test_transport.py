@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections import Counter
 from collections.abc import Callable
 
 import httpx
 import pytest
 
-from bot.errors import NotFound, RateLimited, Unavailable
+from bot.errors import GitHubError, NotFound, RateLimited, Unavailable
 from bot.github.client import GitHub
 from bot.github.pacing import LocalPacer
 from bot.github.repo import RepoClient
 from bot.github.transport import open_connections
 from bot.simulator import Simulator
+from bot.simulator.faults import Kind
+from bot.telemetry.metrics import GITHUB_REQUESTS
 from tests.github.conftest import REPO, SimulatedTime
 
 ISSUE = "GET /repos/acme/app/issues/1"
@@ -291,3 +295,35 @@ def test_the_usual_proxy_variables_are_honoured(monkeypatch: pytest.MonkeyPatch)
 def test_no_proxy_leads_to_a_github_on_this_machine(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     monkeypatch.setenv("http_proxy", "http://proxy.example:3128")
     assert type(open_connections(httpx.URL(f"http://{host}:3000/"))._pool).__name__ == "ConnectionPool"
+
+
+@pytest.mark.parametrize(
+    ("fault", "counted"),
+    [
+        (None, ["ok"]),
+        ("secondary_limit", ["limited", "ok"]),
+        (502, ["failed", "ok"]),
+        (410, ["refused"]),
+        ("reset", ["unanswered", "ok"]),
+    ],
+)
+def test_what_came_back_is_counted(
+    client: RepoClient, sim: Simulator, fault: int | Kind | None, counted: list[str]
+) -> None:
+    client.issue(REPO, 1)
+    if fault is not None:
+        sim.faults.add(ISSUE, fault, retry_after=7 if fault == "secondary_limit" else None)
+    before = results()
+    with contextlib.suppress(GitHubError):
+        client.issue(REPO, 1)
+    assert sorted((results() - before).elements()) == sorted(counted)
+
+
+def results() -> Counter[str]:
+    """How many requests have come back as what, whatever they were for."""
+    samples = (sample for metric in GITHUB_REQUESTS.collect() for sample in metric.samples)
+    found: Counter[str] = Counter()
+    for sample in samples:
+        if sample.name.endswith("_total"):
+            found[sample.labels["result"]] += int(sample.value)
+    return found
