@@ -54,11 +54,12 @@ def test_c6_a_suggestion_that_was_dismissed_is_not_made_again(doppel: Doppel) ->
         assert ("nothing was changed" in doppel.advice(2)) is (use == "suggest")
 
 
-def test_g_a_repository_without_suggestions_notices_nothing(doppel: Doppel) -> None:
-    doppel.configure("label: suggest\n")
+@pytest.mark.parametrize(("use", "labels"), [("suggest", []), ("add", ["duplicate"])])
+def test_g_a_repository_without_suggestions_notices_nothing(doppel: Doppel, use: str, labels: list[str]) -> None:
+    doppel.configure(f"label: {use}\n")
     doppel.repository.suggestions = False
     issue = again(doppel)
-    assert (issue.suggestions, names(issue)) == ([], [])
+    assert (issue.suggestions, names(issue)) == ([], labels)
 
 
 def test_g_where_the_host_asks_for_an_older_api_nothing_is_set_in_a_suggestions_place(

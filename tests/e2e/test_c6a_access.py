@@ -106,6 +106,17 @@ def test_c6a_a_renamed_repository_keeps_what_is_known(doppel: Doppel) -> None:
     assert "/issues/1" in doppel.advice(3)
 
 
+def test_c6a_a_renaming_makes_no_repository_known_whose_issues_are_not_read_in(doppel: Doppel) -> None:
+    """It was erased, or never heard of: what happens next on an issue makes it known, and fills its index."""
+    doppel.services.store.forget(doppel.repository.id)
+    doppel.sim.rename_repository(doppel.repo, "renamed")
+    doppel.repo = f"{doppel.owner}/renamed"
+    doppel.settle()
+    assert stored(doppel.services.store, doppel.repository.id) == 0
+    doppel.open(*FIRST, author="ann")
+    assert doppel.services.indexing.ready(doppel.repository.id)
+
+
 def test_c6a_what_was_queued_before_a_renaming_is_still_answered(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     with doppel.worker_away():

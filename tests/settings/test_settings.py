@@ -101,6 +101,8 @@ def test_e1_a_secret_of_before_is_none_without_a_present_one(tmp_path: Path, sec
         ("GITHUB_API_URL", "ghe.example.org"),
         ("DOPPEL_PAUSED", "maybe"),
         ("DOPPEL_DEBOUNCE", "-1"),
+        ("DOPPEL_DEBOUNCE", "soon"),
+        ("DOPPEL_SIBLINGS", "acme/app, lib"),
         ("DOPPEL_SQLITE_SYNC", "off"),
         ("PRIVATE_KEY_PATH", "/nonexistent/key.pem"),
     ],
