@@ -16,6 +16,7 @@ from bot.finder import Finder, FinderSettings
 from bot.github.repo import RepoClient
 from bot.github.search import SearchPage
 from bot.model import RepoRef
+from bot.ranking.rarity import CountedWords
 from bot.report import Outcome, Report
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
@@ -76,6 +77,7 @@ def find(client: RepoClient) -> Find:
         ("threshold", {"threshold": True}),
         ("max_candidates", {"max_candidates": 0}),
         ("max_candidates", {"max_candidates": 2.5}),
+        ("max_candidates", {"max_candidates": True}),
         ("include_closed", {"include_closed": "no"}),
         ("owner", {"owner": "ac me"}),
         ("owner", {"owner": 5}),
@@ -215,6 +217,12 @@ def test_f8_every_query_is_reported_within_the_budget(find: Find, sim: Simulator
     assert report.counts["total"] >= report.counts["unique"] >= len(report.candidates)
     # The target itself is no result.
     assert (report.counts["github-search"], report.counts["github-hybrid"]) == (report.counts["unique"], 0)
+
+
+def test_f8_the_words_of_a_repository_are_learned_before_anything_is_asked(client: RepoClient) -> None:
+    words = CountedWords()
+    Finder(client, settings=LEXICAL, words=words).find_duplicates("acme", "app", 5)
+    assert words.total() == 4, "the issues, without the pull request"
 
 
 def test_f9_nothing_alike_is_none(find: Find, sim: Simulator) -> None:

@@ -16,11 +16,11 @@ from bot.embedding import EmbeddingError
 from bot.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Matcher
-from bot.model import Issue
+from bot.model import Issue, RepoRef
 from bot.ranking.relevance import Relevance
 from bot.replay import PastIssue, ReplayGitHub
 from bot.report import Outcome, Report
-from bot.sources import only
+from bot.sources import Answer, Question, Source, only
 from bot.store.engine import make_engine
 from tests.index.conftest import HashingModel
 
@@ -69,9 +69,17 @@ class Bench:
         rows = [IndexedIssue.of(issue, of)._replace(state=state, state_reason=reason) for issue in found]  # type: ignore[arg-type]
         self.index.put(REPO_ID, [row._replace(updated_at=row.updated_at + self.index.count(REPO_ID)) for row in rows])
 
-    def find(self, *names: str, matcher: Matcher | None = None, known: tuple[int, ...] = (), **asked: object) -> Report:
+    def find(
+        self,
+        *names: str,
+        matcher: Matcher | None = None,
+        known: tuple[int, ...] = (),
+        further: Sequence[Source] = (),
+        **asked: object,
+    ) -> Report:
         settings = FinderSettings(sources=only(*(names or LOCAL)), known_issues=known)
-        finder = Finder(self.github, settings=settings, matcher=matcher or Matcher(self.index), repo_id=REPO_ID)
+        matcher = matcher or Matcher(self.index)
+        finder = Finder(self.github, settings=settings, matcher=matcher, repo_id=REPO_ID, further=further)
         options = FindOptions(**({"threshold": 0.0, "state": "all"} | asked))  # type: ignore[arg-type]
         return finder.find(self.target, options)
 
@@ -214,6 +222,29 @@ def many(bench: Bench) -> list[int]:
         made.append(bench.arrive(f"{WORDS[n % 7]} {WORDS[n % 5]} {n}", body).number)
     bench.put(*made)
     return numbers(bench.find(max_candidates=200))
+
+
+class Elsewhere:
+    """A sibling repository with one issue, which says what the target says."""
+
+    name = "siblings"
+
+    def __init__(self, issue: Issue) -> None:
+        self._issue = replace(issue, repo=RepoRef("acme", "elsewhere"), title="Tiles", body=TARGET[1])
+
+    def ask(self, question: Question) -> Answer:
+        return Answer(self.name, ((self._issue,),))
+
+
+def test_h5_an_issue_of_another_repository_is_read_by_its_own_text_though_its_number_is_one_of_here(
+    bench: Bench,
+) -> None:
+    values = []
+    for number in (99, 1):
+        further = [Elsewhere(replace(bench.issues[0], number=number))]
+        report = bench.find("known-issues", "siblings", further=further, relevance="bm25", known=(1,))
+        values += [one.relevance for one in report.candidates if one.repo]
+    assert values[0] == values[1] > 0
 
 
 def test_h5_every_function_sees_all_that_was_found_and_not_what_another_likes_best(bench: Bench) -> None:

@@ -71,6 +71,13 @@ def test_f8_no_query_has_more_operators_than_github_allows() -> None:
     assert max(query.count(" OR ") for query in plan.queries) == 5
 
 
+def test_f8_of_long_words_as_many_are_asked_for_as_githubs_256_characters_hold() -> None:
+    words = [f"{name}_of_the_settings_of_the_window_that_fails" for name in ("font", "size", "icon", "text", "type")]
+    plan = plan_queries(REPO, " ".join(words), "", NOTHING)
+    assert plan.queries[1] == f"repo:acme/app is:issue in:title ({' OR '.join(words[:4])})"
+    assert max(len(query.partition(" in:")[2].partition(" ")[2]) for query in plan.queries) <= 256
+
+
 def test_f8_no_query_twice_and_none_without_words() -> None:
     assert plan_queries(REPO, "login", "", NOTHING).queries == (
         "repo:acme/app is:issue in:title login",
