@@ -79,7 +79,7 @@ def retitling(visit: Visit, issue: Issue, event: IssueEvent) -> Iterator[None]:
 
     Who gives an issue a title after which it no longer resembles what was shown says that it was something else.
     """
-    if event.action != "edited" or not event.title_changed or event.sender.is_bot:
+    if not event.title_changed or event.sender.is_bot:
         yield
         return
     before = _last(visit)

@@ -75,13 +75,13 @@ class Tokens(BaseCache):
         """The token, if it is still good."""
         with self._lock:
             token, expires, ours = self._tokens.get(key, ("", 0.0, 0.0))
-        alone = self._shared is None or key.startswith(_JWT_KEY)
-        if self._monotonic() < (expires if alone else min(expires, ours)):
+        shared = None if key.startswith(_JWT_KEY) else self._shared
+        if self._monotonic() < (expires if shared is None else min(expires, ours)):
             return token
-        if self._shared is None or alone:
+        if shared is None:
             return None
         now = self._server_clock.now()
-        if (found := self._shared.get(self._scope, now)) is None:
+        if (found := shared.get(self._scope, now)) is None:
             return None
         self.keep(key, found[0], found[1] - now)
         return found[0]

@@ -56,6 +56,8 @@ def test_t3_the_shipped_table(tool: str, a: dict[str, Any], b: dict[str, Any], s
         ({"x": 1}, {"x": True}, False),
         ({"x": [0, {"y": 1}]}, {"x": [False, {"y": 1}]}, False),
         ({"x": [1, {"y": 1}]}, {"x": [1.0, {"y": 1}]}, True),
+        ({"x": {"y": 1}}, {"x": "y"}, False),
+        ({"x": {"y": 1}}, {"x": ["y"]}, False),
     ],
 )
 def test_t3_unknown_tools(a: dict[str, Any], b: dict[str, Any], same: bool) -> None:

@@ -127,6 +127,14 @@ def test_c4_what_the_comment_names_can_be_rejected_though_the_look_is_kept_no_mo
     assert named(doppel, lib) == [2]
 
 
+def test_c4_what_the_comment_named_before_can_be_rejected_though_it_names_it_no_more(doppel: Doppel, lib: str) -> None:
+    """Who has read it before somebody else had it look again means what it said then."""
+    doppel.write(1, "/duplicates search fonts of the ruler")
+    assert named(doppel, lib) == []
+    doppel.write(1, f"/duplicates not {lib}#1")
+    assert reply(doppel).startswith("Noted: ")
+
+
 def test_h6_a_comment_that_is_gone_names_nothing(doppel: Doppel, lib: str) -> None:
     """Neither to the bot that has not heard of it yet, nor to one that has."""
     doppel.services.store.decisions.prune(doppel.services.now() + (KEPT_DAYS + 1) * 86_400)

@@ -126,6 +126,13 @@ def test_c4_of_is_refused_for_a_chain_that_turns_in_a_circle(quiet: Doppel) -> N
     assert of(quiet, 4, 3) == leads(3, 1) + UNSEEN.format(1)
 
 
+def test_c4_of_is_refused_for_two_that_are_said_to_repeat_each_other(quiet: Doppel) -> None:
+    issues(quiet, 3)
+    close_by_hand(quiet, 2, 1)
+    close_by_hand(quiet, 1, 2)
+    assert of(quiet, 3, 2) == leads(2, 1) + UNSEEN.format(1)
+
+
 def test_c4_of_is_refused_for_a_chain_that_leads_to_a_newer_issue(quiet: Doppel) -> None:
     issues(quiet, 3)
     close_by_hand(quiet, 1, 3)

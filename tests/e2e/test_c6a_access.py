@@ -136,6 +136,17 @@ def test_c6a_visibility_and_archiving_are_noted(doppel: Doppel) -> None:
     assert (known.private, known.archived) == (True, True)
 
 
+def test_c6a_a_list_that_does_not_tell_of_archiving_changes_nothing_of_it(doppel: Doppel) -> None:
+    doppel.sim.archive_repository(doppel.repo)
+    doppel.settle()
+    doppel.sim.suspend(doppel.owner)
+    doppel.sim.suspend(doppel.owner, False)
+    doppel.settle()
+    known = doppel.services.store.repositories.get(doppel.repository.id)
+    assert known is not None
+    assert (known.archived, known.suspended) == (True, False)
+
+
 def test_c6a_a_deleted_repository_is_forgotten(doppel: Doppel) -> None:
     use(doppel)
     doppel.sim.delete_repository(doppel.repo)

@@ -91,6 +91,18 @@ def test_a_delivery_that_failed_is_worked_on_once(doppel: Doppel, missed: Missed
     assert missed.all() == []
 
 
+def test_a_delivery_that_github_has_no_more_keeps_no_other_from_coming(
+    doppel: Doppel, missed: MissedDeliveries
+) -> None:
+    with answering(doppel, 503):
+        doppel.open(*FIRST, author="ann")
+        doppel.open("Dark mode for the settings page")
+    doppel.sim.faults.add("POST /app/hook/deliveries/*/attempts", 404)
+    heal(doppel)
+    assert sorted(attempts(doppel, number)[-1] for number in (1, 2)) == ["Invalid HTTP Response: 503", "OK"]
+    assert len(missed.all()) == 1, "what cannot be had is not asked for again and again"
+
+
 def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: MissedDeliveries) -> None:
     doppel.open(*FIRST, author="ann")
     with answering(doppel, None, first=True):

@@ -365,6 +365,12 @@ class TestModels:
         assert len(run_deduplication(book)["sections"][PATTERNS]) == 2
         assert "no finite numbers" in capsys.readouterr().err
 
+    def test_an_empty_text_is_not_taken_for_the_one_behind_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+        texts = ["use type hints everywhere", "", "deploy to staging on weekdays"]
+        book = playbook(patterns=[entry(text) for text in texts])
+        assert [one["text"] for one in run_deduplication(book)["sections"][PATTERNS]] == texts
+
     def test_d5_huge_and_odd_texts(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """Long texts are compared whole: a common beginning is not enough."""
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)

@@ -241,6 +241,14 @@ def test_c2_a_comment_that_the_store_does_not_know_is_taken_over(scene: Scene) -
     assert scene.bodies() == [draft("two").body]
 
 
+def test_c2_a_comment_that_the_store_does_not_know_is_found_by_who_has_nothing_to_say_too(scene: Scene) -> None:
+    """As where an issue came from another repository with its comment: what that says must not stay."""
+    scene.keep("one")
+    scene.store.forget(scene.slot.repo_id)
+    assert scene.keep("nothing left", look=True, create=False)
+    assert scene.bodies() == [draft("nothing left").body]
+
+
 def test_c1_a_deleted_comment_is_never_posted_again(scene: Scene) -> None:
     scene.keep("one")
     (comment,) = scene.sim.comments("acme/app", 1)
