@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from bot.events.own import OVERTAKEN, own_issue_event
+from bot.events.own import DUE, INDEXED, JUDGED, OVERTAKEN, own_issue_event
 from bot.simulator.webhooks import Delivery
 from tests.e2e.harness import Doppel
 
@@ -30,6 +30,14 @@ def delivered(doppel: Doppel, action: str, by: str = "reporter") -> Delivery:
     return next(
         one for one in reversed(doppel.sim.webhooks.log) if (one.action, one.payload["sender"]["login"]) == (action, by)
     )
+
+
+def queue_look(doppel: Doppel, action: str) -> None:
+    """What the bot queues for itself, about #2."""
+    known = doppel.services.store.repositories.get(doppel.repository.id)
+    assert known is not None
+    event = own_issue_event(action, known.installation, known.summary, 2)
+    doppel.services.inbox.put(f"{action}-{known.id}-2-1", event)
 
 
 def deliver_late(doppel: Doppel, delivery: Delivery) -> None:
@@ -60,6 +68,16 @@ def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
     assert (doppel.said(2), doppel.searches()) == ([], asked)
 
 
+@pytest.mark.parametrize("action", [OVERTAKEN, INDEXED, JUDGED, DUE])
+def test_c1_a_paused_host_does_nothing_of_what_it_had_queued_for_itself(two: Doppel, action: str) -> None:
+    with two.paused():
+        two.sim.edit_issue(two.repo, 2, title=FIRST[0], body=FIRST[1])
+        two.sim.add_labels(two.repo, 2, "bug", actor="triage-person")
+        queue_look(two, action)
+        two.settle()
+    assert two.said(2) == []
+
+
 @pytest.mark.parametrize("left_alone", [True, False])
 def test_c1_an_earlier_issue_that_comes_in_late_says_nothing_where_it_is_to_be_left_alone(
     two: Doppel, left_alone: bool
@@ -69,10 +87,7 @@ def test_c1_an_earlier_issue_that_comes_in_late_says_nothing_where_it_is_to_be_l
         two.settle()
     if left_alone:
         two.services.store.muted.set(two.repository.id, 2, "triage-person", 0)
-    known = two.services.store.repositories.get(two.repository.id)
-    assert known is not None
-    event = own_issue_event(OVERTAKEN, known.installation, known.summary, 2)
-    two.services.inbox.put(f"{OVERTAKEN}-{known.id}-2-1", event)
+    queue_look(two, OVERTAKEN)
     two.settle()
     assert len(two.said(2)) == (not left_alone)
 
