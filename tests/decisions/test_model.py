@@ -1,10 +1,10 @@
-"""What a piece of evidence tells about an issue of a given number."""
+"""What a look and a piece of its evidence tell about an issue of a given number."""
 
 from __future__ import annotations
 
 import pytest
 
-from bot.decisions import Evidence
+from bot.decisions import Decision, Evidence, Outcome
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,13 @@ from bot.decisions import Evidence
 )
 def test_c7_what_is_said_of_a_number_is_said_of_an_issue_of_this_repository(found: Evidence, about: bool) -> None:
     assert found.is_about(3) is about
+
+
+def test_h6_what_is_shown_of_another_repository_is_no_issue_of_this_one() -> None:
+    evidence = (
+        Evidence(7, 0.9, 1, shown=True, repo="acme/lib"),
+        Evidence(1, 0.8, 2, shown=True),
+        Evidence(2, 0.1, 3, shown=False),
+    )
+    look = Decision(9, 10.0, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+    assert [one.number for one in look.shown] == [1]

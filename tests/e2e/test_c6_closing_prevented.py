@@ -172,3 +172,19 @@ def test_c6_it_is_not_closed_for_one_that_is_gone_and_the_comment_promises_it_no
     offered.sim.delete_issue(offered.repo, 1)
     assert later(offered).state == "open"
     assert "closed in favour" not in offered.advice(2)
+
+
+def test_c6_no_closing_is_offered_for_an_issue_of_another_repository(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its number is that of an issue here, too."""
+    monkeypatch.setattr("handlers.offering.CERTAIN", 0.0)
+    lib = f"{doppel.owner}/lib"
+    doppel.sim.add_repository(lib)
+    doppel.sim.open_issue(lib, "ann", TITLE, BODY)
+    doppel.configure(f"siblings: [{lib}]\nmin_confidence: 0\nmax_candidates: 1\nclose_after: 7d\n")
+    doppel.open("Green is too bright", "Everywhere.")
+    doppel.open(TITLE, BODY)
+    assert f"[{lib}#1](" in doppel.said(2)[0]
+    assert "closed in favour" not in doppel.said(2)[0]
+    doppel.said(1)

@@ -50,6 +50,12 @@ def test_c7_a_vote_that_came_before_the_first_look_was_noted_is_about_that_look(
     assert pairs(examples(decisions, [vote(False, at=45.0)], [])) == [(1, False, 1.0, 0.8)]
 
 
+def test_c7_a_vote_for_a_comment_that_names_nothing_any_more_is_about_what_it_named_before() -> None:
+    nothing_left = replace(decision(9, 40.0, (1, 0.1)), outcome=Outcome.EDITED)
+    decisions = [decision(9, 10.0, (1, 0.8)), nothing_left]
+    assert [(one.other, one.same) for one in examples(decisions, [vote(False)], [])] == [(1, False)]
+
+
 def test_c7_a_vote_for_a_comment_is_not_one_for_the_second_issue_in_it() -> None:
     elsewhere = Evidence(7, 0.9, 1, shown=True, repo="acme/lib")
     shown = replace(decision(9, 10.0, (1, 0.8)), evidence=(elsewhere, Evidence(1, 0.8, 2, shown=True)))
