@@ -98,6 +98,27 @@ def test_who_closed_an_issue_of_somebody_else_was_a_maintainer(
         assert ("duplicate_of" in rows[number], rows[number]["maybe_related"]) == (False, True), number
 
 
+def test_who_closed_nothing_but_their_own_issues_was_none(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
+    sim.close_issue("acme/app", 2, "ann")
+    sim.comment("acme/app", 3, "ann", "Dup of #1")
+    sim.close_issue("acme/app", 3, "rita")
+    row = read(client, tmp_path)[3]
+    assert ("duplicate_of" in row, row["maybe_related"]) == (False, True)
+
+
+@pytest.mark.parametrize("marked_last", [True, False])
+def test_the_last_word_counts_whether_it_is_a_mark_or_a_comment(
+    client: RepoClient, sim: Simulator, tmp_path: Path, marked_last: bool
+) -> None:
+    for marks in (not marked_last, marked_last):
+        if marks:
+            sim.close_issue("acme/app", 5, "rita", "duplicate", sim.issue("acme/app", 1))
+        else:
+            sim.comment("acme/app", 5, "rita", "Duplicate of #2")
+        sim.clock.advance(3_600)
+    assert read(client, tmp_path)[5]["duplicate_of"] == (1 if marked_last else 2)
+
+
 def test_an_app_that_closes_issues_makes_nobody_a_maintainer(
     client: RepoClient, sim: Simulator, tmp_path: Path
 ) -> None:

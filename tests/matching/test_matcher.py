@@ -18,6 +18,7 @@ from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.index.analysis import Analysis
 from bot.matching import Matcher, Model
 from bot.matching.evidence import as_written
+from bot.matching.features import NAMES
 from bot.text.terms import terms
 from tests.index.conftest import HashingModel
 from tests.matching.made import an_issue, fill
@@ -65,6 +66,13 @@ def test_what_weights_are_learned_from_needs_none(index: Index, monkeypatch: pyt
         assert len(numbers) == len(values) > 0
         with pytest.raises(ValueError, match="other features"):
             look.judge()
+
+
+def test_weights_are_learned_from_vectors_too(index: Index) -> None:
+    fill(index)
+    with Matcher(index).looking(1, an_issue(9, "Grey map")) as look:
+        _, values = look.compared()
+    assert values[:, NAMES.index("vector_text")].any()
 
 
 def test_any_script_is_found_again_in_other_words(engine: sa.Engine) -> None:

@@ -249,6 +249,14 @@ def test_what_both_have_written_is_named_and_no_more(index: Index) -> None:
     assert set(evidence.title_words) == {"maps", "tiles"}
 
 
+def test_c3_a_message_is_quoted_of_which_half_is_theirs_and_none_of_which_less_is(index: Index) -> None:
+    fill(index, an_issue(20, "Import dies", "boot: could not open"))
+    for mine, quoted in (("panic: could not open", "could not open"), ("panic: could not open it", "")):
+        with Matcher(index).looking(1, an_issue(30, "Crash", mine)) as look:
+            evidence = next(match for match in look.judge(also=[20]) if match.number == 20).evidence
+            assert evidence.message == quoted
+
+
 def test_a_message_with_a_number_is_the_same_message(index: Index) -> None:
     """ "index out of range (2)" beside "index out of range"."""
     crash = "The importer dies with\n\n    panic: runtime error: index out of range"

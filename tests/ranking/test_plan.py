@@ -41,6 +41,12 @@ def test_f8_rare_words_come_first_and_hopeless_ones_last() -> None:
     assert plan.queries[1] == "repo:acme/app is:issue in:title (frobnicates OR login OR crash OR unseen)"
 
 
+def test_f8_words_of_the_body_that_every_fifth_issue_has_are_not_asked_for() -> None:
+    counts = {"toolbar": 199, "browser": 200, "window": 900}
+    plan = plan_queries(REPO, "window", "browser toolbar", Rarity(1_000, counts))
+    assert plan.queries[-1] == "repo:acme/app is:issue in:body (toolbar OR window)"
+
+
 def test_f8_state_and_number_of_words_are_the_callers() -> None:
     plan = plan_queries(REPO, "crash on login page", "", NOTHING, state="open", words_max=2)
     assert plan.queries[0] == "repo:acme/app is:issue is:open in:title crash login"

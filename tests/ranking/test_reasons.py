@@ -26,6 +26,11 @@ def test_error_messages_are_comparable_across_line_numbers_paths_and_quotes() ->
     assert next(iter(one.values())) == "panic: index out of range [5] with length 3"
 
 
+def test_error_messages_are_comparable_across_paths_of_windows() -> None:
+    one, other = (error_messages(rf"error: {path} not found here") for path in (r"C:\Users\ann\map.json", r"D:\x.json"))
+    assert set(one) == set(other) == {"error not found here"}
+
+
 def test_lines_that_say_too_little_are_no_messages() -> None:
     assert error_messages("error: exit\nall is well here\n" + "error " * 100) == {}
 

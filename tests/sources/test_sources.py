@@ -17,7 +17,7 @@ from bot.ranking.rarity import CountedWords
 from bot.replay import PastIssue, ReplayGitHub
 from bot.replay.github import FoundPage
 from bot.report import QueryRun
-from bot.sources import Answer, GitHubHybrid, GitHubLexical, Question, Source, ask_all, merge
+from bot.sources import Answer, GitHubHybrid, GitHubLexical, PullRequests, Question, Source, ask_all, merge
 from bot.sources.vocabulary import make_acquaintance
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
@@ -71,6 +71,16 @@ def test_f8_a_server_that_refuses_or_is_asked_for_pairs_within_the_same_budget()
     assert "no OR here" in answer.runs[1].problem
     assert answer.problems == ()
     assert [numbers(found) for found in answer.lists] == [{1, 3}, {3}]
+
+
+def test_f8_where_or_is_refused_pull_requests_are_asked_for_by_the_two_rarest_words() -> None:
+    server = Server(lambda query: Invalid("search", 422, "no OR here") if " OR " in query else None)
+    question = Question(server.last, Plan((), words=("proxy", "login", "behind")), "")
+    PullRequests(server).ask(question)
+    assert server.asked == [
+        "repo:replay/replay is:pr in:title (proxy OR login OR behind)",
+        "repo:replay/replay is:pr in:title proxy login",
+    ]
 
 
 def test_f9_a_refused_query_without_or_is_a_problem() -> None:
