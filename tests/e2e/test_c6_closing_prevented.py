@@ -167,13 +167,6 @@ def test_c6_it_is_not_closed_for_one_that_is_said_to_repeat_it(
     assert later(offered, 1).state == "open"
 
 
-def test_c6_it_is_not_closed_for_one_that_is_gone_and_the_comment_promises_it_no_longer(offered: Doppel) -> None:
-    agree(offered)
-    offered.sim.delete_issue(offered.repo, 1)
-    assert later(offered).state == "open"
-    assert "closed in favour" not in offered.advice(2)
-
-
 def test_c6_no_closing_is_offered_for_an_issue_of_another_repository(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
