@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from bot.settings import Settings
 from bot.store.backfills import Backfills
 from bot.store.calibrations import Calibrations
+from bot.store.closing_tables import closings
 from bot.store.closings import Closings
 from bot.store.comments import Comments
 from bot.store.counters import Counters
@@ -84,8 +85,10 @@ class Store:
             for table in metadata.sorted_tables:
                 if "repo_id" in table.c and "number" in table.c and not table.info.get("index"):
                     mine = table.c.number == number
-                    # What was said of a pair goes with either of the two.
-                    either = sa.or_(mine, table.c.other == number) if "other" in table.c else mine
+                    # What was said of a pair goes with either of the two. What a comment offers stays until it is
+                    # taken back there, and that somebody objected stays.
+                    pair = "other" in table.c and table is not closings
+                    either = sa.or_(mine, table.c.other == number) if pair else mine
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
     def close(self) -> None:

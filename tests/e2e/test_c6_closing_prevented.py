@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,8 +11,10 @@ import pytest
 
 from bot.github.repo import RepoClient
 from bot.model import IssueRef, RepoRef
+from bot.store.closings import ClosingState
 from tests.e2e.closing import BODY, OFFER, TITLE, agree, comment, later, offered
 from tests.e2e.harness import Doppel
+from tests.e2e.late import held_back
 
 __all__ = ["offered"]
 
@@ -181,3 +184,25 @@ def test_c6_no_closing_is_offered_for_an_issue_of_another_repository(
     assert f"[{lib}#1](" in doppel.said(2)[0]
     assert "closed in favour" not in doppel.said(2)[0]
     doppel.said(1)
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_c6_it_is_not_closed_for_one_that_is_gone_and_the_comment_promises_it_no_longer(
+    offered: Doppel, heard: bool
+) -> None:
+    agree(offered)
+    with nullcontext() if heard else held_back(offered):
+        offered.sim.delete_issue(offered.repo, 1)
+    offered.settle()
+    assert later(offered).state == "open"
+    assert "closed in favour" not in offered.advice(2)
+
+
+def test_c6_an_objection_holds_though_what_was_offered_is_gone(offered: Doppel) -> None:
+    offered.write(2, "I do not think so.", "stranger")
+    assert later(offered).state == "open"
+    offered.sim.delete_issue(offered.repo, 1)
+    offered.settle()
+    closing = offered.services.store.closings.get(offered.repository.id, 2)
+    assert closing is not None
+    assert closing.state is ClosingState.OVER
