@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from bot.cli import main
+from tests.knowledge.library import Fake
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
-from tests.knowledge.test_scenarios import Fake
 
 ALIKE = [
     entry("always use type hints for function parameters", 5, 0),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PATTERNS, MISTAKES, PREFERENCES = "PATTERNS & APPROACHES", "MISTAKES TO AVOID", "USER PREFERENCES"
+VARIABLE = "AGENTIC_CONTEXT_DEDUP_THRESHOLD"
 
 
 def entry(text: str, helpful: int = 1, harmful: int = 0) -> dict[str, Any]:
@@ -42,3 +43,7 @@ def given(similarities: dict[tuple[str, str], float], *texts: str) -> Callable[[
 
 def never(texts: Sequence[str]) -> Any:
     raise AssertionError("the model was asked")
+
+
+def fails(texts: Sequence[str]) -> Any:
+    raise RuntimeError("encode failed")
