@@ -3,6 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 DATA ?=
 
+# Each process of the tests would compile every file again where the environment says that nothing is to be kept.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench chaos fuzz audit conformance clean
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check

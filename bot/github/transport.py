@@ -6,7 +6,10 @@ a client around every request and its transport with it, which closes nothing he
 
 from __future__ import annotations
 
+import functools
 import logging
+import os
+import ssl
 import urllib.request
 from collections.abc import Callable
 
@@ -38,7 +41,14 @@ def open_connections(base_url: httpx.URL) -> httpx.HTTPTransport:
     proxy = urllib.request.getproxies().get(base_url.scheme)
     if proxy and (is_here(str(base_url)) or urllib.request.proxy_bypass(base_url.host)):
         proxy = None
-    return httpx.HTTPTransport(limits=_CONNECTIONS, proxy=proxy)
+    trusted = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    return httpx.HTTPTransport(verify=trusted, limits=_CONNECTIONS, proxy=proxy)
+
+
+@functools.cache
+def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
+    # To read all authorities takes 30 ms, and any number of pools can share them. The arguments are what httpx reads.
+    return httpx.create_ssl_context()
 
 
 class PacedTransport(httpx.BaseTransport):
