@@ -33,9 +33,10 @@ demo-postgres: install
 test: install
 	$(BIN)/pytest -n 3 --dist worksteal
 
-# The inner loop: no PostgreSQL, no other processes, nothing slow, and of the tests of the whole bot a few.
+# The inner loop, which is to take less than a minute: no PostgreSQL, no other processes, nothing slow, and of the tests
+# of the whole bot a few. Nothing here waits much, so that more processes than cores would only load everything once more.
 test-quick: install
-	$(BIN)/pytest -n 3 --dist worksteal -m 'not postgres and not processes and not whole and not slow'
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not postgres and not processes and not whole and not slow'
 
 # Property tests with other examples every time, and more of them than the suite draws.
 test-explore: install

@@ -17,9 +17,6 @@ import hypothesis
 import pytest
 import sqlalchemy as sa
 
-import bot
-import handlers
-
 # On a busy machine a single example can take long; what must be fast is measured by tests of its own. The suite draws
 # the same examples every time, so that no change is refused for what was there before it; `make test-explore` draws
 # others.
@@ -33,6 +30,9 @@ def _load_everything() -> None:
 
     Some are loaded by what happens to run before in this process. For a few tests alone it is not worth the second.
     """
+    import bot
+    import handlers
+
     for package in (bot, handlers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if not module.name.endswith("__main__") and ".migrations." not in module.name:

@@ -124,6 +124,7 @@ def test_circles_are_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
 
 
+@pytest.mark.slow
 def test_what_is_imported_of_ours_is_there() -> None:
     """Benchmarks and tests import some of it late, in a function or another process, where nothing else would tell."""
     missing = []

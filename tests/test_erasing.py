@@ -68,6 +68,7 @@ def test_an_issue_that_is_deleted_after_access_has_ended_leaves_nothing(host: Ho
     assert stored(host.services.store, host.repo_id) == 0
 
 
+@pytest.mark.slow
 @on_one_database
 @pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("chore", ["digests", "feedback"])

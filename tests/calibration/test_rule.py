@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ one_sided = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(one_sided, probabilities, weights)
 def test_c7_one_more_word_against_never_lowers_the_bar(points: list[Point], at: float, weight: float) -> None:
     for said in (True, False):
@@ -30,18 +32,21 @@ def test_c7_one_more_word_against_never_lowers_the_bar(points: list[Point], at: 
         assert calibrate(more, USUAL).bar >= calibrate(points, USUAL).bar
 
 
+@pytest.mark.slow
 @given(one_sided, probabilities, weights)
 def test_c7_one_more_word_for_it_never_raises_the_bar(points: list[Point], at: float, weight: float) -> None:
     more = [*points, Point(at, right=True, weight=weight)]
     assert calibrate(more, USUAL).bar <= calibrate(points, USUAL).bar
 
 
+@pytest.mark.slow
 @given(one_sided, st.sampled_from([0.0, 0.1, 0.2, 0.45, 0.6, 0.9, 1.0]))
 def test_c7_the_bar_stays_within_its_bounds(points: list[Point], usual: float) -> None:
     bar = calibrate(points, usual).bar
     assert min(usual, LOWEST) <= bar <= max(usual, HIGHEST)
 
 
+@pytest.mark.slow
 @given(st.lists(st.builds(Point, probabilities, st.booleans(), st.just(0.5)), max_size=int(2 * ENOUGH) - 1), st.data())
 def test_c7_without_enough_that_was_said_nothing_changes(points: list[Point], data: st.DataObject) -> None:
     usual = data.draw(probabilities)

@@ -68,6 +68,7 @@ def test_t3_unknown_tools(a: dict[str, Any], b: dict[str, Any], same: bool) -> N
 arguments = st.dictionaries(st.sampled_from(["id", "name", "path", "x", "y"]), st.integers(0, 2))
 
 
+@pytest.mark.slow
 @given(arguments, arguments)
 def test_t3_equal_calls_are_the_same_and_sameness_has_no_direction(a: dict[str, int], b: dict[str, int]) -> None:
     assert generic(a, dict(a))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ ROWS = st.lists(
 KEYS = st.none() | st.lists(st.integers(1, 6), unique=True)
 
 
+@pytest.mark.slow
 @given(ROWS, KEYS, KEYS)
 def test_c6a_who_takes_the_differences_over_has_none_left(
     stored: list[StoredRepository], first: list[int] | None, second: list[int] | None

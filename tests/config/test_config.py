@@ -245,6 +245,7 @@ def test_no_text_makes_it_raise(text: str) -> None:
 PIECES = ["[", "{a: ", "- ", "? ", "a: ", "&a ", "*a ", "a,", "[],", '"', "'", "a: |\n \n", "#", "!a ", "x\n", "a: b\n"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_file_takes_long(piece: str) -> None:
     """The worst of these take well under a second; the bound leaves room for a slow machine."""

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import jsonschema
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,6 +46,7 @@ def test_the_schema_is_one() -> None:
     jsonschema.Draft202012Validator.check_schema(json_schema())
 
 
+@pytest.mark.slow
 @given(CONFIGS)
 @settings(max_examples=400, deadline=None)
 def test_c6_schema_and_parser_agree(config: dict[str, Any]) -> None:
@@ -73,6 +75,7 @@ def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     return st.fixed_dictionaries({}, optional={name: values(inner) for name, inner in some})
 
 
+@pytest.mark.slow
 @given(values(json_schema()))
 @settings(max_examples=200, deadline=None)
 def test_c6_what_the_schema_offers_is_taken(config: dict[str, Any]) -> None:

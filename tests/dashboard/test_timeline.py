@@ -45,6 +45,7 @@ def test_every_issue_of_the_groups_that_are_drawn_is_a_dot_within_the_picture(da
     assert len(years) <= 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "says"),
     [

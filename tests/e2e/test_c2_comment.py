@@ -62,6 +62,7 @@ def test_c2_an_issue_that_was_reported_before_gets_one_comment(doppel: Doppel) -
     assert without_queries(comment) == WHOLE
 
 
+@pytest.mark.slow
 def test_c3_who_sends_what_many_have_sent_is_shown_the_first_of_them_and_no_words_that_they_share(
     doppel: Doppel,
 ) -> None:
@@ -85,6 +86,7 @@ def test_c2_nothing_found_on_opening_means_no_comment(doppel: Doppel) -> None:
     assert doppel.said(2) == []
 
 
+@pytest.mark.slow
 def test_c2_silence_is_logged_with_how_near_the_nearest_came(doppel: Doppel, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "handlers.advice")
     doppel.configure("min_confidence: 1\n")
@@ -97,6 +99,7 @@ def test_c2_silence_is_logged_with_how_near_the_nearest_came(doppel: Doppel, cap
     assert doppel.said(1) == doppel.said(2) == []
 
 
+@pytest.mark.slow
 def test_f9_silence_is_logged_with_the_sources_that_failed(doppel: Doppel, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO", "handlers.advice")
     doppel.open(*FIRST, author="ann")
@@ -106,6 +109,7 @@ def test_f9_silence_is_logged_with_the_sources_that_failed(doppel: Doppel, caplo
     assert lines[1].startswith(f"{doppel.repo}#2: silent (degraded: github-hybrid); the best is ")
 
 
+@pytest.mark.slow
 def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
@@ -131,6 +135,7 @@ def test_c2_a_recheck_edits_the_comment_and_answers_with_it_alone(doppel: Doppel
     ]
 
 
+@pytest.mark.slow
 def test_c2_a_recheck_brings_back_a_comment_that_a_person_rewrote(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
@@ -144,12 +149,14 @@ def test_c2_a_recheck_brings_back_a_comment_that_a_person_rewrote(doppel: Doppel
     assert doppel.sim.comments(doppel.repo, 2)[0] is written
 
 
+@pytest.mark.slow
 def test_c2_a_recheck_where_the_bot_was_silent_speaks(doppel: Doppel) -> None:
     doppel.open("Dark mode for the settings page")
     doppel.write(1, "/duplicates")
     assert doppel.advice(1) == ("<!-- doppel:advice v1 -->\n**No earlier issue that looks like this one was found.**")
 
 
+@pytest.mark.slow
 def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: Doppel) -> None:
     there = f"{doppel.owner}/other"
     doppel.sim.add_repository(there)
@@ -167,6 +174,7 @@ def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: 
     assert f"redirect.github.com/{there}/issues/1" in comments[0].body
 
 
+@pytest.mark.slow
 def test_how_long_a_delivery_takes_to_become_a_comment_is_measured_once(doppel: Doppel) -> None:
     def count() -> float:
         return REGISTRY.get_sample_value("doppel_comment_seconds_count") or 0.0

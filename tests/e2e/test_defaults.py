@@ -22,6 +22,7 @@ def busy(world: World) -> Doppel:
     return doppel
 
 
+@pytest.mark.slow
 def test_f8_an_issue_that_says_the_same_is_found(busy: Doppel) -> None:
     original = busy.sim.issue(busy.repo, 2)
     again = busy.open(original.title, original.body or "")
@@ -36,11 +37,13 @@ def test_f8_an_issue_in_other_words_is_found(busy: Doppel) -> None:
     assert "[#30](https://redirect.github.com/acme/app/issues/30)" in busy.advice(again.number)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["Thank you for this project", "Support the Amiga floppy drive", "help"])
 def test_f8_the_bot_is_quiet_about_what_nobody_reported(busy: Doppel, title: str) -> None:
     assert busy.said(busy.open(title, "That would be lovely.").number) == []
 
 
+@pytest.mark.slow
 def test_f8_in_a_repository_of_a_handful_of_issues(doppel: Doppel) -> None:
     doppel.configure("# nothing is set")
     doppel.open("Crash when saving large files", "The app crashes when I save a file of 2 GB.", author="ann")

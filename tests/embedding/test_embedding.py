@@ -23,6 +23,7 @@ TEXTS = ["panic: index out of range", "the window flickers", "", "エラー", "i
 
 
 class TestWordLlama:
+    @pytest.mark.slow
     def test_vectors_are_those_of_the_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # Importing the package configures the process's logging, which other tests look at.
         monkeypatch.setattr("logging.basicConfig", lambda **_: None)

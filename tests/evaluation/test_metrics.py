@@ -103,6 +103,7 @@ def test_without_duplicates_or_answers_nothing_is_divided_by_zero() -> None:
     assert caught_intervals([arrival(None)]) == {}
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_figure_and_narrow_with_more_duplicates() -> None:
     def made(count: int) -> list[Judged]:
         queries = [arrival({1}, (1, 0.2 + 0.6 * (n % 2))) if n % 4 else arrival({1}) for n in range(count)]

@@ -97,43 +97,47 @@ def test_a_calm_threshold_where_none_is_right_so_often() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "reason", "says"),
+    ("answers", "reason", "says"),
     [
         (
-            made([0.9] * 9, 0, [], 1_000),
+            ([0.9] * 9, 0, [], 1_000),
             Reason.FEW_DUPLICATES,
             "Too few to say where the threshold should be: 9 known duplicates (20 are needed).",
         ),
         (
-            made([0.9] * 1, 0, [], 1_000),
+            ([0.9] * 1, 0, [], 1_000),
             Reason.FEW_DUPLICATES,
             "Too few to say where the threshold should be: 1 known duplicate (20 are needed).",
         ),
         (
-            made([0.9] * 30, 0, [], 100),
+            ([0.9] * 30, 0, [], 100),
             Reason.FEW_OTHERS,
             "Too few to say where the threshold should be: 100 issues that repeat nothing (189 are needed to tell 2 % "
             "from none).",
         ),
         (
-            made([0.9] * 9, 0, [], 1),
+            ([0.9] * 9, 0, [], 1),
             Reason.FEW_DUPLICATES,
             "Too few to say where the threshold should be: 9 known duplicates (20 are needed) and 1 issue that repeats "
             "nothing (189 are needed to tell 2 % from none).",
         ),
         (
-            made([0.1] * 30, 0, [0.9] * 500, 500),
+            ([0.1] * 30, 0, [0.9] * 500, 500),
             Reason.NOTHING_BEARABLE,
             "No threshold catches a known duplicate and surely bothers no more than 2 % of the other authors: let it "
             "answer when it is asked, and not by itself.",
         ),
     ],
 )
-def test_nothing_is_recommended_without_a_reason_to(found: Evaluation, reason: Reason, says: str) -> None:
+def test_nothing_is_recommended_without_a_reason_to(
+    answers: tuple[list[float], int, list[float], int], reason: Reason, says: str
+) -> None:
+    found = made(*answers)
     assert (found.advice.threshold, found.advice.reason) == (None, reason)
     assert words.advice(found) == says
 
 
+@pytest.mark.slow
 def test_where_a_single_false_alarm_would_be_too_many_it_is_said() -> None:
     """The number that it takes is the first at which one is allowed, and the threshold beyond it falls."""
     enough = others_needed(1)
@@ -156,6 +160,7 @@ def test_so_many_others_are_needed_and_not_one_fewer(alarms: int) -> None:
     assert wilson(alarms / needed, needed)[1] <= BEARABLE < wilson(alarms / (needed - 1), needed - 1)[1]
 
 
+@pytest.mark.slow
 def test_a_rough_figure_is_called_rough() -> None:
     assert "every figure is a rough one" in words.caution(made([0.9] * 10, 10, [], 1_000))
     assert "rough" not in words.caution(made([0.9] * 500, 500, [], 1_000))
@@ -222,6 +227,7 @@ def advised(arrivals: list[tuple[frozenset[int] | None, float, bool, int]]) -> t
     return cuts, advise(cuts, FEW, silent), silent
 
 
+@pytest.mark.slow
 @given(ARRIVALS)
 def test_what_is_recommended_bothers_few_and_no_better_one_was_passed_over(
     arrivals: list[tuple[frozenset[int] | None, float, bool, int]],
@@ -241,6 +247,7 @@ def test_what_is_recommended_bothers_few_and_no_better_one_was_passed_over(
         assert advice.reason is Reason.CALM and not right and chosen.false_alarms <= BEARABLE / 2
 
 
+@pytest.mark.slow
 @given(ARRIVALS, LEVELS)
 def test_one_more_false_alarm_never_lowers_the_threshold(
     arrivals: list[tuple[frozenset[int] | None, float, bool, int]], sure: float
@@ -254,6 +261,7 @@ def test_one_more_false_alarm_never_lowers_the_threshold(
     assert before.reason is Reason.RIGHT or after.reason is not Reason.RIGHT
 
 
+@pytest.mark.slow
 @given(st.integers(0, FEW - 1), st.integers(0, 5_000))
 def test_too_little_evidence_recommends_nothing(duplicates: int, silent: int) -> None:
     row = Speaking(0.5, 10, 10, 0, 1.0, 1.0, 0.0)
@@ -262,6 +270,7 @@ def test_too_little_evidence_recommends_nothing(duplicates: int, silent: int) ->
     assert advise([row], FEW, 188) == Advice(None, Reason.FEW_OTHERS)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(ARRIVALS, LEVELS)
 def test_the_sentences_count_in_whole_numbers_that_fit_each_other(

@@ -42,6 +42,7 @@ def result(alarms: int = 3) -> Evaluation:
     return evaluate(judged, issues=1_000, arrived=[one.arrived for one in judged], min_confidence=0.37)
 
 
+@pytest.mark.slow
 def test_a_result_reads_as_it_was_written_and_replaces_the_one_before(store: Store) -> None:
     runs = Runs(store.engine)
     runs.keep(1, result(), NOW)
@@ -60,6 +61,7 @@ def test_a_result_of_another_version_is_none(store: Store) -> None:
     assert Runs(store.engine).get(1).result is None
 
 
+@pytest.mark.slow
 def test_a_result_from_before_there_was_a_list_to_read_is_shown_without_one(store: Store) -> None:
     """Another one is to be had a day later only."""
     Runs(store.engine).keep(1, result(), NOW)
@@ -70,6 +72,7 @@ def test_a_result_from_before_there_was_a_list_to_read_is_shown_without_one(stor
     assert Runs(store.engine).get(1).result == replace(result(), unmarked=())
 
 
+@pytest.mark.slow
 def test_one_run_at_a_time_and_a_day_between_two(store: Store) -> None:
     runs = Runs(store.engine)
     runs.keep(1, result(), NOW - 9)

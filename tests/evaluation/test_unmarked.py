@@ -33,6 +33,7 @@ def test_a_pair_that_people_rejected_is_not_to_be_read_again(rejected: tuple[int
     assert found[0] == Unmarked(5, 1, 0.3)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.none() | st.floats(0, 1), st.booleans()), max_size=40))
 def test_a_few_and_none_that_is_less_likely_than_one_left_out(given: list[tuple[float | None, bool]]) -> None:
     some = [judged(number, top, marked=marked) for number, (top, marked) in enumerate(given, 3)]

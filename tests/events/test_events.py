@@ -197,6 +197,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(name=st.sampled_from(["issues", "issue_comment", "installation", "repository", "push", "x"]), payload=JSON)
 def test_no_payload_does_more_than_be_malformed(name: str, payload: Any) -> None:
     with contextlib.suppress(MalformedPayload):

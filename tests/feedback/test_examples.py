@@ -149,6 +149,7 @@ DECISIONS = [decision(n, 10.0, (101, 0.22 + n / 100), (102, 0.15)) for n in rang
 DECISIONS += [decision(n, 40.0, (102, 0.45), (101, 0.3)) for n in range(1, 5)]
 
 
+@pytest.mark.slow
 @given(signals, st.integers(1, 12), st.sampled_from(Who), st.sampled_from([0, 101]))
 def test_c7_one_more_thumb_down_never_lowers_the_bar_whatever_else_was_said(
     said: list[Signal], number: int, who: Who, other: int
@@ -158,6 +159,7 @@ def test_c7_one_more_thumb_down_never_lowers_the_bar_whatever_else_was_said(
     assert after >= before
 
 
+@pytest.mark.slow
 @given(signals, st.integers(1, 12), st.sampled_from(Who))
 def test_c7_one_more_thumb_up_never_raises_it(said: list[Signal], number: int, who: Who) -> None:
     more = [*said, Signal(number, Kind.REACTION, "dan", 0, True, who, 60.0)]

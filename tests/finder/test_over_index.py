@@ -247,6 +247,7 @@ def test_h5_an_issue_of_another_repository_is_read_by_its_own_text_though_its_nu
     assert values[0] == values[1] > 0
 
 
+@pytest.mark.slow
 def test_h5_every_function_sees_all_that_was_found_and_not_what_another_likes_best(bench: Bench) -> None:
     learned = many(bench)
     for by in (one.value for one in Relevance if one is not Relevance.LEARNED):
@@ -255,6 +256,7 @@ def test_h5_every_function_sees_all_that_was_found_and_not_what_another_likes_be
         assert numbers(bench.find(relevance=by, max_candidates=16)) == best
 
 
+@pytest.mark.slow
 def test_h5_those_that_are_asked_for_are_seen_behind_all_that_are_not(bench: Bench) -> None:
     learned = many(bench)
     alike = bench.find(relevance="title", max_candidates=200).candidates[29].similarity

@@ -9,6 +9,7 @@ from tests.fuzz.__main__ import run
 from tests.fuzz.parsers import PARSERS, Parser
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parser", PARSERS, ids=lambda parser: parser.name)
 def test_no_input_breaks_a_parser(parser: Parser) -> None:
     given(parser.cases)(settings(max_examples=100, suppress_health_check=list(HealthCheck))(parser.check))()

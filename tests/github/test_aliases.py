@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import pytest
 from githubkit.graphql import GraphQLError
 from graphql import parse
 from hypothesis import given
@@ -40,6 +41,7 @@ class HalfOfThem:
         return {"repository": {"databaseId": 7, **answer}}, errors
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 2**31), max_size=250), st.dictionaries(st.sampled_from(("f0", "f1")), st.text()))
 def test_each_is_asked_once_a_hundred_at_a_time_and_answered_under_its_number(
     numbers: list[int], texts: dict[str, str]
@@ -78,6 +80,7 @@ def test_an_error_over_all_is_one_over_no_issue() -> None:
     assert (part.repository, part.issues, part.errors_of, len(part.errors)) == (None, {}, {}, 3)
 
 
+@pytest.mark.slow
 def test_more_than_a_hundred_of_a_repository(client: RepoClient, sim: Simulator) -> None:
     for number in range(1, 102):
         sim.open_issue("acme/app", "ann", f"Number {number}")

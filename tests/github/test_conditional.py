@@ -261,6 +261,7 @@ class TestMemory:
             list(pool.map(work, range(4)))
         assert len(rows(store)) == 1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("overtaken", ["put", "forget"])
     def test_c6a_nothing_is_kept_of_a_repository_that_is_erased_at_the_same_moment(
         self, store: Store, sim: Simulator, overtaken: str

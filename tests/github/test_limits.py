@@ -144,6 +144,7 @@ bodies = st.one_of(st.sampled_from([SECONDARY, PRIMARY, NO_PERMISSION]), st.bina
 answers = st.builds(Answer, st.sampled_from([0, 200, 301, 403, 404, 429, 500, 502, 503, 599]), headers, bodies)
 
 
+@pytest.mark.slow
 @given(
     answer=answers,
     attempt=st.integers(0, 10),

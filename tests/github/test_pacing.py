@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ class Clock:
 
 
 # Whole numbers, so that no rounding blurs the edges.
+@pytest.mark.slow
 @given(
     limit=st.integers(1, 8),
     seconds=st.integers(1, 90),

@@ -73,6 +73,7 @@ def test_names_do_not_tell_upper_from_lower_case(client: RepoClient, sim: Simula
     assert client.issue(RepoRef("Acme", "APP"), 1).repo == REPO
 
 
+@pytest.mark.slow
 def test_all_pages_of_comments_in_order(client: RepoClient, sim: Simulator) -> None:
     sim.open_issue("acme/app", "alice", "One", "")
     for number in range(205):

@@ -219,6 +219,7 @@ def test_a_read_that_keeps_failing_is_unavailable(
     assert fault.hits == 4
 
 
+@pytest.mark.slow
 def test_a_read_that_times_out_is_tried_again(connect: Callable[..., GitHub], sim: Simulator) -> None:
     client = impatient(connect)
     fault = sim.faults.add(ISSUE, "timeout", times=1)
@@ -226,6 +227,7 @@ def test_a_read_that_times_out_is_tried_again(connect: Callable[..., GitHub], si
     assert fault.hits == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("failure", [502, "reset_after_write", "timeout_after_write"])
 def test_a_comment_is_never_blindly_posted_twice(connect: Callable[..., GitHub], sim: Simulator, failure: int) -> None:
     client = impatient(connect)
@@ -243,6 +245,7 @@ def test_a_comment_that_was_refused_for_a_limit_is_posted_once_it_is_over(client
     assert len(sim.comments("acme/app", 1)) == 1
 
 
+@pytest.mark.slow
 def test_an_edit_is_repeated_for_it_ends_in_the_same(connect: Callable[..., GitHub], sim: Simulator) -> None:
     client = impatient(connect)
     comment = client.create_comment(REPO, 1, "one")

@@ -84,6 +84,7 @@ def test_a_repository_that_is_gone(client: RepoClient) -> None:
 node = st.none() | st.fixed_dictionaries({}, optional={"v0": st.none() | st.just({}) | st.just({"name": "A"})})
 
 
+@pytest.mark.slow
 @given(st.fixed_dictionaries({"projectItems": st.none() | st.fixed_dictionaries({"nodes": st.lists(node)})}))
 def test_holes_in_an_answer_are_nothing(issue: dict[str, object]) -> None:
     assert state_of(issue, 2) in (None, "A")

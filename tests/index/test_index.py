@@ -99,6 +99,7 @@ class TestFinding:
         assert ask(index, "kangaroo") == [1, 2, 3, 4, 5], "the first five could not know"
         assert "kangaroo" not in index.analyse(1, "", form).terms["words"]
 
+    @pytest.mark.slow
     def test_an_empty_form_says_nothing_though_most_people_delete_some_of_its_lines(self, index: Index) -> None:
         form, hint = "Please describe the kangaroo", "A picture of its pouch helps"
         index.put(1, [issue(n, f"plain{n}x", f"own{n}x") for n in range(1, 2_001)])
@@ -154,6 +155,7 @@ class TestFinding:
                 watched[field], read = view.frequencies(field), anew.frequencies(field)
                 assert watched[field][: len(read)].tolist() == read.tolist(), field
 
+    @pytest.mark.slow
     def test_an_issue_that_is_edited_again_and_again_or_goes_makes_no_word_frequent(
         self, engine: sa.Engine, index: Index
     ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ bag = st.dictionaries(st.integers(1, 2**32 - 1), st.integers(1, 400), max_size=5
 documents = st.lists(st.lists(bag, max_size=MOST_FIELDS), max_size=4)
 
 
+@pytest.mark.slow
 @given(postings)
 def test_postings(entries: list[tuple[int, int, int]]) -> None:
     numbers, lengths, counts = (np.array([one[i] for one in entries], dtype=np.int64) for i in range(3))
@@ -37,6 +39,7 @@ def test_postings(entries: list[tuple[int, int, int]]) -> None:
     assert counts_of(again).tolist() == np.minimum(counts, 255).tolist()
 
 
+@pytest.mark.slow
 @given(documents)
 def test_terms(documents: list[list[dict[int, int]]]) -> None:
     blobs = pack_terms([_packed(documents, position) for position in range(MOST_FIELDS)], len(documents))

@@ -62,6 +62,7 @@ class Reference:
         return scores
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=changes, title=texts, body=texts, tail=st.sampled_from([8, 24, 768]))
 def test_lexical_search_equals_the_reference(

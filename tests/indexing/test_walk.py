@@ -43,6 +43,7 @@ def test_a_place_is_kept_as_text(place: Place) -> None:
     assert Place.parse(str(place)) == place
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.integers(0, 6), min_size=1, max_size=40),
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 39)), max_size=12),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -27,6 +28,7 @@ def test_turns(queue: list[str], working: list[str], each: int) -> None:
         )
 
 
+@pytest.mark.slow
 @given(st.lists(owners, max_size=30), st.integers(1, 4))
 def test_alone_all_places_are_for_one_and_a_second_owner_never_waits_for_it(queue: list[str], each: int) -> None:
     held = Counter({"a": each})

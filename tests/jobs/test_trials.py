@@ -34,6 +34,7 @@ def noted(engine: sa.Engine) -> int:
         return connection.execute(sa.select(sa.func.count()).select_from(trials)).scalar_one()
 
 
+@pytest.mark.slow
 def test_who_was_claimed_before_runs_alone(engine: sa.Engine) -> None:
     fair, changing, beside, most = Trials(engine), threading.Lock(), set[str](), dict[str, int]()
 
@@ -75,6 +76,7 @@ def test_a_job_whose_worker_dies_each_time_is_given_up(engine: sa.Engine) -> Non
         pass
 
 
+@pytest.mark.slow
 def test_background_work_is_tried_when_the_deliveries_that_were_claimed_before_are_done(
     engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

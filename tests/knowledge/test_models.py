@@ -89,6 +89,7 @@ class TestModels:
         book = playbook(patterns=[entry(text) for text in texts])
         assert [one["text"] for one in run_deduplication(book)["sections"][PATTERNS]] == texts
 
+    @pytest.mark.slow
     def test_d5_huge_and_odd_texts(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """Long texts are compared whole: a common beginning is not enough."""
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)

@@ -6,6 +6,7 @@ import copy
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -66,6 +67,7 @@ def cosine(one: list[int], other: list[int]) -> float:
     return float(a @ b) / lengths if lengths else 0.0
 
 
+@pytest.mark.slow
 @given(cases())
 def test_d2_d3_d7_it_does_what_the_reference_does(case: tuple[dict[str, Any], dict[str, list[int]], float]) -> None:
     book, vectors, threshold = case
@@ -103,6 +105,7 @@ def connected(vectors: NDArray[np.float32], threshold: float) -> list[int]:
     return labels
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.integers(0, 60), st.integers(1, 4), st.integers(1, 17), st.floats(0, 0.999), st.integers(0, 2**32 - 1))
 def test_d2_blocks_give_the_connected_components(
@@ -122,6 +125,7 @@ def test_d2_a_long_chain_is_one_group_in_any_order() -> None:
     assert len(set(components(unit_rows(vectors[places != 300], 599), np.cos(0.015), 64).tolist())) == 2
 
 
+@pytest.mark.slow
 def test_d2_many_copies_take_no_longer() -> None:
     """Each pair of 20,000 copies is alike; they must not be looked at one by one."""
     assert not components(np.ones((20_000, 1), dtype=np.float32), 0.85).any()

@@ -56,6 +56,7 @@ def values(index: Index, repo: int, target: Issue, numbers: list[int]) -> np.nda
         return features.features(question, pool, Rarity.of(view))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(them=st.lists(written, min_size=1, max_size=6), target=written, seed=st.randoms())
 def test_features_are_finite_and_blind_to_the_order_of_candidates(index: Index, them, target, seed) -> None:  # type: ignore[no-untyped-def]
@@ -103,6 +104,7 @@ def test_who_has_reported_much_is_known_by_their_earlier_issues(index: Index, au
 SYMMETRIC = ("titles", "words_shared", "vector_title", "vector_text", "vector_both", "ratio", "same_topic", "days")
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(one=written, other=written)
 def test_likeness_is_the_same_from_both_sides(index: Index, one, other) -> None:  # type: ignore[no-untyped-def]
@@ -172,6 +174,7 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole > 0 else 0.0
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.integers(0, 3), min_size=len(standing.COMPARED), max_size=len(standing.COMPARED))))
 def test_equals_share_the_best_rank(rows: list[list[int]]) -> None:
     compared = np.zeros((len(rows), len(NAMES)))

@@ -14,6 +14,7 @@ from tests.mcp.conftest import TRACE, answer, run
 READING = {"find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook"}
 
 
+@pytest.mark.slow
 def test_t2_a_repeated_call_is_marked_cached(server: Any, sim: Simulator) -> None:
     calls: dict[str, dict[str, Any]] = {
         "find_duplicates": {"number": 3},
@@ -38,6 +39,7 @@ def test_t2_a_repeated_call_is_marked_cached(server: Any, sim: Simulator) -> Non
     run(use)
 
 
+@pytest.mark.slow
 def test_t2_fresh_asks_again_and_is_remembered(server: Any, sim: Simulator) -> None:
     async def use() -> None:
         async with Client(server) as client:

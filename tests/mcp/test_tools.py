@@ -74,6 +74,7 @@ def test_f_find_duplicates(server: Any, mode: str) -> None:
     assert (found["cached"], found["note"]) == (False, "")
 
 
+@pytest.mark.slow
 def test_no_answer_has_what_is_invisible_or_turns_the_line_around(
     server: Any, sim: Simulator, settings: Settings
 ) -> None:
@@ -115,6 +116,7 @@ def test_check_draft_finds_what_is_reported_already_and_files_nothing(server: An
     assert (nothing["outcome"], nothing["candidates"]) == ("none", [])
 
 
+@pytest.mark.slow
 def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Simulator, settings: Settings) -> None:
     fill_index(sim, settings)
     found = answer(ask(server, "find_duplicates", number=3))
@@ -128,6 +130,7 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(server: Any, sim: Si
     assert answer(ask(server, "explain_pair", number=3, other=1))["other"]["reasons"]
 
 
+@pytest.mark.slow
 def test_h6_the_settings_of_the_repository_say_where_else_to_look(
     server: Any, sim: Simulator, settings: Settings
 ) -> None:
@@ -148,6 +151,7 @@ def test_h6_the_settings_of_the_repository_say_where_else_to_look(
     assert {one["repo"] for one in found} == {""}, "what people rejected is not told again"
 
 
+@pytest.mark.slow
 def test_c4_a_rejected_pair_is_not_told_again(server: Any, sim: Simulator, settings: Settings) -> None:
     fill_index(sim, settings)
     with closing(open_store(settings)) as store:
@@ -225,6 +229,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"), WRONG, ids=[f"{tool}-{said}-{arguments}"[:60] for tool, arguments, said in WRONG]
 )

@@ -103,6 +103,7 @@ def test_c2_a_comment_that_says_the_same_is_not_edited(scene: Scene) -> None:
     assert scene.keep("one")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["timeout_after_write", "reset_after_write", "malformed"])
 def test_c2_a_comment_that_was_written_without_an_answer_is_found_again(scene: Scene, fault: str) -> None:
     scene.sim.faults.add(COMMENTS, fault)  # type: ignore[arg-type]
@@ -268,6 +269,7 @@ def test_silence_creates_nothing_and_can_be_broken(scene: Scene) -> None:
     assert scene.bodies() == [draft("two").body]
 
 
+@pytest.mark.slow
 def test_silence_after_a_doubt_edits_what_was_written(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, "timeout_after_write")
     with pytest.raises(Retryable):

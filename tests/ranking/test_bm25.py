@@ -56,6 +56,7 @@ texts = st.lists(st.builds(text, words, words), max_size=5)
 terms = st.dictionaries(st.sampled_from("abcdef"), st.floats(0, 5), max_size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", SCORERS)
 @given(terms=terms, texts=texts)
 def test_h5_scores_are_shares_and_nothing_shared_is_nothing(

@@ -197,6 +197,7 @@ chunks = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(chunks, max_size=3), st.sampled_from(["within-corpus", "cross-corpus"]))
 def test_r6_neither_function_changes_its_input(lists: list[list[UnifiedRetrievalChunk]], mode: str) -> None:
     sources = [RankedSourceList(SourceType.CODE, items) for items in lists]

@@ -55,6 +55,7 @@ def test_a_rejected_member_is_neither_shown_nor_listed_and_the_others_stay() -> 
 numbers = st.integers(1, 9)
 
 
+@pytest.mark.slow
 @given(st.lists(numbers, unique=True), st.dictionaries(numbers, numbers), st.sets(numbers), st.sets(numbers))
 def test_every_candidate_is_in_one_group_and_nobody_is_told_twice(
     ranked: list[int], originals: dict[int, int], known: set[int], may_lead: set[int]

@@ -129,6 +129,7 @@ hostile = st.text(max_size=300) | st.lists(
 )
 
 
+@pytest.mark.slow
 @given(hostile, hostile, st.integers(1, 10))
 def test_f8_every_query_keeps_githubs_limits(title: str | list[str], body: str | list[str], budget: int) -> None:
     texts = [part if isinstance(part, str) else " ".join(part) for part in (title, body)]

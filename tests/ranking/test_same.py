@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,6 +99,7 @@ documents = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(documents)
 def test_h2_h3_collapsing_loses_no_source_keeps_the_order_and_is_done_at_once(given_: list[Document]) -> None:
     found = collapse(given_)

@@ -157,10 +157,12 @@ class TestFuzz:
         result = deliver(body=body, X_GitHub_Event=name, Content_Type=kind, X_GitHub_Delivery=delivery)
         assert status(result) in (202, 400, 415)
 
+    @pytest.mark.slow
     @given(payload=_json, name=_names)
     def test_any_signed_json_gives_a_result(self, payload: Any, name: str) -> None:
         assert status(deliver(payload, X_GitHub_Event=name)) in (202, 400)
 
+    @pytest.mark.slow
     @given(path=st.sampled_from(["action", "issue", "repository", "sender", "installation"]), value=_json)
     def test_a_true_payload_with_one_part_replaced_gives_a_result(self, path: str, value: Any) -> None:
         assert status(deliver({**OPENED, path: value})) in (202, 400)

@@ -65,6 +65,7 @@ def with_text(text: str) -> str:
     return render_comment(result, view(words=(text, text)))
 
 
+@pytest.mark.slow
 @given(st.lists(HOSTILE, min_size=4, max_size=4), st.booleans())
 @settings(max_examples=60)
 def test_c3_no_combination_of_texts_does_anything(texts: list[str], enterprise: bool) -> None:
@@ -78,6 +79,7 @@ def test_c3_no_combination_of_texts_does_anything(texts: list[str], enterprise: 
     check(body, {7, 8})
 
 
+@pytest.mark.slow
 def test_c3_a_comment_never_outgrows_githubs_limit() -> None:
     """`$` grows most when it is escaped; the least likely candidates make room."""
     worst = "$" * 5_000

@@ -106,6 +106,7 @@ def test_c3_what_is_seen_is_the_title_but_for_what_is_invisible(text: str) -> No
     assert "\n" not in escape(text)
 
 
+@pytest.mark.slow
 @given(HOSTILE)
 def test_c3_code_shows_its_text_and_does_nothing(text: str) -> None:
     page = read(f"- a {code(text)} b\n- {code(text)}")

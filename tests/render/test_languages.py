@@ -102,6 +102,7 @@ def check(body: str) -> Page:
     return page
 
 
+@pytest.mark.slow
 @example("en", ["_www.example.org", "_GH-12", "*www.example.org*", "~www.example.org"])
 @given(st.sampled_from(LANGUAGES), st.lists(HOSTILE, min_size=4, max_size=4))
 @settings(max_examples=30)
@@ -145,6 +146,7 @@ def test_c3_no_text_of_the_settings_does_anything_whatever_fills_it(own: dict[st
         check(body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("worst", ["$" * 580 + "{v}" * 6, "{v}" * 10 + "@" * 500])
 def test_c3_own_texts_never_outgrow_githubs_limit(worst: str) -> None:
     own = {

@@ -191,6 +191,7 @@ def test_c2_several_commands_get_one_reply() -> None:
     assert body == "<!-- doppel:reply v1 5 -->\n`/duplicates mute`\n\nOne.\n\n`/duplicates undo`\n\nTwo.\n"
 
 
+@pytest.mark.slow
 @given(HOSTILE, HOSTILE)
 def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
     answers = [

@@ -120,6 +120,7 @@ def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
     assert issues.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_answers_are_compressed_where_the_name_says_so(tmp_path: Path) -> None:
     path = tmp_path / "issues.jsonl"
     path.write_text("".join(json.dumps(row(number)) + "\n" for number in range(10)), encoding="utf-8")
@@ -202,6 +203,7 @@ def test_two_replays_in_one_database_do_not_take_each_other_s_issues_for_theirs(
     assert (first, second) == (ids(one), ids(other))
 
 
+@pytest.mark.slow
 def test_what_a_replay_that_was_killed_has_left_goes_with_the_next_one_a_day_later(
     store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

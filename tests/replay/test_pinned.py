@@ -15,6 +15,7 @@ from tests.replay.pinned import CASES, kept, project, read, said
 NOTHING = 0.0003
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "source"), CASES)
 def test_h5_probabilities_are_those_of_the_features_that_were_learned_from(name: str, source: str) -> None:
     now, before = read(said(project(name), source)), read(kept(name, source).read_text(encoding="utf-8"))

@@ -69,6 +69,7 @@ def run(path: Path, *options: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_answers_are_in_order_of_arrival_with_the_files_ids_best_first(tmp_path: Path) -> None:
     rows = [row(number) for number in range(40)]
     answers = run(write(tmp_path / "issues.jsonl.gz", rows[::-1]), "--top", "3")
@@ -84,6 +85,7 @@ def test_answers_are_in_order_of_arrival_with_the_files_ids_best_first(tmp_path:
     assert all(arrived[a["candidates"][0]["id"]] % 4 == arrived[a["id"]] % 4 for a in answers)
 
 
+@pytest.mark.slow
 def test_labels_of_duplicates_are_never_read(tmp_path: Path) -> None:
     plain = [row(number) for number in range(20)]
     labelled = [
@@ -92,6 +94,7 @@ def test_labels_of_duplicates_are_never_read(tmp_path: Path) -> None:
     assert run(write(tmp_path / "a.jsonl", plain)) == run(write(tmp_path / "b.jsonl", labelled))
 
 
+@pytest.mark.slow
 def test_what_comes_later_changes_nothing_before(tmp_path: Path) -> None:
     rows = [row(number) for number in range(30)]
     changed = rows[:20] + [row(n, title="login proxy fonts menu export", body="login " * 50) for n in range(20, 30)]
@@ -198,6 +201,7 @@ def test_what_goes_wrong_in_a_process_is_told(tmp_path: Path, monkeypatch: pytes
         list(replay_index(issues, range(8, 40), asking, jobs=2))
 
 
+@pytest.mark.slow
 def test_the_index_of_a_replay_can_be_in_either_database(database_url: str, tmp_path: Path) -> None:
     path = write(tmp_path / "issues.jsonl", [row(number) for number in range(20)])
     assert run(path, "--store", database_url) == run(path)

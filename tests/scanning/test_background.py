@@ -47,6 +47,7 @@ def answer(host: Host) -> str:
     return next(one.body for one in reversed(host.sim.comments(REPO, 2)) if one.author.login.endswith("[bot]"))
 
 
+@pytest.mark.slow
 @on_one_database
 def test_d8_it_is_done_in_steps_with_rests(filled: Host) -> None:
     ask(filled)
@@ -58,6 +59,7 @@ def test_d8_it_is_done_in_steps_with_rests(filled: Host) -> None:
     assert filled.queue.delays[-5:] == [0.0, *[scanning.REST] * 3, 0.0]
 
 
+@pytest.mark.slow
 def test_d8_a_worker_that_dies_in_a_step_asks_nothing_twice(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     real = Asker.ask
@@ -82,6 +84,7 @@ def test_d8_a_worker_that_dies_in_a_step_asks_nothing_twice(filled: Host, monkey
     assert len(shown(filled)) == 1
 
 
+@pytest.mark.slow
 def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     real = RepoClient.create_issue
 
@@ -110,6 +113,7 @@ def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, mon
     assert kept.number == 9
 
 
+@pytest.mark.slow
 @on_one_database
 def test_an_attempt_from_before_the_clock_was_set_back_keeps_nobody_waiting(filled: Host) -> None:
     later = filled.services.now() + 86_400
@@ -127,6 +131,7 @@ def test_d8_before_all_issues_are_read_it_says_so(filled: Host) -> None:
     assert shown(filled) == []
 
 
+@pytest.mark.slow
 def test_d8_a_repository_that_is_off_gets_no_issue(filled: Host) -> None:
     ask(filled)
     filled.work(1)
@@ -136,6 +141,7 @@ def test_d8_a_repository_that_is_off_gets_no_issue(filled: Host) -> None:
     assert shown(filled) == []
 
 
+@pytest.mark.slow
 def test_c6a_a_scan_ends_with_the_access(filled: Host) -> None:
     ask(filled)
     filled.work(2)

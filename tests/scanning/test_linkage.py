@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -52,6 +53,7 @@ def test_d8_the_least_likely_pair_decides() -> None:
     assert linked(likely, 0.5) == [(1, 2)]
 
 
+@pytest.mark.slow
 @given(PAIRS, st.sampled_from([0.1, 0.3, 0.5, 0.9]))
 def test_d8_every_two_of_a_group_are_linked_and_no_order_matters(likely: dict[Pair, float], threshold: float) -> None:
     groups = linked(likely, threshold)
@@ -63,6 +65,7 @@ def test_d8_every_two_of_a_group_are_linked_and_no_order_matters(likely: dict[Pa
     assert linked(dict(shuffled), threshold) == groups
 
 
+@pytest.mark.slow
 @given(PAIRS, st.sampled_from([0.1, 0.3, 0.5, 0.9]))
 def test_d8_it_is_the_definition(likely: dict[Pair, float], threshold: float) -> None:
     assert linked(likely, threshold) == reference(likely, threshold)

@@ -50,6 +50,7 @@ def making(tmp_path: Path) -> Making:
     return Making(url)
 
 
+@pytest.mark.slow
 def test_a_few_are_asked_about_here_and_the_database_is_closed(making: Making) -> None:
     parts = ask_in_processes(making, REPO, range(2, PART + 2), processes=2)
     answers = next(parts)

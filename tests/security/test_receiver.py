@@ -38,6 +38,7 @@ def post(client: FlaskClient, body: bytes, **more: str) -> int:
     return client.post("/webhook", data=body, headers=headers).status_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("encoding", "compress"), [("gzip", gzip.compress), ("deflate", zlib.compress)])
 def test_a_compressed_body_is_never_unpacked(
     client: FlaskClient, encoding: str, compress: Callable[[bytes], bytes]
@@ -66,6 +67,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
 def test_json_that_is_built_to_hurt_is_refused_at_once(client: FlaskClient, body: bytes) -> None:
     began = time.process_time()
@@ -73,6 +75,7 @@ def test_json_that_is_built_to_hurt_is_refused_at_once(client: FlaskClient, body
     assert time.process_time() - began < MOST_SECONDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [b'{"a":"' + b"x" * (LARGEST_PAYLOAD - 8) + b'"}', b"[" + b"0," * 12_000_000 + b"0]"])
 def test_the_largest_bodies_cost_little(client: FlaskClient, body: bytes) -> None:
     assert len(body) <= LARGEST_PAYLOAD

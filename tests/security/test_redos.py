@@ -57,6 +57,7 @@ PIECES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READERS)
 def test_no_text_keeps_a_reader_busy(name: str) -> None:
     for piece in PIECES:

@@ -24,6 +24,7 @@ PEM = pem_of(RSA)
 BODY = "".join(PEM.splitlines()[1:-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "value",
     [

@@ -107,6 +107,7 @@ def test_from_the_form_to_the_stored_app(browser: FlaskClient, simulator: Server
     assert not any(one in done.text for one in secret)
 
 
+@pytest.mark.slow
 def test_the_receiver_with_the_app_says_whether_github_delivers(
     browser: FlaskClient, simulator: Server, tmp_path: Path
 ) -> None:

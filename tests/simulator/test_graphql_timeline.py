@@ -70,6 +70,7 @@ def test_marks_and_comments_in_the_order_in_which_they_happened(sim: Simulator, 
     assert len(timeline(bot, since=(START + timedelta(seconds=90)).isoformat())["nodes"]) == 2
 
 
+@pytest.mark.slow
 def test_who_closed_an_issue_and_when(sim: Simulator, bot: Api) -> None:
     sim.set_permission("acme/app", "rita", "write")
     sim.close_issue("acme/app", 2, "ada")

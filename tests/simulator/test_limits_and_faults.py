@@ -212,6 +212,7 @@ def test_faults_end_when_they_are_cleared(sim: Simulator, bot: Api) -> None:
     assert bot.get(ISSUE).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_hundred_clients_at_once_get_their_answers(server: Server, sim: Simulator) -> None:
     sim.limits.enabled = False
 

@@ -161,6 +161,7 @@ def test_loading_tells_nobody(tmp_path: Path) -> None:
     assert sim.webhooks.log == []
 
 
+@pytest.mark.slow
 def test_thousands_load_in_moments() -> None:
     draw = random.Random(1)
     words = [f"word{number}" for number in range(5_000)]

@@ -100,7 +100,7 @@ class Life(RuleBasedStateMachine):
         assert len(self.sim.index) == len(self.sim.issues_by_id)
 
 
-TestLife = Life.TestCase
+TestLife = pytest.mark.slow(Life.TestCase)
 TestLife.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
 
 

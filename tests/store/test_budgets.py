@@ -101,6 +101,7 @@ def test_g_two_processes_write_eighty_times_a_minute_together(engine: sa.Engine)
     assert sum(pacer.take(POST) == 0.0 for _ in range(60) for pacer in (one, other)) == 80
 
 
+@pytest.mark.slow
 def test_g_two_processes_have_nine_hundred_points_a_minute_together(engine: sa.Engine) -> None:
     clock = Clock()
     one, other = processes(engine, clock)

@@ -61,6 +61,7 @@ def test_c6a_decisions_are_exported_and_go_with_the_issue_and_with_the_repositor
     assert len(kept.latest(2)) == 1
 
 
+@pytest.mark.slow
 def test_decisions_are_bounded_in_age_and_in_number(store: Store) -> None:
     kept, now = store.decisions, KEPT_DAYS * 86_400.0 + 1000
     kept.add(1, decision(7, 999.0))

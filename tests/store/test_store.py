@@ -299,6 +299,7 @@ class TestWords:
         store.words.add(1, {1: ["x" * 65, "nul\0", "", *(f"w{number:06}" for number in range(9_000))]})
         assert store.words.counts(1, ["x" * 65, "nul", "w000000", "w000499", "w000500"]) == {"w000000": 1, "w000499": 1}
 
+    @pytest.mark.slow
     def test_more_words_than_fit_into_one_statement(self, store: Store) -> None:
         issues = {number: [f"w{number}-{word}" for word in range(400)] + ["all"] for number in range(15)}
         assert store.words.add(1, issues) == 15

@@ -48,6 +48,7 @@ def in_order(made: list[dict[str, Any]]) -> list[str]:
     return sorted(map(repr, made))
 
 
+@pytest.mark.slow
 def test_from_every_revision_data_is_kept_and_code_of_before_goes_on_working(database_url: str) -> None:
     """The way of all data there can be: rows of each revision's new tables, carried through every later step.
 
@@ -80,6 +81,7 @@ def test_from_every_revision_data_is_kept_and_code_of_before_goes_on_working(dat
     engine.dispose()
 
 
+@pytest.mark.slow
 def test_no_step_takes_anything_away_from_the_code_of_before(database_url: str) -> None:
     engine = make_engine(database_url)
     before: dict[str, sa.Table] = {}

@@ -77,6 +77,7 @@ def test_what_is_not_kept_of_the_delivery_is_not_kept_of_the_job(
     assert spans.get_finished_spans() == ()
 
 
+@pytest.mark.slow
 def test_without_configuration_nothing_is_imported_and_nothing_happens() -> None:
     configure_tracing(Settings(home=ROOT, database_url=""), "web")
     assert tracing._tracer is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from bot.embedding.wordllama import WordLlama
 from bot.index import TextAnalyser
@@ -33,6 +34,7 @@ def _compared(authors: tuple[str, ...], asker: str) -> Floats:
     return values[np.argsort(numbers)]
 
 
+@pytest.mark.slow
 def test_an_arrival_without_its_authors_is_as_if_they_had_never_been_known() -> None:
     """The probability where nobody is known is learned from it, so that it must be what is judged then."""
     known = _compared(("boje", "tonje") * 4, "boje")

@@ -82,6 +82,7 @@ def test_a_whole_day_and_a_whole_week_are_not_within_it() -> None:
     assert values[:, at("within_a_week")].tolist() == [1, 1, 1, 0, 1, 0]
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 999), min_size=1, max_size=30, unique=True), st.floats(0.01, 1.0), st.integers(0, 99))
 def test_a_smaller_repository_has_no_more_than_the_larger(back: list[int], share: float, seed: int) -> None:
     one = arrival(1_000, back, [int(place == 0) for place in range(len(back))])

@@ -126,6 +126,7 @@ def test_c6_every_text_has_a_language(title: str, body: str) -> None:
     assert language_of(title, body) in LANGUAGES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["```\n", "~~~", "`", "<", "# ", "    x\n", "a.", "文", "_", "://", "- [ ] "])
 def test_no_issue_takes_long_to_tell_the_language_of(piece: str) -> None:
     import time

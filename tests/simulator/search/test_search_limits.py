@@ -124,6 +124,7 @@ def test_the_longest_query_of_qualifiers_stays_cheap() -> None:
     assert time.process_time() - started < 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["crash " * 10_923, "a" * 65_536, "日本語" * 21_845, "\ufdfa" * 65_536, "😀" * 65_536])
 def test_a_huge_body_costs_no_more_than_a_second(body: str) -> None:
     index = SearchIndex()

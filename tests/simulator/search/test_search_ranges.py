@@ -67,6 +67,7 @@ def test_what_is_no_date_is_refused(value: str) -> None:
         times(value)
 
 
+@pytest.mark.slow
 @given(st.text() | st.from_regex(r"(>|<|>=|<=)?\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?([+-]\d\d:\d\d)?)?(\.\..*)?"))
 def test_any_value_is_a_range_or_refused(value: str) -> None:
     numbers(value)
