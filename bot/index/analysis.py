@@ -42,6 +42,11 @@ class Analyser(Protocol):
     """How issues are read."""
 
     @property
+    def version(self) -> int:
+        """Raised by one whenever some text is read differently from before, so that what is stored is read again."""
+        ...
+
+    @property
     def fields(self) -> tuple[Field, ...]:
         """Stored by position: new ones go to the end, and none may be taken away without indexing anew."""
         ...

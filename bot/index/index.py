@@ -13,6 +13,7 @@ from bot.index import issues as issue_rows
 from bot.index import lists, vocabulary
 from bot.index import state as states
 from bot.index.about import About, Anything
+from bot.index.again import read_otherwise
 from bot.index.analysis import Analyser, Analysis
 from bot.index.batch import Batch, stored_entries
 from bot.index.database import delete, fetch, upsert
@@ -60,7 +61,7 @@ class Index:
         """
         self._engine = engine
         about = about or Anything()
-        self._fields = analyser.fields
+        self._fields, self._version = analyser.fields, analyser.version
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
         self._memories = Memories()
         self._reader = Reader(engine, analyser, about, self._memories)
@@ -194,6 +195,38 @@ class Index:
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
         self._memories.forget(repo_id)
 
+    def read_again(self, repo_id: int, limit: int = 500) -> int:
+        """Read some of the issues again that another version of the analyser has read; returns how many.
+
+        To be called until it returns 0. Those that read the same are left as they are; the others lose their vectors,
+        until `embed_missing`.
+        """
+        with self._engine.connect() as connection:
+            above = states.load(connection, repo_id).unread_above(self._version)
+        if above is None:
+            return 0
+        numbers = self.numbers(repo_id, above, limit)
+        with self._engine.connect() as connection:
+            # As in `_put`.
+            seen = _changes(connection, repo_id, numbers)
+            texts = issue_rows.texts(connection, repo_id, numbers)
+        analyses = self._reader.read_again(repo_id, texts)
+        with write(self._engine) as connection:
+            state = states.lock(connection, repo_id)
+            if state.unread_above(self._version) is None:
+                # Meanwhile it was erased, or others have read the rest.
+                return 0
+            now = _changes(connection, repo_id, analyses)
+            same = {n: analysis for n, analysis in analyses.items() if n in now and now[n] == seen.get(n)}
+            other = read_otherwise(connection, repo_id, self._fields, same)
+            if other:
+                self._change(connection, repo_id, state, Batch(self._fields, other), list(other))
+                drop(connection, repo_id, state, other)
+            state.reading, state.read_to = self._version, numbers[-1] if numbers else None
+            self._save(connection, repo_id, state)
+        self._follow(repo_id, state, other)
+        return len(numbers)
+
     def missing_vectors(self, repo_id: int, limit: int = 500) -> list[int]:
         """Numbers of issues that the present model has not embedded, newest first."""
         embedded = self._embeds(repo_id)
@@ -228,7 +261,7 @@ class Index:
             # As in `_put`.
             seen = _changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._reader.read(repo_id, texts)
+        analyses = self._reader.read_again(repo_id, texts)
         made = embedded.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = states.lock(connection, repo_id)
@@ -270,6 +303,8 @@ class Index:
         analyses = {number: analysis for number, analysis in analyses.items() if number not in late}
         texts = {number: text for number, text in changed.items() if number not in late}
         issue_rows.write(connection, repo_id, current, texts)
+        if not state.issues:
+            state.reading, state.read_to = self._version, None
         if analyses:
             self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
             embedded = self._embedded

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
 from bot.index import lists, vocabulary
 from bot.index.about import About
 from bot.index.analysis import Analyser, Analysis, counted, hashes, whole
+from bot.index.database import fetch
 from bot.index.memory import Memories
-from bot.index.supplied import SUPPLIED_ISSUES, supplied
+from bot.index.packing import unpack_terms
+from bot.index.supplied import SUPPLIED_ISSUES, supplied, supplied_before
+from bot.store.index_tables import indexed_terms
 
 
 class Reader:
@@ -28,6 +31,13 @@ class Reader:
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse titles and bodies, by number, one after the other, each knowing the lines of those before it."""
+        return self._read(repo_id, texts, again=False)
+
+    def read_again(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
+        """Analyse titles and bodies as they are stored, by number: what their forms supplied is known of each."""
+        return self._read(repo_id, texts, again=True)
+
+    def _read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool) -> dict[int, Analysis]:
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
         copies = {number: whole(title, lines[number]) for number, (title, _) in texts.items()}
         own = {number: counted(every) for number, every in lines.items()}
@@ -36,25 +46,57 @@ class Reader:
         forms = [counted(self._analyser.lines_of(line)) for line in self._about.form_lines(repo_id)]
         with self._engine.connect() as connection, self._memories.using(repo_id) as memory:
             count = memory.state(connection, repo_id).issues
-            seen = self._seen(connection, repo_id, {*here, *copies.values()})
+            asked = {*itertools.chain.from_iterable(lines.values())} if again else here.keys()
+            terms = self._terms(connection, repo_id, {*asked, *copies.values()})
+            seen = self._seen(connection, repo_id, terms)
+            before = self._before(connection, repo_id, lines, copies, terms) if again else {}
         known = set(itertools.chain.from_iterable(forms))
         # Few lines can come from the form at all, so few are looked at one by one.
         usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
         analyses = {}
         for number, (title, body) in texts.items():
+            if (form := before.get(number)) is not None:
+                analyses[number] = self._analyser.read(title, body, lines[number], form)
+                continue
             possible, copy = usual.intersection(lines[number]), copies[number]
-            form = supplied(possible, own[number], known, seen, seen[copy], count) if possible else ()
+            form = supplied(possible, own[number], known, seen, seen[copy], count) if possible else set()
             analyses[number] = self._analyser.read(title, body, lines[number], form)
             seen.update(own[number])
             seen[copy] += copy in analyses[number].terms.get(self._analyser.lines, ())
             count += 1
         return analyses
 
-    def _seen(self, connection: sa.Connection, repo_id: int, lines: Collection[str]) -> Counter[str]:
-        """In how many stored issues each of these lines is."""
+    def _terms(self, connection: sa.Connection, repo_id: int, lines: Collection[str]) -> dict[int, str]:
+        """Those of the lines that any stored issue has, by their numbers as terms."""
         if self._lines is None or not lines:
-            return Counter()
+            return {}
         named = dict(zip(hashes(self._analyser.fields[self._lines].space, lines), lines, strict=True))
-        known = vocabulary.look_up(connection, repo_id, named)
-        keys = {lists.key(self._lines, term): named[value] for value, term in known.items()}
+        return {term: named[value] for value, term in vocabulary.look_up(connection, repo_id, named).items()}
+
+    def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
+        """In how many stored issues each of these lines is."""
+        if self._lines is None:
+            return Counter()
+        keys = {lists.key(self._lines, term): line for term, line in terms.items()}
         return Counter({keys[key]: row[1] for key, row in lists.look_up(connection, repo_id, keys).items()})
+
+    def _before(
+        self,
+        connection: sa.Connection,
+        repo_id: int,
+        lines: Mapping[int, Sequence[str]],
+        copies: Mapping[int, str],
+        terms: Mapping[int, str],
+    ) -> dict[int, set[str] | None]:
+        """What the forms of stored issues supplied, by number; None where that is not known."""
+        if self._lines is None:
+            return {}
+        columns = (indexed_terms.c.number, indexed_terms.c.terms)
+        rows = fetch(connection, repo_id, columns, indexed_terms.c.number, lines)
+        found = {}
+        for number, packed in rows:
+            (bag,) = unpack_terms([packed], [self._lines])
+            # A line that is not among these is not in the text any more.
+            stored = {terms.get(term, "") for term in bag.terms.tolist()}
+            found[number] = supplied_before(lines[number], copies[number], stored)
+        return found

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Mapping, Sequence, Set
+
+from bot.index.analysis import MOST_LINES
 
 #: A line that at least so many issues, and so large a part of all, have in common comes from the form.
 SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
@@ -24,3 +26,18 @@ def supplied(
         # An empty form keeps even those lines of it that most people delete.
         found |= recurring
     return found
+
+
+def supplied_before(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
+    """Those of an issue's lines that its form was found to have supplied when the issue was read; None if unknown.
+
+    `stored` are those of its lines that were counted then, and `copy`, the text as one, if anything was. Who asks how
+    often a line recurs now would get another answer: a form that is out of use no longer recurs often enough.
+    """
+    if stored and copy not in stored:
+        # It was read by a version that had other lines.
+        return None
+    written = [line for line in dict.fromkeys(lines) if line in stored]
+    # Behind the last one that was counted they may be anybody's.
+    seen = lines if len(written) < MOST_LINES else lines[: lines.index(written[-1])]
+    return {line for line in seen if line} - {*written}

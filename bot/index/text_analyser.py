@@ -27,6 +27,8 @@ class TextAnalyser:
     | `messages` | error messages that title and body quote, whole and in runs of three words |
     """
 
+    #: A test notices when it has to be raised.
+    version = 1
     fields = (
         Field("title", posted=True, narrow=True),
         Field("words", posted=True),

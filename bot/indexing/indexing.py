@@ -16,7 +16,7 @@ from bot.github.changes import Budget
 from bot.github.repo import RepoClient
 from bot.index import Index, IndexedIssue
 from bot.index.issues import UNTOLD
-from bot.indexing.pace import EMBEDDED, LOST, PAGES, SLOWLY, pause, retry
+from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_AGAIN, SLOWLY, pause, retry
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue, Repository
 from bot.posts.own_issues import is_own_issue
@@ -166,6 +166,11 @@ class Indexing:
             logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, about)
         if not read.end:
             return progress, pause(read.requests, read.budget)
+        if again := self._index.read_again(repository.id, READ_AGAIN):
+            logger.info(
+                "%s: %d issues were read again, since this version reads texts differently", repository.ref, again
+            )
+            return progress, 0.0
         try:
             # After a change of the model these are all there are.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)

@@ -28,7 +28,8 @@ def _table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
 
 
 # One row a repository. `sequence` counts the changes, so that a process sees that what it remembers is outdated;
-# `lengths` are the summed lengths of each field as JSON; `centre` is the mean vector that cosines are taken around.
+# `lengths` are the summed lengths of each field as JSON; `centre` is the mean vector that cosines are taken around. All
+# issues were read by the version `reading` of the analyser, or, where `read_to` is given, those up to that number.
 index_states = _table(
     "index_states",
     key("repo_id"),
@@ -40,6 +41,8 @@ index_states = _table(
     column("vectors", sa.BigInteger()),
     column("vector_sum", sa.LargeBinary()),
     column("centre", sa.LargeBinary()),
+    column("reading", sa.BigInteger(), nullable=True),
+    column("read_to", sa.BigInteger(), nullable=True),
 )
 
 # An issue as GitHub shows it; the body, cut, is elsewhere because it is seldom asked for.

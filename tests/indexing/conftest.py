@@ -123,8 +123,8 @@ class Host:
         self._real = changes.changed_issues
         patch.setattr(changes, "changed_issues", self._list)
 
-    def use(self, model: Embedder | None, *, private_too: bool = False) -> None:
-        """The host's choice of a model, from now on."""
+    def use(self, model: Embedder | None, *, private_too: bool = False, analyser: TextAnalyser | None = None) -> None:
+        """The host's choice of a model, from now on; and how texts are read, if not as this version does."""
         services = self.services
         facts = StoredFacts(
             services.store,
@@ -133,7 +133,7 @@ class Host:
             remote=model is not None and model.remote,
             private_too=private_too,
         )
-        index = Index(services.store.engine, TextAnalyser(), model, facts)
+        index = Index(services.store.engine, analyser or TextAnalyser(), model, facts)
         indexing = Indexing(index, services.store, self.queue, services.clock)
         self.services = dataclasses.replace(services, index=index, indexing=indexing, matcher=Matcher(index))
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import pytest
 
 from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
 from bot.events import IndexEvent
 from bot.github import changes
+from bot.index import Analysis, TextAnalyser
 from bot.posts.marker import digest_marker, scan_marker
+from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow
@@ -69,6 +73,29 @@ def test_an_issue_that_is_deleted_or_moved_is_not_found(filled: Host) -> None:
     filled.work()
     assert (filled.found("part5x"), filled.found("part6x")) == ([], [])
     assert len(filled.indexed()) == 28
+
+
+def test_what_an_earlier_version_has_read_is_read_again_in_the_next_round(host: Host, model: HashingModel) -> None:
+    """Without asking GitHub for them again, and while the index is in use."""
+
+    class Earlier(TextAnalyser):
+        version = TextAnalyser.version - 1
+
+        def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
+            return super().read(title.replace("quokka", "wombat"), body, lines, supplied)
+
+    host.use(model, analyser=Earlier())
+    host.load(30, title="The quokka is upside down")
+    host.install()
+    assert host.found("wombat") == [*range(1, 31)]
+    host.use(model)
+    host.pages.clear()
+    host.round()
+    assert host.found("quokka") == [*range(1, 31)]
+    assert sum(len(page.issues) for page in host.pages) < 5, "the last few are always listed again"
+    assert host.services.index.missing_vectors(host.repo_id) == []
+    progress = host.progress()
+    assert progress is not None and (progress.done, progress.problem) == (True, "")
 
 
 def test_what_duplicates_is_known_from_the_first_reading_and_from_closing(host: Host) -> None:

@@ -1,0 +1,75 @@
+"""The analyser's version tells whether an index has to be read again, so it must change whenever its reading does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+
+from bot.index import TextAnalyser
+
+READ = {1: "47c0fd82947f03fc"}
+"""By version, a digest of all that it reads in the texts below."""
+
+FORM = ["What did you do?", "### Expected behaviour", "<!-- Delete what does not apply -->"]
+
+TEXTS = [
+    ("", ""),
+    ("help", "It does not work."),
+    (
+        "Heron: pump.start() raises PumpError after 2 hours",
+        "```\nPumpError: no pressure (code 17)\n```\nsince v2.4.1-rc1",
+    ),
+    (
+        "panic: index out of range [7] with length 7",
+        "goroutine 1 [running]:\nmain.pour(0xc000012345)\n\t/home/ann/heron/pour.go:88 +0x1d\nexit status 2",
+    ),
+    (
+        "Traceback on closing the valve",
+        'Traceback (most recent call last):\n  File "/opt/heron/valve.py", line 31, in close\n    raise Stuck(name)\n'
+        "heron.errors.Stuck: valve `north` is stuck",
+    ),
+    ("NullPointerException in TankView", "at dev.heron.TankView.onDraw(TankView.java:112)\n... 14 more"),
+    ("System.NullReferenceException: Object reference not set", "   at Heron.Gauge.Read() in C:\\src\\Gauge.cs:line 9"),
+    ("Ends with `could not store the level` in the log", "The log ends with `could not store the level: disk full`."),
+    ("HTTP 502 / ECONNRESET / 0x80070005 / STATUS_ACCESS_DENIED", "E4021, error TS2345, HRN-118, ORA-00942, SIGSEGV"),
+    ("readGaugeValue and read_gauge_value and READ_GAUGE", "`gauge.readAll()`, gauge::read, Gauge#read, $HERON_HOME"),
+    ("Please support --dry-run and -n", "heron pour --tank=north -n 3 --dry-run; see https://heron.example/docs?x=1#y"),
+    ("Fenêtre trop étroite, naïve café, Straße, İstanbul", "Größe ändern; ça ne marche pas. Não funciona."),
+    (unicodedata.normalize("NFD", "Überlauf im Behälter"), unicodedata.normalize("NFD", "läuft über")),
+    ("ポンプが起動しない", "タンクの水位が表示されません。ｶﾀｶﾅ も同じです。"),
+    ("水泵无法启动", "打开阀门后程序崩溃：错误代码 17。"),
+    ("펌프가 시작되지 않습니다", "밸브를 열면 프로그램이 종료됩니다."),
+    ("Насос не запускается", "После открытия клапана программа падает."),
+    ("المضخة لا تعمل", "توقف البرنامج"),
+    ("ปั๊มไม่ทำงาน", "โปรแกรมหยุดทำงาน"),
+    ("Pumps 🚰 leak", "Version: 3.0.0+build.5\nOS: Windows 11 (10.0.22631)\nNode: v20.11.0\nCommit: 9fceb02d0ae598e9"),
+    ("Duplicate of #12?", "Like #12, heron/heron#13, GH-14 and https://github.com/heron/heron/issues/15; @ann knows."),
+    ("What comes from the form", "\n".join([*FORM, "It leaked.", FORM[1], "No leak."])),
+    (
+        "[Bug]: **bold** & <b>html</b> &amp; entities",
+        "- [x] I searched\n- [ ] I did not\n\n> quoted\n\n| a | b |\n|---|---|",
+    ),
+    ("Running pumps were running, cities, taxes, flies, leaves", "unable, cannot, can't, don't, won't, isn't"),
+    ("x" * 5_000, "word " * 30_000),
+    ("Log", "\n".join(f"2024-01-{n:02} 10:00:{n:02} INFO level is {n}" for n in range(1, 29))),
+]
+
+
+def digest() -> str:
+    analyser = TextAnalyser()
+    read = []
+    for title, body in TEXTS:
+        lines = analyser.lines_of(body)
+        for supplied in ((), {" ".join(line.lower().split()) for line in FORM}):
+            analysis = analyser.read(title, body, lines, supplied)
+            fields = {name: sorted(terms.items()) for name, terms in analysis.terms.items()}
+            read.append([lines, fields, analysis.title, analysis.text])
+    return hashlib.sha256(json.dumps(read).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def test_texts_are_read_as_this_version_reads_them() -> None:
+    assert digest() == READ.get(TextAnalyser.version), (
+        "Texts are read differently. Raise TextAnalyser.version, so that each host's index is read again, and note "
+        f"{digest()} for it here."
+    )
