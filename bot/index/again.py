@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import sqlalchemy as sa
 
 from bot.index import vocabulary
-from bot.index.analysis import Analysis, Field
 from bot.index.batch import Batch
 from bot.index.database import fetch
 from bot.store.index_tables import indexed_terms
 
-# A number that no term has: nothing that is stored is equal to it.
-_NEW = 0
 
-
-def read_otherwise(
-    connection: sa.Connection, repo_id: int, fields: Sequence[Field], analyses: Mapping[int, Analysis]
-) -> dict[int, Analysis]:
-    """Those of a repository's issues, by number, whose stored terms are not those of the analyses."""
-    batch = Batch(fields, analyses)
+def read_otherwise(connection: sa.Connection, repo_id: int, batch: Batch) -> list[int]:
+    """The numbers of those issues of a batch whose stored terms are others."""
     known = vocabulary.look_up(connection, repo_id, batch.hashes.tolist())
-    numbered = np.array([known.get(value, _NEW) for value in batch.hashes.tolist()], dtype=np.int64)
+    # No stored term has the number 0: with a new one, no issue is equal to what is stored.
+    numbered = np.array([known.get(value, 0) for value in batch.hashes.tolist()], dtype=np.int64)
     packed = batch.entries(numbered)[2]
+    numbers = batch.numbers.tolist()
     columns = (indexed_terms.c.number, indexed_terms.c.terms)
-    stored = dict(fetch(connection, repo_id, columns, indexed_terms.c.number, analyses))
-    return {n: analyses[n] for n, terms in zip(batch.numbers.tolist(), packed, strict=True) if stored.get(n) != terms}
+    stored = dict(fetch(connection, repo_id, columns, indexed_terms.c.number, numbers))
+    return [number for number, terms in zip(numbers, packed, strict=True) if stored.get(number) != terms]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-#: Lines of one issue that are counted.
+#: Lines of one issue that are counted. Never to be changed: `supplied_before` knows by it that there were more.
 MOST_LINES = 200
 # Bytes of a term's hash.
 _HASH = 8
@@ -43,7 +43,10 @@ class Analyser(Protocol):
 
     @property
     def version(self) -> int:
-        """Raised by one whenever some text is read differently from before, so that what is stored is read again."""
+        """Raised by one whenever some text has other terms than before, so that what is stored is read again.
+
+        Not for what is embedded: vectors follow the model, and those of an issue whose terms stay the same are kept.
+        """
         ...
 
     @property

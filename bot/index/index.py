@@ -61,7 +61,7 @@ class Index:
         """
         self._engine = engine
         about = about or Anything()
-        self._fields, self._version = analyser.fields, analyser.version
+        self._fields, self._reading = analyser.fields, analyser.version
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
         self._memories = Memories()
         self._reader = Reader(engine, analyser, about, self._memories)
@@ -195,14 +195,14 @@ class Index:
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
         self._memories.forget(repo_id)
 
-    def read_again(self, repo_id: int, limit: int = 500) -> int:
+    def read_again(self, repo_id: int, limit: int) -> int:
         """Read some of the issues again that another version of the analyser has read; returns how many.
 
         To be called until it returns 0. Those that read the same are left as they are; the others lose their vectors,
         until `embed_missing`.
         """
         with self._engine.connect() as connection:
-            above = states.load(connection, repo_id).unread_above(self._version)
+            above = states.load(connection, repo_id).unread_above(self._reading)
         if above is None:
             return 0
         numbers = self.numbers(repo_id, above, limit)
@@ -211,18 +211,19 @@ class Index:
             seen = _changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
         analyses = self._reader.read_again(repo_id, texts)
+        batch = Batch(self._fields, analyses)
         with write(self._engine) as connection:
             state = states.lock(connection, repo_id)
-            if state.unread_above(self._version) is None:
-                # Meanwhile it was erased, or others have read the rest.
-                return 0
+            if (now_above := state.unread_above(self._reading)) != above:
+                # Meanwhile it was erased, or others have gone on with it, or begun anew.
+                return 0 if now_above is None else limit
             now = _changes(connection, repo_id, analyses)
-            same = {n: analysis for n, analysis in analyses.items() if n in now and now[n] == seen.get(n)}
-            other = read_otherwise(connection, repo_id, self._fields, same)
+            same = {number for number in analyses if number in now and now[number] == seen.get(number)}
+            other = {n: analyses[n] for n in read_otherwise(connection, repo_id, batch) if n in same}
             if other:
                 self._change(connection, repo_id, state, Batch(self._fields, other), list(other))
                 drop(connection, repo_id, state, other)
-            state.reading, state.read_to = self._version, numbers[-1] if numbers else None
+            state.reading, state.read_to = self._reading, numbers[-1] if numbers else None
             self._save(connection, repo_id, state)
         self._follow(repo_id, state, other)
         return len(numbers)
@@ -304,8 +305,12 @@ class Index:
         texts = {number: text for number, text in changed.items() if number not in late}
         issue_rows.write(connection, repo_id, current, texts)
         if not state.issues:
-            state.reading, state.read_to = self._version, None
+            state.reading, state.read_to = self._reading, None
         if analyses:
+            if state.reading > self._reading:
+                # A process of an earlier version writes beside later ones: they read from here on again.
+                behind = min(analyses) - 1
+                state.read_to = behind if state.read_to is None else min(behind, state.read_to)
             self._change(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
             embedded = self._embedded
             if embedded and made is not None and embedded.may_write(connection, repo_id, state, take=True):

@@ -158,27 +158,31 @@ def _without(
 ) -> dict[int, bytes]:
     """The tails of lists without the issues that leave them. Those that are in chunks are taken out there."""
     tails: dict[int, bytes] = {}
-    deep: dict[int, set[int]] = {}
+    # By the change in which the issues came, list by list: together they are in one chunk of each.
+    deep: dict[int, dict[int, list[int]]] = {}
     for name, numbers in leaving.items():
         if _posted(name, change):
             tail = read_postings(known[name][2])
             here = np.isin(numbers_of(tail), list(numbers))
             tails[name] = tail[~here].tobytes()
             for number in set(numbers) - set(numbers_of(tail[here]).tolist()):
-                deep.setdefault(number, set()).add(name)
-    for number, names in deep.items():
-        _take_out(connection, repo_id, names, number, change.since[number])
+                deep.setdefault(change.since[number], {}).setdefault(name, []).append(number)
+    for since, those in deep.items():
+        _take_out(connection, repo_id, those, since)
     return tails
 
 
-def _take_out(connection: sa.Connection, repo_id: int, names: Collection[int], number: int, since: int) -> None:
-    """Take an issue out of chunks. A posting is in the first chunk that was made after it was added."""
+def _take_out(connection: sa.Connection, repo_id: int, leaving: Mapping[int, Collection[int]], since: int) -> None:
+    """Take issues that came in one change out of chunks, by list. A posting is in the first chunk from then on."""
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
-    first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, names), chunks.c.chunk >= since)
+    first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
+    rows, gone = [], []
     for name, chunk, blob in connection.execute(_pieces(repo_id, first.group_by(chunks.c.list))).all():
         postings = read_postings(blob)
-        kept = postings[numbers_of(postings) != number]
+        kept = postings[~np.isin(numbers_of(postings), list(leaving[name]))]
         if len(kept):
-            upsert(connection, chunks, [(repo_id, name, chunk, kept.tobytes())])
+            rows.append((repo_id, name, chunk, kept.tobytes()))
         else:
-            _drop(connection, repo_id, [(name, chunk)])
+            gone.append((name, chunk))
+    upsert(connection, chunks, rows)
+    _drop(connection, repo_id, gone)

@@ -37,7 +37,7 @@ def supplied_before(lines: Sequence[str], copy: str, stored: Collection[str]) ->
     if stored and copy not in stored:
         # It was read by a version that had other lines.
         return None
-    written = [line for line in dict.fromkeys(lines) if line in stored]
-    # Behind the last one that was counted they may be anybody's.
-    seen = lines if len(written) < MOST_LINES else lines[: lines.index(written[-1])]
-    return {line for line in seen if line} - {*written}
+    if len(stored) > MOST_LINES:
+        # Those behind the last one that is counted may be anybody's.
+        return None
+    return {line for line in lines if line} - {*stored}

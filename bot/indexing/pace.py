@@ -6,8 +6,8 @@ from bot.github.changes import Budget
 
 #: Pages of a hundred that are read in one step of the background queue.
 PAGES = 5
-#: Issues that are embedded in one step, and that are read again after a version that reads texts otherwise.
-EMBEDDED, READ_AGAIN = 200, 500
+#: Issues that are embedded in one step, and that are read again where this version reads texts differently.
+EMBEDDED, READ_AGAIN = 200, 200
 #: Seconds for each request on average while most of an hour's requests are left, and from then on. GitHub asks for one
 #: request after the other, and allows fifteen a second.
 QUICKLY, SLOWLY = 0.2, 1.0

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from bot.index import Analysis, Index, IndexedIssue, TextAnalyser
 from bot.index.analysis import MOST_LINES, counted, whole
-from bot.index.supplied import supplied_before
+from bot.index.supplied import SUPPLIED_ISSUES, supplied_before
 from bot.store.engine import write
 from bot.store.index_tables import index_lists, index_states, index_vocabulary, indexed_terms
 from tests.index.conftest import HashingModel
@@ -79,6 +80,10 @@ def contents(engine: sa.Engine, repo_id: int) -> tuple[dict[int, dict[str, int]]
     return terms, fields, [(row["issues"], row["lengths"]) for row in states]
 
 
+def replace_text(one: IndexedIssue) -> IndexedIssue:
+    return one._replace(body=f"{one.body}\nand more", updated_at=9.0)
+
+
 def changes(engine: sa.Engine) -> dict[int, int]:
     with engine.connect() as connection:
         return {row.number: row.changed for row in connection.execute(sa.select(indexed_terms))}
@@ -117,14 +122,14 @@ def test_it_is_done_once(engine: sa.Engine, index: Index, earlier: Index) -> Non
     read_all(index)
     with engine.connect() as connection:
         before = connection.execute(sa.select(index_states.c.sequence)).scalar_one()
-    assert (index.read_again(1), index.read_again(9)) == (0, 0)
+    assert (read_all(index), index.read_again(9, 2)) == ([], 0)
     with engine.connect() as connection:
         assert connection.execute(sa.select(index_states.c.sequence)).scalar_one() == before
 
 
 def test_what_the_present_version_has_read_is_not_read_again(index: Index) -> None:
     index.put(1, issues())
-    assert index.read_again(1) == 0
+    assert read_all(index) == []
 
 
 def test_an_index_from_before_versions_were_noted_is_read_again(engine: sa.Engine, index: Index) -> None:
@@ -151,11 +156,54 @@ def test_who_still_has_the_earlier_version_takes_nothing_back(engine: sa.Engine,
     """Of the processes of a host that is being upgraded, or that goes back one release."""
     read_all(index)
     read = contents(engine, 1)
-    assert earlier.read_again(1) == 0
+    assert read_all(earlier) == []
     assert contents(engine, 1) == read
-    index.read_again(1)
-    earlier.put(1, [IndexedIssue(8, "title8x", "own8x")])
-    assert index.read_again(1) == 0
+
+
+def test_what_the_earlier_version_writes_beside_is_read_again(engine: sa.Engine, index: Index, earlier: Index) -> None:
+    read_all(index)
+    quoting = IndexedIssue(8, "title8x", "Error: the pouch is empty")
+    earlier.put(1, [quoting, replace_text(issues()[5])])
+    assert read_all(index) == [2, 1], "from the first of them on"
+    index.put(2, [*issues(), quoting])
+    index.put(2, [replace_text(issues()[5])])
+    for number in (6, 8):
+        assert contents(engine, 1)[0][number] == contents(engine, 2)[0][number]
+
+
+def test_a_step_that_is_overtaken_counts_for_nothing(engine: sa.Engine, index: Index, earlier: Index) -> None:
+    """While it reads, the earlier version erases the repository and fills it again."""
+
+    def refill() -> None:
+        index.forget(1)
+        earlier.put(1, issues())
+
+    assert index.read_again(1, 3) == 3
+    overtaken = Index(engine, Meanwhile(refill))
+    assert read_all(overtaken, 3) == [3, 3, 3, 1], "the first says only that there is more"
+    index.put(2, issues())
+    assert contents(engine, 1) == contents(engine, 2)
+
+
+def test_of_two_at_once_neither_takes_the_other_back(engine: sa.Engine, index: Index, earlier: Index) -> None:
+    slow = Index(engine, Meanwhile(lambda: read_all(index, 5)))
+    assert slow.read_again(1, 2) == 0
+    assert read_all(index) == []
+
+
+def test_the_process_itself_knows_of_it_at_once(engine: sa.Engine, index: Index, earlier: Index) -> None:
+    """What it remembers of terms and of how frequent they are."""
+
+    def known(one: Index) -> tuple[list[int], list[int], list[int]]:
+        with one.view(1) as view:
+            terms = view.terms(np.arange(1, 8), "messages")[0].terms
+            # What is beyond is spare.
+            counts = [view.frequencies(field)[: max(terms, default=0) + 1] for field in ("words", "messages")]
+            return terms.tolist(), counts[0].tolist(), counts[1].tolist()
+
+    before = known(index)
+    read_all(index)
+    assert known(index) == known(Index(engine, TextAnalyser())) != before
 
 
 def test_an_issue_that_is_edited_meanwhile_stays_as_it_was_edited(
@@ -163,7 +211,7 @@ def test_an_issue_that_is_edited_meanwhile_stays_as_it_was_edited(
 ) -> None:
     edited = IndexedIssue(3, "wombat", "Error: no wombat is here", updated_at=9.0)
     overtaken = Index(engine, Meanwhile(lambda: index.put(1, [edited])))
-    assert overtaken.read_again(1) == 7
+    assert overtaken.read_again(1, 10) == 7
     index.put(2, [one for one in issues() if one.number != 3])
     index.put(2, [edited])
     assert contents(engine, 1)[0][3] == contents(engine, 2)[0][3]
@@ -173,13 +221,13 @@ def test_an_issue_that_is_edited_meanwhile_stays_as_it_was_edited(
 def test_c6a_a_repository_that_is_erased_meanwhile_stays_erased(
     engine: sa.Engine, index: Index, earlier: Index
 ) -> None:
-    assert Index(engine, Meanwhile(lambda: index.forget(1))).read_again(1) == 0
+    assert Index(engine, Meanwhile(lambda: index.forget(1))).read_again(1, 10) == 0
     with engine.connect() as connection:
         assert connection.execute(sa.select(sa.func.count()).select_from(index_states)).scalar_one() == 0
 
 
 def test_an_issue_that_is_deleted_meanwhile_stays_deleted(engine: sa.Engine, index: Index, earlier: Index) -> None:
-    Index(engine, Meanwhile(lambda: index.remove(1, [3]))).read_again(1)
+    Index(engine, Meanwhile(lambda: index.remove(1, [3]))).read_again(1, 10)
     assert sorted(contents(engine, 1)[0]) == [1, 2, 4, 5, 6, 7]
     assert index.count(1) == 6
 
@@ -197,6 +245,18 @@ def test_what_a_form_supplied_that_is_out_of_use_is_not_taken_for_somebodys_word
     read_all(index, 1_000)
     assert changes(engine) == before
 
+    embedded: list[str] = []
+
+    class Recording(HashingModel):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            embedded.extend(texts)
+            return super().embed(texts)
+
+    changed = Index(engine, TextAnalyser(), Recording("another"))
+    while changed.embed_missing(1, 1_000):
+        pass
+    assert len([text for text in embedded if "kangaroo" in text]) == SUPPLIED_ISSUES, "of those that could not know"
+
 
 class TestSuppliedBefore:
     LINES = ("form", "", "mine", "form", "hint", "mine too")
@@ -211,7 +271,8 @@ class TestSuppliedBefore:
     def test_where_lines_were_others_then_it_is_not_known(self) -> None:
         assert supplied_before(self.LINES, self.COPY, {"", "mine"}) is None
 
-    def test_lines_behind_the_last_that_is_counted_are_nobodys(self) -> None:
+    def test_of_more_lines_than_are_counted_it_is_not_known(self) -> None:
         lines = ["form", *(f"line {n}" for n in range(MOST_LINES + 50))]
-        stored = {*counted(lines[1:]), whole("title", lines)}
-        assert supplied_before(lines, whole("title", lines), stored) == {"form"}
+        copy = whole("title", lines)
+        assert supplied_before(lines, copy, {*counted(lines[1:]), copy}) is None
+        assert supplied_before(lines, copy, {*counted(lines[2:MOST_LINES]), copy}) is not None
