@@ -5,7 +5,9 @@ What several of them share is in `shared/`; everything else beside it is a comma
 
 from __future__ import annotations
 
+import errno
 import importlib
+import os
 import signal
 import sys
 import traceback
@@ -48,13 +50,15 @@ COMMANDS = {
 }
 
 USAGE, UNREACHABLE, FAULT, INTERRUPTED = 2, 3, 70, 130
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 EXIT_CODES = {
     0: "All is well.",
-    1: "The answer is no: a check failed, a delivery was refused, nothing was done.",
+    1: "The answer is no: a check failed, a delivery was refused, nothing was done; or a pipe is closed.",
     USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
     UNREACHABLE: "GitHub or the database could not be reached, or refused; trying again later may help.",
     FAULT: "A fault of Doppel's own.",
-    INTERRUPTED: "Interrupted by Ctrl-C; 143 where it was SIGTERM, and 129 where the terminal was closed.",
+    INTERRUPTED: "Interrupted by Ctrl-C; 143 where it was SIGTERM, and 129 where the terminal was closed. "
+    "0 where `serve` or `worker` is ended so.",
 }
 
 
@@ -106,7 +110,7 @@ def main(args: list[str] | None = None) -> Any:
     # Before any command loads NumPy; what is added up by one thread is the same wherever it is added up.
     use_one_thread()
     try:
-        return cli.main(args=args, prog_name="doppel", standalone_mode=True)
+        return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())
     except UserError as problem:
         _complain(str(problem), USAGE)
     except (Retryable, GitHubError) as problem:
@@ -126,13 +130,20 @@ def main(args: list[str] | None = None) -> Any:
             _complain(f"{where}; run as the user that owns it{of_ours}", USAGE)
         if isinstance(fault, OSError) and is_of_a_database(fault):
             _complain(f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE)
+        if isinstance(fault, OSError) and fault.errno in _FULL:
+            _complain(f"what is printed cannot be written: {fault.strerror}", UNREACHABLE)
         traceback.print_exc()
         _complain(
             f"a fault of Doppel's own ({type(fault).__name__}); the lines above say where, please report it", FAULT
         )
 
 
+def _colour() -> bool | None:
+    """False where nothing is to be coloured (https://no-color.org), else None: as the terminal has it."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
 def _complain(text: str, code: int) -> None:
-    click.secho("doppel: ", nl=False, err=True, fg="red", bold=True)
+    click.secho("doppel: ", nl=False, err=True, fg="red", bold=True, color=_colour())
     click.echo(text, err=True)
     sys.exit(code)

@@ -6,6 +6,7 @@ five at or over the threshold. An arrival may stand for several (`weight`), wher
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +27,8 @@ HIGH = 0.3
 """From this confidence on a candidate is one that a comment would name."""
 
 # Added to the confidence of the first silent issue that must not be bothered, so that it is not.
-_JUST_ABOVE = 1e-9
+# Thresholds in one; and what a product with it may be off, so that none is taken that is not above.
+_STEPS, _ROUNDING = 1_000, 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,10 @@ def speaking(judged: Iterable[Judged], cut: float) -> Speaking:
 
 
 def cut_at(judged: Iterable[Judged], share: float) -> float:
-    """The lowest threshold at which at most `share` of the issues that repeat nothing get a comment."""
+    """The lowest threshold, in thousandths, at which at most `share` of the issues that repeat nothing get a comment.
+
+    So it can be written in a settings file as it is shown, and does what is said of it.
+    """
     _, silent = split(judged)
     return lowest_cut(sorted((one.top for one in silent), reverse=True), share)
 
@@ -194,4 +199,4 @@ def cut_at(judged: Iterable[Judged], share: float) -> float:
 def lowest_cut(tops: Sequence[float], share: float) -> float:
     """The same from their highest confidences in falling order."""
     allowed = int(share * len(tops))
-    return float(tops[allowed]) + _JUST_ABOVE if allowed < len(tops) else 0.0
+    return float(math.floor(tops[allowed] * _STEPS + 1 + _ROUNDING) / _STEPS) if allowed < len(tops) else 0.0

@@ -184,8 +184,8 @@ def _day(moment: datetime) -> str:
 
 
 def threshold(cut: float) -> str:
-    """`.62`, as thresholds are written everywhere here."""
-    return f"{cut:.2f}".removeprefix("0")
+    """`.62`, as thresholds are written everywhere here; in thousandths where it is one of those."""
+    return f"{cut:.3f}".removeprefix("0").removesuffix("0")
 
 
 def percent(share: float | None) -> str:

@@ -117,6 +117,24 @@ def test_what_the_bot_would_name_comes_first() -> None:
     assert others.startswith("issues, with titles at least 10% alike:")
 
 
+def test_a_number_alone_is_of_the_hosts_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What begins with # is a comment to a shell."""
+    monkeypatch.setenv("DOPPEL_REPOSITORY", "acme/app")
+    assert parts(run("40").stdout) == parts(run("#40").stdout) == parts(run("acme/app#40").stdout)
+
+
+def test_a_token_that_is_wrong_is_something_to_mend(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("APP_ID", "PRIVATE_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GITHUB_TOKEN", "wrong")
+    with pytest.raises(SystemExit) as ended:
+        main(["find", "acme/app#40"])
+    assert ended.value.code == 2
+    assert "a GITHUB_TOKEN that is wrong or has expired" in capsys.readouterr().err
+
+
 def test_f9_an_outage_is_not_called_the_bots_verdict(github: Server) -> None:
     github.sim.faults.add("/search/issues", 403, times=None)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pkgutil
 import shutil
@@ -25,6 +26,7 @@ from bot.errors import InvalidArgument, NotFound, RateLimited
         (NotFound("read acme/app#1", 404, "Not Found"), 3, "read acme/app#1: 404 Not Found"),
         (RateLimited("used up"), 3, "used up"),
         (sa.exc.OperationalError("SELECT 1", {}, Exception("password=hush")), 3, "database of DATABASE_URL failed"),
+        (OSError(errno.ENOSPC, "No space left on device"), 3, "cannot be written: No space left on device"),
         (ZeroDivisionError("hm"), 70, "a fault of Doppel's own (ZeroDivisionError)"),
     ],
 )
@@ -41,6 +43,53 @@ def test_each_kind_of_error_has_its_exit_code(
     assert ended.value.code == code and code in EXIT_CODES
     printed = capsys.readouterr()
     assert text in printed.err and printed.out == "" and "hush" not in printed.err
+
+
+@pytest.mark.parametrize(("setting", "coloured"), [("1", False), ("", True)])
+def test_no_color_is_heeded(
+    setting: str, coloured: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On a terminal, in what a command prints and in how it fails."""
+
+    @click.command()
+    def red() -> None:
+        click.secho("It is red.", fg="red")
+        raise InvalidArgument("issue", "wrong")
+
+    monkeypatch.setattr(type(cli), "get_command", lambda *_: red)
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda stream, color: color is False)
+    monkeypatch.setenv("NO_COLOR", setting)
+    with pytest.raises(SystemExit):
+        main(["find"])
+    printed = capsys.readouterr()
+    assert ("\x1b" in printed.out, "\x1b" in printed.err) == (coloured, coloured)
+
+
+@pytest.mark.parametrize("command", ["evaluate", "scan"])
+def test_the_shell_completes_names_of_files(command: str) -> None:
+    words = {"COMP_WORDS": f"doppel {command} iss", "COMP_CWORD": "2", "_DOPPEL_COMPLETE": "bash_complete"}
+    script = "from bot.cli import main; main()"
+    said = subprocess.run([sys.executable, "-c", script], env=os.environ | words, capture_output=True, text=True)
+    assert said.stdout.split() == ["file,iss"]
+
+
+def test_a_folder_is_no_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate", str(tmp_path)])
+    assert ended.value.code == 2
+    assert f"{tmp_path} is a folder" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written_is_told_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # What a folder's mode forbids others, it does not forbid root.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    (tmp_path / "issues.jsonl").touch()
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate", str(tmp_path / "issues.jsonl"), "--picture", str(tmp_path / "figures.svg")])
+    assert ended.value.code == 2
+    assert f"the folder {tmp_path} cannot be written to" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("url", ["", "sqlite:///{home}/app.db"])

@@ -166,6 +166,18 @@ def test_a_rough_figure_is_called_rough() -> None:
     assert "rough" not in words.caution(made([0.9] * 500, 500, [], 1_000))
 
 
+@pytest.mark.slow
+def test_a_threshold_that_is_shown_does_in_a_settings_file_what_is_said_of_it() -> None:
+    """Also where it lies just above a false alarm that is no round number."""
+    alarms = [0.664195844, 0.25, 0.2500001, 0.081, 0.0804, 1.0]
+    for highest in alarms:
+        found = made([0.9] * 30, 0, [highest, *[highest] * 5], 94)
+        for share, row in found.limits.items():
+            typed = float(words.threshold(row.cut))
+            assert typed == row.cut and row.false_alarms <= share
+            assert typed == 0.001 if share >= 0.06 else highest < typed <= highest + 0.0011
+
+
 def test_what_is_said_without_duplicates_or_answers() -> None:
     nothing = made([], 0, [], 50)
     assert words.finding(nothing).startswith("None of the issues is a known duplicate")

@@ -16,7 +16,7 @@ from bot.cli.shared.ending import ended_in_order
 from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, write
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.shares import Share
-from bot.cli.shared.source import read_source
+from bot.cli.shared.source import complete_source, read_source
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import UserError
 from bot.model import RepoRef
@@ -28,7 +28,7 @@ _HOW_IT_IS_KNOWN = (
 
 
 @click.command()
-@click.argument("source")
+@click.argument("source", shell_complete=complete_source)
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
 @click.option("--picture", type=WrittenFile(), help="Draw them into FILE.svg.")
 @click.option(

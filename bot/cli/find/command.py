@@ -11,6 +11,7 @@ import click
 from bot import settings as host
 from bot.cli import UNREACHABLE
 from bot.cli.find.shown import SHADOW, OfItsOwnAccord, show
+from bot.cli.shared.out_of_sight import told_of_tokens
 from bot.cli.shared.shares import Share
 from bot.commands import issue_at, issue_hosts
 from bot.config.keys import SOURCES
@@ -90,7 +91,7 @@ def find(
             "ask with GITHUB_TOKEN and without APP_ID."
         ) from problem
     try:
-        with known_repository(settings, client, ref.repo) as known:
+        with told_of_tokens(ref.repo), known_repository(settings, client, ref.repo) as known:
             target = client.issue(ref.repo, ref.number)
             state: Literal["all", "open"] = "all" if include_closed else "open"
             gathered = known.finder.gather(target, state=state)
@@ -130,6 +131,9 @@ def _issue(text: str, settings: Settings) -> IssueRef:
         if named := issue_at(text, hosts):
             return named
         raise UserError(f"issue: {text!r} is not the address of an issue on {' or '.join(sorted(hosts))}")
+    if text.isdecimal():
+        # In a shell, what begins with # is a comment.
+        text = f"#{text}"
     if not text.startswith("#"):
         return IssueRef.parse(text)
     if not settings.default_repository:

@@ -15,6 +15,7 @@ from bot.cli.shared.ending import ended_in_order
 from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.shares import Share
+from bot.cli.shared.source import complete_source
 from bot.scanning.groups import THRESHOLD
 from bot.settings import Settings
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("source")
+@click.argument("source", shell_complete=complete_source)
 @click.option("--include-closed", is_flag=True, help="Look through closed issues too, but for closed duplicates.")
 @click.option(
     "--confidence",

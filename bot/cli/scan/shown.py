@@ -54,7 +54,8 @@ def show(found: Result, limit: int, backlog: Backlog) -> None:
     """Print the first groups for a person; issues of a file by the names that they have there."""
 
     def title(entry: Entry) -> str:
-        return clean(f"{backlog.names[entry.number] if backlog.names else f'#{entry.number}'} {entry.title}")
+        name = backlog.names[entry.number] if backlog.names else str(entry.number)
+        return clean(f"{'#' if name.isdecimal() else ''}{name} {entry.title}")
 
     console, say = Console(highlight=False), english()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -51,4 +52,6 @@ class WrittenFile(click.Path):
         assert isinstance(path, Path), "as it was asked for"
         if not path.absolute().parent.is_dir():
             self.fail(f"there is no folder {path.parent}", param, ctx)
+        if not path.exists() and not os.access(path.absolute().parent, os.W_OK | os.X_OK):
+            self.fail(f"the folder {path.parent} cannot be written to", param, ctx)
         return path

@@ -12,10 +12,24 @@ _UNKNOWN = 401
 
 
 @contextmanager
+def told_of_tokens(repo: RepoRef) -> Iterator[None]:
+    """Turn what GitHub refuses because of a wrong token into what the caller can do about it, as UserError."""
+    try:
+        yield
+    except Forbidden as problem:
+        if problem.status != _UNKNOWN:
+            raise
+        raise UserError(
+            f"{repo}: GitHub does not know who asks: a GITHUB_TOKEN that is wrong or has expired."
+        ) from problem
+
+
+@contextmanager
 def told_if_out_of_sight(repo: RepoRef) -> Iterator[None]:
     """Turn what GitHub refuses because of who asks into what the caller can do about it, as UserError."""
     try:
-        yield
+        with told_of_tokens(repo):
+            yield
     except NotFound as problem:
         raise UserError(
             f"{repo}: there is no such repository, or it cannot be read with what Doppel is set up with. As the App it "
@@ -23,9 +37,3 @@ def told_if_out_of_sight(repo: RepoRef) -> Iterator[None]:
         ) from problem
     except KeyRefused as problem:
         raise UserError(f"{repo}: APP_ID and PRIVATE_KEY must belong to one App that is there: {problem}") from problem
-    except Forbidden as problem:
-        if problem.status != _UNKNOWN:
-            raise
-        raise UserError(
-            f"{repo}: GitHub does not know who asks: a GITHUB_TOKEN that is wrong or has expired."
-        ) from problem

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+from click.shell_completion import CompletionItem
+
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
 
 _OF_FILES = (".jsonl", ".gz", ".json")
 
 
+def complete_source(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem]:
+    """What a shell completes: names of files."""
+    return [CompletionItem(typed, type="file")]
+
+
 def read_source(text: str) -> Path | RepoRef:
     """The file of that name where there is one, else the repository. Raises UserError where it can be neither."""
     if Path(text).is_file():
         return Path(text)
+    if Path(text).is_dir():
+        raise UserError(f"{text} is a folder; name a file of issues in it, or OWNER/REPO")
     try:
         repo = RepoRef.parse(text)
     except InvalidArgument:
