@@ -17,9 +17,11 @@ TELLING = 200
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     """The issues that are there from the start, in order of arrival, and the scenes that follow.
 
-    Raises ValueError naming the line that is wrong, and OSError.
+    Raises ValueError naming the line that is wrong, or where there is no issue, and OSError.
     """
     rows = read_rows(path)
+    if not rows:
+        raise ValueError("there is no issue in it")
     # Most of a small file must stay behind, or there is nothing to find.
     known = rows[: len(rows) - min(ARRIVALS, len(rows) // 5)]
     scenes = [_scene("The file's next issue arrives", row, row.created_at) for row in rows[len(known) :]]

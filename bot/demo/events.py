@@ -89,11 +89,16 @@ class Replied:
 
 @dataclass(frozen=True, slots=True)
 class StayedSilent:
-    """The issue was looked at and nothing was posted. `searches` are the queries asked, each with its hit count."""
+    """The issue was looked at and nothing was posted: why, and the likeliest that was found, if anything was.
+
+    `bar` is the probability in [0, 1] from which on the bot speaks; `nearest` is number, title and probability.
+    """
 
     number: int
     seconds: float
-    searches: tuple[tuple[str, int | None], ...]
+    reason: str
+    bar: float
+    nearest: tuple[int, str, float] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,9 @@ from bot.demo.page.app import create_page
 from bot.demo.processes import Processes
 from bot.demo.scenario import ABOUT, REPOSITORY, ROLES, SCENES, Scene
 from bot.demo.seed import seed
-from bot.demo.show import Backstage, Searches, Show
+from bot.demo.show import Backstage, Show
 from bot.errors import UserError
-from bot.finder import Finder
-from bot.github.client import GitHub
-from bot.settings import Settings
-from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator import Simulator, start_simulator
 from bot.simulator.operations.rows import IssueRow
 
 
@@ -78,7 +75,8 @@ def perform(plan: Plan, tell: Callable[[Event], None]) -> None:
         if plan.serve:
             address = stack.enter_context(_page(server.sim, plan))
             tell(Serving(address))
-        backstage = Backstage(bot.check, bot.done, _searcher(server, bot.settings, plan.repository))
+        repo_id = server.sim.repository(plan.repository).id
+        backstage = Backstage(bot.check, bot.done, partial(bot.decided, repo_id))
         for event in Show(server.sim, plan.repository, backstage).play(scenes):
             tell(event)
         if plan.serve:
@@ -126,22 +124,6 @@ def wait_for_index(bot: Processes, repo_id: int, count: int, tell: Callable[[Eve
 def _further(bot: Processes, repo_id: int, seen: int) -> bool:
     progress = bot.progress(repo_id)
     return progress is not None and (progress.done or progress.seen > seen)
-
-
-def _searcher(server: Server, settings: Settings, repository: str) -> Callable[[int], Searches]:
-    """What `doppel find` would print as asked, to look behind a silence.
-
-    It asks as a maintainer with a token of their own, so that the bot's rate limits are left alone.
-    """
-    token = server.sim.user_token(next(iter(ROLES)))
-    github = GitHub(api_url=settings.github_api_url, api_version=settings.github_api_version).user(token)
-
-    def searches(number: int) -> Searches:
-        owner, name = repository.split("/")
-        report = Finder(github).find_duplicates(owner, name, number, include_closed=True)
-        return tuple((run.query, run.hits) for run in report.queries)
-
-    return searches
 
 
 def _watch(bot: Processes) -> None:

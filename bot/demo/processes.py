@@ -13,6 +13,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from bot import settings as host
+from bot.decisions.model import Decision
 from bot.errors import DoppelError, Unavailable
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.job import LATER_RUN
@@ -21,6 +22,7 @@ from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
 from bot.store.backfills import Backfills, Progress
+from bot.store.decisions import Decisions
 from bot.store.engine import make_engine
 
 READY_WITHIN_SECONDS = 30.0
@@ -64,6 +66,10 @@ class Processes:
     def progress(self, repo_id: int) -> Progress | None:
         """How far the index of a repository is; None before it is begun."""
         return Backfills(self._store).get(repo_id)
+
+    def decided(self, repo_id: int, number: int) -> Decision | None:
+        """What the last look at an issue came to; None if nobody has looked."""
+        return next(reversed(Decisions(self._store).of_issue(repo_id, number)), None)
 
     def close(self) -> None:
         """Close the connections."""

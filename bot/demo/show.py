@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from bot.decisions.model import Decision
 from bot.demo.events import (
     Checked,
     CommandGiven,
@@ -30,7 +31,6 @@ from bot.simulator import Simulator, references
 from bot.simulator.state.issues import Comment, Issue
 
 T = TypeVar("T")
-Searches = tuple[tuple[str, int | None], ...]
 
 # At rest an answer takes about a second; a loaded machine may need several.
 PATIENCE_SECONDS = 15.0
@@ -45,13 +45,13 @@ class ShowFailed(DoppelError):
 class Backstage:
     """What the show must ask of the processes.
 
-    `check` raises when one has ended; `done` tells whether the work of a delivery (by its id) is over, and `searches`
-    which queries an issue is worth, with their hit counts.
+    `check` raises when one has ended; `done` tells whether the work of a delivery (by its id) is over, and `decided`
+    what the last look at an issue came to.
     """
 
     check: Callable[[], None]
     done: Callable[[str], bool]
-    searches: Callable[[int], Searches]
+    decided: Callable[[int], Decision | None]
 
 
 class Show:
@@ -72,6 +72,18 @@ class Show:
         yield self._nobody_was_disturbed()
         yield Finished(len(scenes), time.monotonic() - began)
 
+    def _silence(self, issue: Issue, seconds: float) -> Event:
+        decision = self._backstage.decided(issue.number)
+        if decision is None:
+            # As of an issue that a bot has opened.
+            return StayedSilent(issue.number, seconds, "it was not looked at", 0.0, None)
+        nearest = [
+            (one.number, self._sim.issue(self._repository, one.number).title, one.probability)
+            for one in decision.evidence
+            if one.own
+        ]
+        return StayedSilent(issue.number, seconds, decision.reason, decision.bar, next(iter(nearest), None))
+
     def _scene(self, scene: Scene) -> Iterator[Event]:
         issue = self._sim.open_issue(
             self._repository, scene.login, scene.title, scene.body, created_at=scene.created_at
@@ -82,7 +94,7 @@ class Show:
             self._wait_for_the_end(issue)
             if self._advice(issue) is None:
                 seconds = time.monotonic() - opened
-                yield StayedSilent(issue.number, seconds, self._backstage.searches(issue.number))
+                yield self._silence(issue, seconds)
                 return
             if scene.expect is Expect.SILENCE:
                 raise ShowFailed(f"the bot was to stay silent on #{issue.number} and commented")

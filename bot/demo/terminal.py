@@ -102,11 +102,11 @@ class Terminal:
         self._line(
             "✓", f"{self._bot} looked and said nothing ({event.seconds:.2f} s after the issue was opened)", "green"
         )
-        table = Table.grid(padding=(0, 2))
-        for query, hits in event.searches:
-            told = "no answer" if hits is None else "1 result" if hits == 1 else f"{hits} results"
-            table.add_row(Text(told, justify="right"), Text(query))
-        self._console.print(Padding(table, (0, 0, 0, 2)), style="dim")
+        says = event.reason
+        if event.nearest is not None:
+            number, title, probability = event.nearest
+            says += f": #{number} {title}, with {_percent(probability)}; it speaks from {event.bar:.0%} on"
+        self._console.print(Padding(Text(says), (0, 0, 0, 2)), style="dim")
 
     @_show.register
     def _(self, event: IssueClosed) -> None:
@@ -144,3 +144,7 @@ class Terminal:
                 box=box.ROUNDED,
             )
         )
+
+
+def _percent(probability: float) -> str:
+    return f"{probability:.0%}" if probability >= 0.01 else "less than 1%"

@@ -52,8 +52,11 @@ compressed file could fill the memory with one line.
 
 
 def read_archive(path: Path) -> Archive:
-    """All issues in order of arrival. Raises UserError naming the line that cannot be read."""
-    return archive_of(read_rows(path))
+    """All issues in order of arrival. Raises UserError naming the line that cannot be read, and where there is none."""
+    archive = archive_of(read_rows(path))
+    if not archive:
+        raise UserError(f"{path}: there is no issue in it")
+    return archive
 
 
 def archive_of(rows: Iterable[tuple[Any, str]]) -> Archive:

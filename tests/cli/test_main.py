@@ -73,6 +73,23 @@ def test_the_shell_completes_names_of_files(command: str) -> None:
     assert said.stdout.split() == ["file,iss"]
 
 
+@pytest.mark.parametrize(
+    "command", [["evaluate"], ["replay", "--out", "answers.jsonl"], ["scan"], ["demo", "--issues"]]
+)
+def test_a_file_without_issues_is_no_success(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path / "home"))
+    Path("issues.jsonl").touch()
+    Path("answers.jsonl").write_text("of before")
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "issues.jsonl"])
+    assert ended.value.code == 2
+    assert "there is no issue in it" in capsys.readouterr().err
+    assert Path("answers.jsonl").read_text() == "of before"
+
+
 def test_a_folder_is_no_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["evaluate", str(tmp_path)])

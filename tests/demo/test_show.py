@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from bot.decisions.model import Decision, Evidence, Outcome
 from bot.demo.events import Checked, Commented, Edited, Event, Finished, IssueClosed, Replied, StayedSilent
 from bot.demo.scenario import Command, Expect, Scene
 from bot.demo.show import Backstage, Show, ShowFailed
@@ -22,7 +23,12 @@ ADVICE = "[#1](https://redirect.github.com/acme/app/issues/1) An earlier one"
 
 
 def play(
-    scene: Scene, bot: Callable[[Simulator, int], None], *, done: bool = True, patience: float = 60.0
+    scene: Scene,
+    bot: Callable[[Simulator, int], None],
+    *,
+    done: bool = True,
+    noted: bool = True,
+    patience: float = 60.0,
 ) -> list[Event]:
     """Play one scene with a bot that is told the number of the issue each time something is delivered."""
 
@@ -41,7 +47,9 @@ def play(
         simulator.webhooks.join()
         return done
 
-    backstage = Backstage(lambda: None, is_done, lambda number: (("a query", 0),))
+    found = (Evidence(1, 0.04, 1, shown=False),)
+    kept = Decision(2, 0.0, "opened", "comment", Outcome.SILENT, 0.2, "the best was below the bar", found)
+    backstage = Backstage(lambda: None, is_done, lambda number: kept if number == 2 and noted else None)
     try:
         return list(Show(simulator, REPOSITORY, backstage, patience=patience).play([scene]))
     finally:
@@ -84,7 +92,11 @@ def test_a_comment_that_disturbs_others_is_named(text: str) -> None:
 
 def test_silence_is_work_done_without_a_comment() -> None:
     scene = Scene("h", "bea", "t", "b", Expect.SILENCE)
-    assert any(isinstance(event, StayedSilent) and event.searches for event in play(scene, silent))
+    (said,) = (event for event in play(scene, silent) if isinstance(event, StayedSilent))
+    assert (said.number, said.reason, said.bar) == (2, "the best was below the bar", 0.2)
+    assert said.nearest == (1, "It was so before", 0.04)
+    (said,) = (event for event in play(scene, silent, noted=False) if isinstance(event, StayedSilent))
+    assert (said.reason, said.nearest) == ("it was not looked at", None)
     with pytest.raises(ShowFailed, match="no end of the work on #2"):
         play(scene, silent, done=False, patience=0.5)
     with pytest.raises(ShowFailed, match="was to stay silent on #2"):

@@ -34,7 +34,7 @@ EVERY_EVENT: list[Event] = [
     events.Commented(13, COMMENT, 0.6, unfold=True),
     events.Edited(13, COMMENT, COMMENT.replace("3 results", "4 results"), 0.3),
     events.Replied(13, "Noted.", 0.3),
-    events.StayedSilent(14, 0.4, (("repo:acme/app is:issue zebra", 0), ("zebra in words", None))),
+    events.StayedSilent(14, 0.4, "the best was below the bar", 0.2, (12, "It [red]crashes[/red] " * 9, 0.04)),
     events.IssueClosed(13, 12, 0.5),
     events.Checked("nobody was mentioned"),
     events.Serving("http://127.0.0.1:3/"),
@@ -88,6 +88,17 @@ def test_an_edit_of_the_fold_shows_the_lines_that_changed() -> None:
 def test_an_edit_of_what_is_always_seen_shows_the_comment_anew() -> None:
     text = printed(events.Edited(13, COMMENT, COMMENT.replace("   - open\n", "   - closed\n"), 0.3))
     assert "#12 Crash at start" in text and "(folded)" in text
+
+
+def test_a_silence_has_its_reason_and_how_near_the_nearest_came() -> None:
+    near = events.StayedSilent(14, 0.4, "the best was below the bar", 0.2, (12, "Crash at start", 0.04))
+    far = events.StayedSilent(14, 0.4, "the best was below the bar", 0.2, (12, "Crash at start", 0.004))
+    assert "#12 Crash at start, with less than 1%;" in printed(far)
+    nothing = events.StayedSilent(15, 0.4, "nothing was found", 0.2, None)
+    assert printed(near).splitlines()[1].strip() == (
+        "the best was below the bar: #12 Crash at start, with 4%; it speaks from 20% on"
+    )
+    assert printed(nothing).splitlines()[1].strip() == "nothing was found"
 
 
 def test_json_names_the_event_and_holds_its_fields() -> None:
