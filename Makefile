@@ -30,17 +30,18 @@ demo: install
 demo-postgres: install
 	$(BIN)/doppel demo --postgres
 
+# Without the browser's tests also where playwright is installed: it leaves an event loop running in its process.
 test: install
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(BIN)/pytest -n 3 --dist worksteal -m 'not browser'
 
 # The inner loop, which is to take less than a minute: no PostgreSQL, no other processes, nothing slow, and of the tests
 # of the whole bot a few. Nothing here waits much, so that more processes than cores would only load everything once more.
 test-quick: install
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not postgres and not processes and not whole and not slow'
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not postgres and not processes and not whole and not slow and not browser'
 
 # Property tests with other examples every time, and more of them than the suite draws.
 test-explore: install
-	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile explore -m 'not postgres and not processes'
+	$(BIN)/pytest -n 2 --dist worksteal --hypothesis-profile explore -m 'not postgres and not processes and not browser'
 
 # With the model that D recommends, which needs about a gigabyte. Without it these tests are skipped.
 test-models: install
