@@ -131,7 +131,7 @@ def main(args: list[str] | None = None) -> Any:
         if isinstance(fault, OSError) and is_of_a_database(fault):
             _complain(f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE)
         if isinstance(fault, OSError) and fault.errno in _FULL:
-            _complain(f"what is printed cannot be written: {fault.strerror}", UNREACHABLE)
+            _complain(f"cannot write, what is printed or a file of its own: {fault.strerror}", UNREACHABLE)
         traceback.print_exc()
         _complain(
             f"a fault of Doppel's own ({type(fault).__name__}); the lines above say where, please report it", FAULT

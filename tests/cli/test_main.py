@@ -26,7 +26,7 @@ from bot.errors import InvalidArgument, NotFound, RateLimited
         (NotFound("read acme/app#1", 404, "Not Found"), 3, "read acme/app#1: 404 Not Found"),
         (RateLimited("used up"), 3, "used up"),
         (sa.exc.OperationalError("SELECT 1", {}, Exception("password=hush")), 3, "database of DATABASE_URL failed"),
-        (OSError(errno.ENOSPC, "No space left on device"), 3, "cannot be written: No space left on device"),
+        (OSError(errno.ENOSPC, "No space left on device"), 3, "a file of its own: No space left on device"),
         (ZeroDivisionError("hm"), 70, "a fault of Doppel's own (ZeroDivisionError)"),
     ],
 )
