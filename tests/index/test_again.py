@@ -191,8 +191,16 @@ def test_of_two_at_once_neither_takes_the_other_back(engine: sa.Engine, index: I
     assert read_all(index) == []
 
 
-def test_the_process_itself_knows_of_it_at_once(engine: sa.Engine, index: Index, earlier: Index) -> None:
-    """What it remembers of terms and of how frequent they are."""
+def test_the_process_itself_knows_of_it_at_once(engine: sa.Engine, index: Index, model: HashingModel) -> None:
+    """What it remembers of terms and of how frequent they are, of those too that issues have no more."""
+
+    class Talkative(Earlier):
+        def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
+            read = super().read(title, body, lines, supplied)
+            more = {"numbat": 1} if "title3x" in title or "title6x" in title or title == "title7x" else {}
+            return replace(read, terms={**read.terms, "words": {**read.terms["words"], **more}})
+
+    Index(engine, Talkative(), model).put(1, [*issues(), IndexedIssue(8, "a numbat", "own8x")])
 
     def known(one: Index) -> tuple[list[int], list[int], list[int]]:
         with one.view(1) as view:
@@ -239,7 +247,7 @@ def test_what_a_form_supplied_that_is_out_of_use_is_not_taken_for_somebodys_word
     """It recurred often enough among few issues, and among so many it no longer does."""
     earlier = Index(engine, Earlier())
     earlier.put(1, [IndexedIssue(n, f"title{n}x", f"{FORM}\nown{n}x") for n in range(1, 10)])
-    earlier.put(1, [IndexedIssue(n, f"plain{n}x", f"own{n}x") for n in range(10, 3_000)])
+    earlier.put(1, [IndexedIssue(n, f"plain{n}x", f"own{n}x") for n in range(10, 4_600)])
     assert "kangaroo" in index.analyse(1, "", f"{FORM}\nown").terms["words"]
     before = changes(engine)
     read_all(index, 1_000)
