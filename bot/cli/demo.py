@@ -50,19 +50,23 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
         else:
             terminal.show(event)
 
+    interruption = _Interruption()
     try:
         # `kill` and a closing terminal end it as properly as Ctrl-C, which a shell lets background jobs ignore.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, _interrupt)
+            signal.signal(number, interruption)
         perform(Plan(serve, issues, name, postgres, port), tell)
-    except (ShowFailed, Unavailable) as failure:
+    except BaseException as failure:
+        # What an interruption breaks off can end in another error: libraries in C wrap whatever is raised within them.
+        if interruption.came:
+            # With --serve this is the way to end it.
+            sys.exit(0 if serve else 130)
+        if not isinstance(failure, ShowFailed | Unavailable):
+            raise
         for note in getattr(failure, "__notes__", ()):
             click.echo(note, err=True)
         click.echo(f"doppel: the demo went wrong: {failure}", err=True)
         sys.exit(1)
-    except _Interrupted:
-        # With --serve this is the way to end it.
-        sys.exit(0 if serve else 130)
 
 
 class _Interrupted(BaseException):
@@ -72,5 +76,12 @@ class _Interrupted(BaseException):
     """
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    raise _Interrupted
+class _Interruption:
+    """What is done on a signal; `came` says that there was one."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        self.came = True
+        raise _Interrupted

@@ -10,8 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from rich.cells import cell_len
 
+from bot.cli.demo import demo
 from bot.demo.scenario import REPOSITORY, SCENES
 
 pytestmark = pytest.mark.processes
@@ -54,8 +56,29 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("doppel-demo-*"))
 
 
+@pytest.mark.parametrize(("options", "code"), [([], 130), (["--serve"], 0)])
+def test_an_interruption_is_one_whatever_a_library_makes_of_it(
+    options: list[str], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where it comes while a library in C calls Python, and wraps what is raised there."""
+
+    def wraps(*_: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        except BaseException as raised:
+            raise ValueError("Error building a validator") from raised
+
+    monkeypatch.setattr("bot.cli.demo.perform", wraps)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        assert CliRunner().invoke(demo, options).exit_code == code
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: Path) -> None:
-    demo = subprocess.Popen(
+    started = subprocess.Popen(
         [*COMMAND, "--serve", "--json"],
         cwd=tmp_path,
         env=environment(tmp_path),
@@ -65,19 +88,19 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
         start_new_session=True,
     )
     try:
-        assert demo.stdout is not None
-        events = iter(map(json.loads, demo.stdout))
+        assert started.stdout is not None
+        events = iter(map(json.loads, started.stdout))
         ready = next(event for event in events if event["event"] == "ready")
         assert (ready["repository"], ready["issues"]) == (REPOSITORY, 176)
         serving = next(event for event in events if event["event"] == "serving")
         assert serving["url"].startswith("http://127.0.0.1:")
-        children = children_of(demo.pid)
+        children = children_of(started.pid)
         assert len(children) >= 2
-        demo.send_signal(signal.SIGINT)
-        assert demo.wait(timeout=120) == 0
+        started.send_signal(signal.SIGINT)
+        assert started.wait(timeout=120) == 0
     finally:
-        demo.kill()
-        demo.wait()
+        started.kill()
+        started.wait()
     assert not [child for child in children if Path(f"/proc/{child}").exists()]
     assert not list(tmp_path.glob("doppel-demo-*"))
 

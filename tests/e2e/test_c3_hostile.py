@@ -7,6 +7,7 @@ import time
 import pytest
 from markdown_it import MarkdownIt
 
+from bot.issue_forms import supplied_by
 from bot.simulator import references
 from tests.e2e.harness import Doppel
 
@@ -70,13 +71,17 @@ def test_c3_a_body_of_the_largest_size_costs_no_more_than_a_second_or_so(doppel:
 BUSY = "a:\n" * 21_845
 
 
-def test_c3_many_forms_of_the_largest_size_cost_no_more_than_a_few_seconds(doppel: Doppel) -> None:
+def test_c3_many_forms_of_the_largest_size_cost_no_more_than_a_few(doppel: Doppel) -> None:
+    """By the processor's time that one takes here: machines differ, and twenty would take twenty times as much."""
+    began = time.process_time()
+    supplied_by("form.yml", BUSY)
+    one = time.process_time() - began
     for number in range(20):
         doppel.sim.write_file(doppel.repo, f".github/ISSUE_TEMPLATE/f{number:02}.yml", BUSY)
     doppel.settle()
     began = time.process_time()
     doppel.open(WORDS, f"## Steps\n\n{BODY}")
-    assert time.process_time() - began < 8
+    assert time.process_time() - began < 8 * one
 
 
 def test_c3_settings_of_the_largest_size_are_parsed_once(doppel: Doppel) -> None:
