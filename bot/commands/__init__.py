@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.commands.arguments import issue_at, issue_hosts
+from bot.commands.arguments import issue_at, issue_hosts, repository_at
 from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.parse import parse
 from bot.commands.table import (
@@ -36,4 +36,5 @@ __all__ = [
     "issue_at",
     "issue_hosts",
     "parse",
+    "repository_at",
 ]

@@ -21,6 +21,7 @@ _URL = re.compile(
     r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?|discussions)/([0-9]{1,12})"
     r"(?:[/?#]\S*)?"
 )
+_REPOSITORY_URL = re.compile(rf"https?://([^/\s]{{1,100}})/({PLACE})/?")
 
 GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "redirect.github.com", "api.github.com"})
 """Where addresses of issues on github.com lead; the bot's own comments link through `redirect.github.com`."""
@@ -46,6 +47,15 @@ def issue_at(address: str, hosts: frozenset[str]) -> IssueRef | None:
     if match is None or _host(match[1]) not in hosts or not 1 <= int(match[3]) <= NUMBER_MAX:
         return None
     return IssueRef(RepoRef.parse(match[2]), int(match[3]))
+
+
+def repository_at(address: str, hosts: frozenset[str]) -> RepoRef | None:
+    """The repository to which an address on one of these hosts leads, of its page or to clone it; None for others."""
+    match = _REPOSITORY_URL.fullmatch(address)
+    if match is None or _host(match[1]) not in hosts:
+        return None
+    # No repository's name ends like this.
+    return RepoRef.parse(match[2].removesuffix(".git"))
 
 
 def _host(netloc: str) -> str:

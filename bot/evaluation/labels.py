@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,15 @@ Id = int | str
 class Labels:
     """`group` joins issues that report the same thing; `marked` ones are called duplicates, of whatever.
 
-    `doubtful` ones may be duplicates of something that is not known, `named` ones name their original in their text.
+    `doubtful` ones may be duplicates of something that is not known, `named` ones name their original in their text,
+    and `astray` is the `duplicate_of` of those where it is no issue's id here.
     """
 
     group: Mapping[Id, Id]
     marked: frozenset[Id]
     doubtful: frozenset[Id] = frozenset()
     named: frozenset[Id] = frozenset()
+    astray: Mapping[Id, Id] = field(default_factory=dict)
 
 
 def read_labels(path: Path) -> Labels:
@@ -64,6 +66,7 @@ def labels_of(rows: Sequence[Mapping[str, Any]]) -> Labels:
         frozenset(row["id"] for row in rows if row.get("duplicate_of") is not None),
         frozenset(row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")),
         frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
+        {row["id"]: of for row in rows if (of := row.get("duplicate_of")) is not None and of not in parent},
     )
 
 

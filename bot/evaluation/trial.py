@@ -19,19 +19,16 @@ from bot.replay import Asking, PastIssue, replay_index, replay_search
 from bot.replay.archive import archive_of
 
 
-class NothingKnown(UserError):
-    """Nobody has called any issue a duplicate, so that there is nothing to judge by."""
-
-
 @dataclass(frozen=True, slots=True)
 class Trial:
     """`known` is what should be found at each position that can be judged, `chosen` the positions that are asked about
-    with the arrivals that each stands for.
+    with the arrivals that each stands for; `marks` are what people said of duplicates, which may be nothing.
     """
 
     issues: Sequence[PastIssue]
     known: Truth
     chosen: Mapping[int, float]
+    marks: labels.Labels
 
     @classmethod
     def of(cls, rows: Sequence[tuple[Any, str]], *, warm: float, sample: int | None, seed: int) -> Trial:
@@ -39,13 +36,11 @@ class Trial:
         issues = archive_of(rows)
         if not issues:
             raise UserError("there is no issue in it")
-        marked = labels.labels_of([row for row, _ in rows])
-        if not marked.marked:
-            raise NothingKnown("no issue is known to be a duplicate")
-        known = dict(labels.truth(issues, marked, warm))
+        marks = labels.labels_of([row for row, _ in rows])
+        known = dict(labels.truth(issues, marks, warm))
         if not known:
             raise UserError(f"none of {len(issues)} issues can be judged; a lower --from leaves more to judge")
-        return cls(issues, known, judging.choose(known, sample, seed))
+        return cls(issues, known, judging.choose(known, sample, seed), marks)
 
     def only(self, answered: Mapping[Id, Found]) -> Trial:
         """The same, asking about those arrivals alone that were answered."""

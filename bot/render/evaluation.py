@@ -25,7 +25,10 @@ def basis(found: Evaluation) -> str:
 def finding(found: Evaluation) -> str:
     """How well originals are found."""
     if not found.retrieval.queries:
-        return "None of the issues is a known duplicate of an earlier one: nothing can be said of the finding."
+        return (
+            "None of these is a known duplicate of an earlier issue, so that only how often it would speak can be said,"
+            " not how much it finds, nor how many comments are right."
+        )
     return (
         f"Of 100 duplicates {_hundred(found.retrieval.rr[5])} have an original among the first five candidates, "
         f"{_hundred(found.retrieval.rr[10])} among the first ten{_between(found.rr_intervals.get(10))}."
@@ -33,10 +36,12 @@ def finding(found: Evaluation) -> str:
 
 
 def confidence(found: Evaluation) -> str:
-    """How far the confidence can be trusted."""
+    """How far the confidence can be trusted; empty where no duplicate is known, and so not which candidate is right."""
     got = found.calibration
     if not got.answers:
         return "No candidate was found for any issue, so that nothing can be said of the confidence."
+    if not found.retrieval.queries:
+        return ""
     text = f"The confidence of the first candidate is off by {_points(got.ece)} on average"
     if got.ece_high is not None:
         text += f", where it is 30 % or more by {_points(got.ece_high)} ({_count(got.answers_high, 'answer')})"
@@ -46,11 +51,13 @@ def confidence(found: Evaluation) -> str:
 def at_threshold(found: Evaluation, row: Speaking) -> str:
     """What the threshold that is set means in an average month, and in all."""
     month = found.monthly[row.cut]
-    return (
+    text = (
         f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues)} issues, as those of the last year "
-        f"had on average, would bring {_few(month.comments)} comments, {_few(month.right)} of them right. In all it "
-        f"{_shares(found, row, 'catches', 'bothers')}."
+        f"had on average, would bring {_few(month.comments)} comments"
     )
+    if not found.retrieval.queries:
+        return text + "."
+    return f"{text}, {_few(month.right)} of them right. In all it {_shares(found, row, 'catches', 'bothers')}."
 
 
 def last_month(found: Evaluation) -> str:
@@ -63,7 +70,7 @@ def last_month(found: Evaluation) -> str:
         return ""
     text = (
         f"At {threshold(spoken_of(found))} it would have commented on {_about(found)}{round(month.comments):,} of "
-        f"{_count(round(month.issues), 'issue')} in the last month, on {round(month.right):,} of them rightly"
+        f"{_count(round(month.issues), 'issue')} in the last month{_rightly(found, month.comments, month.right)}"
     )
     # Of a file the newest issue may be years old.
     return text + (
@@ -77,10 +84,18 @@ def history(found: Evaluation) -> str:
     row = next(row for row in (*found.curve, found.at) if row.cut == cut)
     issues = _count(found.arrivals, "issue")
     when = "" if found.period is None else f", from {_day(found.period[0])} on and that month included,"
-    return (
-        f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}, "
-        f"on {round(row.right):,} of them rightly: it would have {_shares(found, row, 'caught', 'bothered')}."
+    text = (
+        f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}"
+        f"{_rightly(found, row.comments, row.right)}"
     )
+    if not found.retrieval.queries:
+        return text + "."
+    return f"{text}: it would have {_shares(found, row, 'caught', 'bothered')}."
+
+
+def _rightly(found: Evaluation, comments: float, right: float) -> str:
+    """How many of these comments are right; empty without comments, and where nobody marked any duplicate."""
+    return f", on {round(right):,} of them rightly" if found.retrieval.queries and round(comments) else ""
 
 
 def caught(found: Evaluation, row: Speaking) -> str:
@@ -161,6 +176,8 @@ def unmarked(found: Evaluation) -> str:
     """What the list is of the likeliest of those that nobody marked; empty where there is none."""
     if not found.unmarked:
         return ""
+    if not found.retrieval.queries:
+        return "These are the likeliest. Read some: how many are the same is how many comments would be right."
     return (
         "These are the likeliest of those that nobody marked as duplicates: in the figures they are alarms for "
         "nothing. Read some. Where they are the same after all, it is better than the figures say."
@@ -169,6 +186,8 @@ def unmarked(found: Evaluation) -> str:
 
 def caution(found: Evaluation) -> str:
     """What every reader of such figures has to know."""
+    if not found.retrieval.queries:
+        return "Close a few duplicates by GitHub's own menu, and evaluate again: then it says how many it finds."
     text = (
         "A duplicate that nobody marked counts as an alarm for nothing here, so comments are right more often than "
         "these figures say."

@@ -14,6 +14,8 @@ from flask.testing import FlaskClient
 
 from bot.config import CONFIG_PATH
 from bot.dashboard.evaluation import page, seen_at
+from bot.evaluation.metrics import Judged
+from bot.evaluation.report import evaluate
 from bot.evaluation.runs import DAY, Kept, Run, Runs, Stage
 from bot.evaluation.unmarked import Unmarked
 from bot.events import EvaluationEvent
@@ -77,6 +79,22 @@ def test_the_likeliest_that_nobody_marked_can_be_read(host: Host, evaluated: Non
     assert "50 % #3" not in rest and "40 % #3" in rest, "somebody has read the first and rejected it"
     Runs(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked[2:]), 1_750_000_000.0)
     assert "Alarms for nothing?" not in signed_in("tara").get(PAGE).text, "nothing of it is there any more"
+
+
+def test_where_nobody_marked_a_duplicate_nothing_is_said_of_what_is_right(
+    host: Host, evaluated: None, signed_in: SignedIn
+) -> None:
+    start = datetime(2025, 1, 1, tzinfo=UTC)
+    judged = [Judged(n, start + timedelta(hours=n), None, ((1, 0.3),) if n % 100 == 1 else ()) for n in range(1000)]
+    found = evaluate(judged, issues=1_000, arrived=[one.arrived for one in judged], min_confidence=0.2)
+    Runs(host.store.engine).keep(host.public, found, 1_750_000_000.0)
+    answer = signed_in("tara").get(PAGE)
+    said = html.unescape(words(answer.text))
+    assert "that month included, it would have commented on 10 of 1,000 issues. No threshold is recommended" in said
+    assert "Threshold A month Of all .05 7.3 1 %" in said and ".35 0.0 0 %" in said
+    for word in ("rightly", "Right", "Caught", "bothered", "<svg", "nobody marked counts"):
+        assert word not in answer.text
+    assert "Close a few duplicates by GitHub's own menu, and evaluate again" in said
 
 
 def test_a_threshold_that_is_set_there_already_is_to_be_changed(

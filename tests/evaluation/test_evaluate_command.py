@@ -117,6 +117,49 @@ def test_where_everything_is_a_duplicate_no_threshold_is_said_to_bother_nobody(t
     assert "bothered 0 %" not in text, "of nobody"
 
 
+def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of_what(tmp_path: Path) -> None:
+    """Nothing of what would be right: nobody knows."""
+    plain = [{key: value for key, value in row.items() if key != "duplicate_of"} for row in rows()]
+    file = write_lines(tmp_path / "plain.jsonl", plain)
+    result = call("evaluate", file, "--from", "0", env={"COLUMNS": "100"})
+    assert result.exit_code == 0, result.output
+    assert "no issue is known to be a duplicate. In a file `duplicate_of` names the original's id" in result.stderr
+    said = " ".join(result.stdout.split())
+    found = figures(file, "--from", "0")
+    month, at = found["min_confidence"]["last_month"], found["min_confidence"]
+    assert (found["duplicates"], found["silent"]) == (0, 60) and at["comments"] >= 10
+    assert said.startswith(
+        "60 issues, of which 60 can be judged: 0 known duplicates, and 60 that repeat nothing. None of these is a "
+        "known duplicate of an earlier issue, so that only how often it would speak can be said"
+    )
+    days = [(START + timedelta(days=number)).strftime("%Y-%m-%d") for number in (1, 60)]
+    assert (
+        f"At .20 it would have commented on {month['comments']:.0f} of {month['issues']:.0f} issues in the last month: "
+        f"the 30 days up to the newest issue, of {days[1]}. Over the whole history, from {days[0]} on and that month "
+        f"included, it would have commented on {at['comments']:.0f} of 60 issues. "
+    ) in said
+    assert "These are the likeliest. Read some" in said and plain[found["unmarked"][0]["id"] - 1]["title"] in said
+    table = [line.split() for line in result.stdout.splitlines() if line.lstrip().startswith(".20")]
+    assert table == [[".20", "as", "set", f"{at['monthly']['comments']:.1f}", f"{at['false_alarms'] * 100:.0f}", "%"]]
+    for word in ("rightly", "caught", "bothered", "RR@", "confidence of the first"):
+        assert word not in said
+
+
+def test_marks_that_name_no_issue_of_the_file_are_told(tmp_path: Path) -> None:
+    """As where ids are numbers here and texts there."""
+    told = [
+        row | {"duplicate_of": str(row["duplicate_of"])} if row["id"] > 40 and "duplicate_of" in row else row
+        for row in rows()
+    ]
+    astray = [row for row in told if isinstance(row.get("duplicate_of"), str)]
+    result = call("evaluate", write_lines(tmp_path / "issues.jsonl", told), "--from", "0")
+    assert result.exit_code == 0
+    id, of = astray[0]["id"], astray[0]["duplicate_of"]
+    says = f"{len(astray)} of 12 duplicate_of are no issue's id there, as {of!r} of {id}; these issues are left out."
+    assert says in result.stderr
+    assert f": {12 - len(astray)} known duplicates, and 48 that repeat nothing" in " ".join(result.stdout.split())
+
+
 def test_without_any_time_months_are_said_to_be_none(tmp_path: Path) -> None:
     undated = [row | {"created_at": None} for row in rows()]
     said = "created_at is null everywhere"
@@ -302,6 +345,11 @@ def test_of_the_threshold_that_is_set_is_told_beside_another_that_is_recommended
     assert text.count("At .20") == text.count("At .55 it would have commented on") == 1
     assert others < others_needed(1)
     assert f"With only {others} issues that repeat nothing, a threshold at which even one of these gets a" in text
+
+
+def test_a_repository_can_be_named_by_its_address(online: dict[str, str]) -> None:
+    for address in ("https://github.com/acme/history", f"{online['GITHUB_API_URL']}/acme/history.git/"):
+        assert figures(address, "--from", "0", env=online)["duplicates"] == 12
 
 
 def test_as_the_app_it_is_read_as_well(online: dict[str, str], server: Server) -> None:

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
         (["FILE", "--export", "b.jsonl"], "this is for OWNER/REPO"),
         (["FILE", "--from", "1"], "none of 60 issues can be judged"),
         (["FILE", "--sources", "oracle"], "oracle"),
+        (["https://example.org/acme/app"], "https://example.org/acme/app is not the address of a repository on api."),
         (["acme/app"], "Set GITHUB_TOKEN to a token that can read the repository (or APP_ID with PRIVATE_KEY"),
     ],
 )
@@ -37,11 +38,11 @@ def test_what_is_wrong_is_named(
     assert says in " ".join(result.stderr.split())
 
 
-def test_without_labels_there_is_nothing_to_judge_by(tmp_path: Path) -> None:
+def test_without_labels_there_is_nothing_to_draw(tmp_path: Path) -> None:
     plain = [{key: value for key, value in row.items() if key != "duplicate_of"} for row in rows()]
-    result = call("evaluate", write_lines(tmp_path / "plain.jsonl", plain))
+    result = call("evaluate", write_lines(tmp_path / "plain.jsonl", plain), "--picture", tmp_path / "a.svg")
     assert result.exit_code == 2
-    assert "no issue is known to be a duplicate. In a file `duplicate_of` names the original's id" in result.stderr
+    assert "no issue is known to be a duplicate: there is nothing to draw" in result.stderr
 
 
 def test_a_file_without_issues_is_called_so(tmp_path: Path) -> None:

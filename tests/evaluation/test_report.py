@@ -180,7 +180,7 @@ def test_a_threshold_that_is_shown_does_in_a_settings_file_what_is_said_of_it() 
 
 def test_what_is_said_without_duplicates_or_answers() -> None:
     nothing = made([], 0, [], 50)
-    assert words.finding(nothing).startswith("None of the issues is a known duplicate")
+    assert words.finding(nothing).startswith("None of these is a known duplicate")
     assert words.confidence(nothing).startswith("No candidate was found for any issue")
     assert (
         words.basis(nothing)
@@ -194,7 +194,9 @@ def test_nothing_is_said_of_others_or_duplicates_where_there_are_none() -> None:
     assert (words.caught(repeats, repeats.at), words.bothered(repeats, repeats.at)) == ("100 %", "–")
     assert (words.caught(alone, alone.at), words.bothered(alone, alone.at)) == ("–", "100 %")
     assert words.history(repeats).endswith(": it would have caught 100 % of the known duplicates.")
-    assert words.at_threshold(alone, alone.at).endswith("In all it bothers 100 % of the other authors.")
+    assert words.at_threshold(alone, alone.at).endswith("would bring 30 comments."), "whether they are right is unknown"
+    assert words.history(alone).endswith("it would have commented on 30 of 30 issues.")
+    assert words.confidence(alone) == "" and "rightly" not in words.last_month(alone)
 
 
 def test_months_are_those_of_the_last_year() -> None:
@@ -295,6 +297,7 @@ def test_the_sentences_count_in_whole_numbers_that_fit_each_other(
     found = evaluate(judged, issues=len(judged), arrived=[one.arrived for one in judged], min_confidence=bar)
     for said in (words.last_month(found), words.history(found)):
         sentence = re.sub(r"\d{4}-\d\d-\d\d", "", said).partition(":")[0].partition("would")[2]
-        comments, issues, right = map(int, re.findall(r"(?<![.\d])\d+(?![.\d]| %)", sentence))
-        assert right <= comments <= issues <= len(judged)
+        comments, issues, *right = map(int, re.findall(r"(?<![.\d])\d+(?![.\d]| %)", sentence))
+        assert sum(right) <= comments <= issues <= len(judged)
+        assert len(right) == (1 if comments and found.retrieval.queries else 0)
     assert f"At {words.threshold(bar)} it" in words.last_month(found)

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from bot.cli.shared.source import complete_source, read_source
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import UserError
 from bot.model import RepoRef
+
+if TYPE_CHECKING:
+    from bot.evaluation.trial import Trial
 
 _HOW_IT_IS_KNOWN = (
     'In a file `duplicate_of` names the original\'s id; in a repository it is known from "closed as duplicate" and '
@@ -79,7 +82,7 @@ def evaluate(
     from bot.cli.evaluate import shown
     from bot.evaluation import judging
     from bot.evaluation.metrics import DEPTHS
-    from bot.evaluation.trial import NothingKnown, Trial, as_the_bot_asks
+    from bot.evaluation.trial import Trial, as_the_bot_asks
     from bot.render.picture import picture as draw
     from bot.replay import Asking
     from bot.replay.archive import read_rows
@@ -95,10 +98,9 @@ def evaluate(
     rows = _rows(given, export, fresh=fresh)
     try:
         trial = Trial.of(rows, warm=warm, sample=sample, seed=seed)
-    except NothingKnown as reason:
-        raise UserError(f"{source}: {reason}. {_HOW_IT_IS_KNOWN}") from None
     except UserError as reason:
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
+    _say_what_is_marked(trial, source, picture)
     asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights, sources), store=store)
     if answers is not None:
         found = judging.answers(read_rows(answers), trial.issues)
@@ -154,6 +156,21 @@ def _bar(repo: RepoRef | None) -> float:
 
     bar = known_bar(host.load(), repo) if repo else None
     return MIN_CONFIDENCE if bar is None else bar.value
+
+
+def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None:
+    """Tell of marks that are missing or lead nowhere, before anything takes time."""
+    if not trial.marks.marked:
+        if picture is not None:
+            raise UserError(f"--picture: {source}: no issue is known to be a duplicate: there is nothing to draw")
+        click.echo(f"{source}: no issue is known to be a duplicate. {_HOW_IT_IS_KNOWN}", err=True)
+    if trial.marks.astray:
+        (id, of), astray = next(iter(trial.marks.astray.items())), len(trial.marks.astray)
+        click.echo(
+            f"{source}: {astray:,} of {len(trial.marks.marked):,} duplicate_of are no issue's id there, as {of!r} of "
+            f"{id!r}; these issues are left out.",
+            err=True,
+        )
 
 
 def _say_what_is_missing(given: int, wanted: int) -> None:

@@ -24,16 +24,17 @@ def says(found: Evaluation) -> dict[str, str]:
 def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
     """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids."""
     console = Console(highlight=False, width=None if Console().width >= _WIDTH else _WIDTH)
-    for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}"):
+    for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
         console.print(paragraph, "\n")
     # What is said below of the threshold that is set, because no other is recommended, is said once.
     if words.spoken_of(found) != found.at.cut:
         console.print(f"{words.at_threshold(found, found.at)}\n")
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
-    console.print(_retrieval(found))
-    # Without others each threshold bothers as few of them.
-    if found.silent:
-        console.print(_limits(found))
+    if found.retrieval.queries:
+        console.print(_retrieval(found))
+        # Without others each threshold bothers as few of them.
+        if found.silent:
+            console.print(_limits(found))
     console.print(_thresholds(found))
     if found.unmarked:
         console.print(f"{words.unmarked(found)}\n")
@@ -68,19 +69,15 @@ def _limits(found: Evaluation) -> Table:
 
 
 def _thresholds(found: Evaluation) -> Table:
-    columns = ("min_confidence", "a month", "rightly", "right", "caught", "bothered")
-    table = _table("Speaking: comments at each threshold", columns)
+    # Of what is right nobody knows where nobody marked anything.
+    marked = found.retrieval.queries > 0
+    columns = ("rightly", "right", "caught", "bothered") if marked else ("of all",)
+    table = _table("Speaking: comments at each threshold", ("min_confidence", "a month", *columns))
     for row in sorted({*found.cuts, found.at}, key=lambda row: row.cut):
         month = found.monthly[row.cut]
         style = "bold" if row.cut == found.advice.threshold else "cyan" if row.cut == found.at.cut else ""
         note = " recommended" if row.cut == found.advice.threshold else " as set" if row.cut == found.at.cut else ""
-        table.add_row(
-            words.threshold(row.cut) + note,
-            f"{month.comments:.1f}",
-            f"{month.right:.1f}",
-            words.percent(row.precision),
-            words.caught(found, row),
-            words.bothered(found, row),
-            style=style,
-        )
+        of_marks = (f"{month.right:.1f}", words.percent(row.precision), words.caught(found, row)) if marked else ()
+        cells = (f"{month.comments:.1f}", *of_marks, words.bothered(found, row))
+        table.add_row(words.threshold(row.cut) + note, *cells, style=style)
     return table

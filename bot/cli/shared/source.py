@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
+from bot import settings as host
+from bot.commands import issue_hosts, repository_at
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
 
@@ -19,9 +21,17 @@ def complete_source(ctx: click.Context, param: click.Parameter, typed: str) -> l
 
 
 def read_source(text: str) -> Path | RepoRef:
-    """The file of that name where there is one, else the repository. Raises UserError where it can be neither."""
+    """The file of that name where there is one, else the repository, by its name or its address.
+
+    Raises UserError where it can be neither.
+    """
     if Path(text).is_file():
         return Path(text)
+    if "://" in text:
+        hosts = issue_hosts(host.load().github_api_url)
+        if named := repository_at(text, hosts):
+            return named
+        raise UserError(f"{text} is not the address of a repository on {' or '.join(sorted(hosts))}")
     if Path(text).is_dir():
         raise UserError(f"{text} is a folder; name a file of issues in it, or OWNER/REPO")
     try:
