@@ -7,8 +7,10 @@ letters wait a month for somebody to look.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,8 +30,11 @@ _BATCH = 500
 _PAUSE = 0.05
 
 
-def clean(engine: sa.Engine, now: float) -> int:
-    """Remove what is old enough; returns how many jobs went altogether. `now` in seconds since 1970."""
+def clean(engine: sa.Engine, now: float, patience: float = math.inf) -> bool:
+    """Remove what is old enough, for about `patience` seconds; whether nothing of it is left.
+
+    `now` in seconds since 1970. After a burst, or a long time without a worker, there can be hundreds of thousands.
+    """
     workflows, inputs = workflow_table(engine), input_table(engine)
     content = (
         sa.select(inputs.c.workflow_uuid)
@@ -42,16 +47,23 @@ def clean(engine: sa.Engine, now: float) -> int:
             workflows.c.completed_at < _milliseconds(now - KEEP_CONTENT),
         )
     )
-    _in_batches(engine, content, lambda ids: _drop_content(engine, ids))
     client = queue_client(engine)
-    gone = 0
-    for statuses, keep in ((["SUCCESS", "CANCELLED"], KEEP_FINISHED), (GIVEN_UP, KEEP_DEAD)):
-        old = sa.select(workflows.c.workflow_uuid).where(
+    finished, dead = (
+        sa.select(workflows.c.workflow_uuid).where(
             workflows.c.status.in_(statuses), workflows.c.completed_at < _milliseconds(now - keep)
         )
-        gone += _in_batches(engine, old, lambda ids: client.delete_workflows(list(ids)))
+        for statuses, keep in ((["SUCCESS", "CANCELLED"], KEEP_FINISHED), (GIVEN_UP, KEEP_DEAD))
+    )
+    end = time.monotonic() + patience
+    for _ in chain(
+        _in_batches(engine, content, lambda ids: _drop_content(engine, ids)),
+        _in_batches(engine, finished, lambda ids: client.delete_workflows(list(ids))),
+        _in_batches(engine, dead, lambda ids: client.delete_workflows(list(ids))),
+    ):
+        if time.monotonic() >= end:
+            return False
     empty_log(engine)
-    return gone
+    return True
 
 
 def erase(engine: sa.Engine, repository_id: int, before: float) -> None:
@@ -63,27 +75,32 @@ def erase(engine: sa.Engine, repository_id: int, before: float) -> None:
     of_repository = sa.and_(belongs_to(workflows, repository_id), workflows.c.created_at < _milliseconds(before))
     client = queue_client(engine)
     waiting = sa.select(workflows.c.workflow_uuid).where(of_repository, workflows.c.status.in_(["ENQUEUED", "DELAYED"]))
-    _in_batches(engine, waiting, lambda ids: client.cancel_workflows(list(ids)))
+    for _ in _in_batches(engine, waiting, lambda ids: client.cancel_workflows(list(ids))):
+        pass
     content = (
         sa.select(inputs.c.workflow_uuid)
         .join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
         .where(of_repository, workflows.c.status != "PENDING")
     )
-    if _in_batches(engine, content, lambda ids: _drop_content(engine, ids)):
+    if sum(_in_batches(engine, content, lambda ids: _drop_content(engine, ids))):
         empty_log(engine)
 
 
-def _in_batches(engine: sa.Engine, query: sa.Select[Any], remove: Callable[[Sequence[str]], None]) -> int:
-    """Remove what the query finds until it finds nothing more; the removal must make its rows leave the query."""
-    removed = 0
-    while True:
+def _in_batches(engine: sa.Engine, query: sa.Select[Any], remove: Callable[[Sequence[str]], None]) -> Iterator[int]:
+    """Remove what the query finds until it finds nothing more, and tell of each batch how many it were.
+
+    The removal must make its rows leave the query.
+    """
+
+    def found() -> Sequence[str]:
         with engine.connect() as connection:
-            ids = connection.execute(query.limit(_BATCH)).scalars().all()
-        if ids:
-            remove(ids)
-        removed += len(ids)
+            return connection.execute(query.limit(_BATCH)).scalars().all()
+
+    while ids := found():
+        remove(ids)
+        yield len(ids)
         if len(ids) < _BATCH:
-            return removed
+            return
         time.sleep(_PAUSE)
 
 

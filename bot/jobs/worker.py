@@ -63,6 +63,9 @@ POLL_EVERY = {QUEUE: 0.15, BACKGROUND_QUEUE: 0.5, REPLAY_QUEUE: 2.0}
 # most of the time between two looks.
 CLAIMS_PER_THREAD = 3
 CLEAN_EVERY = 600.0
+# For so many seconds it is cleaned up between two heartbeats, and what is left then after the next: a worker that does
+# not beat is taken for dead.
+CLEAN_FOR = 5.0
 # Turns of a chore that are taken back where a clock was set back by more than a day.
 _MOST_TURNS = 300
 # So often may a job be claimed without an end. Those that take their process down are given up much sooner
@@ -328,9 +331,8 @@ class Worker:
                 bring_forward(self._engine, time.time())
                 self._turns.deal()
                 self._call_for_chores()
-                if now - cleaned >= CLEAN_EVERY:
+                if now - cleaned >= CLEAN_EVERY and clean(self._engine, time.time(), CLEAN_FOR):
                     cleaned = now
-                    clean(self._engine, time.time())
             except Exception as error:
                 log.warning("the queue's upkeep failed and will be tried again: %s", describe(error))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from dbos import _core as dbos_core
 
 from bot.errors import InvalidArgument, RateLimited
 from bot.events import IssueEvent
-from bot.jobs import Inbox, Job, debounce
+from bot.jobs import Inbox, Job, cleanup, debounce, executors
+from bot.jobs import worker as worker_module
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
 from bot.jobs.database import input_table, trials
 from bot.jobs.orphans import Orphans
@@ -211,8 +213,49 @@ def test_c6a_finished_jobs_lose_their_content_and_later_their_trace(bench: Bench
     clean(bench.engine, now + KEEP_CONTENT)
     assert not bench.has_content("old")
     assert not bench.inbox.put("old", event(number)), "its id is still known"
-    assert clean(bench.engine, now + KEEP_FINISHED) > 0
+    assert clean(bench.engine, now + KEEP_FINISHED)
     assert bench.statuses("old") == []
+
+
+def test_what_is_left_after_a_while_of_cleaning_is_cleaned_after_the_next_heartbeat(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a burst there can be so much that the others would take a worker that cleans up for dead."""
+    monkeypatch.setattr(cleanup, "_BATCH", 2)
+    issues = [new_number() for _ in range(5)]
+    ids = [f"burst-{issue}" for issue in issues]
+    for issue, delivery in zip(issues, ids, strict=True):
+        bench.inbox.put(delivery, event(issue))
+    bench.wait(lambda: bench.statuses(*ids) == ["SUCCESS"] * 5)
+    kept = [5]
+    while not clean(bench.engine, time.time() + KEEP_FINISHED + 2, 0.0):
+        kept.append(len(bench.statuses(*ids)))
+    assert len(kept) > 2 and all(before - after <= 2 for before, after in pairwise(kept))
+    assert bench.statuses(*ids) == []
+
+
+def test_a_worker_beats_between_two_stretches_of_cleaning(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    unfinished = iter([False, False, False])
+
+    def clean_up(engine: sa.Engine, now: float, patience: float) -> bool:
+        done.append("clean")
+        return next(unfinished, True)
+
+    def beat(engine: sa.Engine, executor: executors.Executor) -> None:
+        done.append("beat")
+
+    monkeypatch.setattr(executors, "beat", beat)
+    monkeypatch.setattr(worker_module, "clean", clean_up)
+    monkeypatch.setattr(worker_module, "CLEAN_EVERY", 0.0)
+    monkeypatch.setattr(executors, "BEAT_EVERY", 0.05)
+    bench.wait(lambda: done.count("clean") > 3)
+    monkeypatch.setattr(worker_module, "CLEAN_EVERY", 600.0)
+    time.sleep(0.3)
+    monkeypatch.undo()
+    first = done.index("clean")
+    assert done[first : first + 6] == ["clean", "beat"] * 3
+    assert done[-1] == "beat", "nothing is left, and ten minutes are not over"
 
 
 def test_dead_letters_are_kept_for_a_month(bench: Bench, number: int) -> None:
