@@ -17,7 +17,7 @@ def recalibrate(store: Store, repo_id: int, now: float) -> bool:
         # Nobody has said anything, and nothing need be kept.
         return False
     bar = None if found.move is Move.STAYS else found.bar
-    return store.calibrations.set(repo_id, bar, found.right, found.wrong, now)
+    return store.calibrations.move(repo_id, known, bar, found.right, found.wrong, now)
 
 
 def calibration_of(store: Store, repo_id: int, now: float) -> Calibration:

@@ -36,7 +36,7 @@ class Part:
             return connection.execute(query).scalar()
 
     def _change(self, statement: sa.Insert | sa.Update | sa.Delete) -> int:
-        """Write by one statement; how many rows that changed."""
+        """Write by one statement; how many rows that changed, which of an INSERT drivers do not tell reliably."""
         with write(self._engine) as connection:
             return connection.execute(statement).rowcount
 

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from bot.store.base import Part
 from bot.store.decision_tables import calibrations as table
+from bot.store.engine import write
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +37,31 @@ class Calibrations(Part):
         basis = json.loads(row.basis)
         return KeptCalibration(row.bar, row.since, row.changed_at, basis["right"], basis["wrong"])
 
-    def set(self, repo_id: int, bar: float | None, right: float, wrong: float, now: float) -> bool:
-        """Keep where a calibration puts the bar, and the weights that say so; whether that moved it."""
-        known = self.get(repo_id)
-        moved = bar != (known.bar if known else None)
-        since, changed_at = (known.since, known.changed_at) if known else (0.0, 0.0)
-        self._put(repo_id, KeptCalibration(bar, since, now if moved else changed_at, right, wrong))
-        return moved
+    def move(
+        self, repo_id: int, before: KeptCalibration | None, bar: float | None, right: float, wrong: float, now: float
+    ) -> bool:
+        """Keep where a calibration puts the bar, and the weights that say so; whether that moved it.
+
+        It rests on what counted where `before` held. Where somebody has put the bar back since, nothing is kept.
+        """
+        moved = bar != (before.bar if before else None)
+        values = {
+            "bar": bar,
+            "changed_at": now if moved else before.changed_at if before else 0.0,
+            "basis": _basis(right, wrong),
+        }
+        if before is None:
+            new = self._insert(table).values(repo_id=repo_id, since=0.0, **values).on_conflict_do_nothing()
+            with write(self._engine) as connection:
+                return connection.execute(new.returning(table.c.repo_id)).first() is not None and moved
+        same = sa.update(table).where(table.c.repo_id == repo_id, table.c.since == before.since)
+        return bool(self._change(same.values(**values))) and moved
 
     def reset(self, repo_id: int, now: float) -> None:
         """Put the bar back; what was said until `now` counts no more."""
-        self._put(repo_id, KeptCalibration(None, now, now))
-
-    def _put(self, repo_id: int, kept: KeptCalibration) -> None:
-        values = {
-            "bar": kept.bar,
-            "since": kept.since,
-            "changed_at": kept.changed_at,
-            "basis": json.dumps({"right": kept.right, "wrong": kept.wrong}),
-        }
+        values = {"bar": None, "since": now, "changed_at": now, "basis": _basis(0.0, 0.0)}
         self._change(self._upsert(table, {"repo_id": repo_id}, values))
+
+
+def _basis(right: float, wrong: float) -> str:
+    return json.dumps({"right": right, "wrong": wrong})

@@ -189,7 +189,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
 def test_c7_a_comment_says_that_feedback_has_moved_the_bar(doppel: Doppel) -> None:
     store, repo_id = doppel.services.store, doppel.repository.id
     doppel.open(*FIRST, author="ann")
-    store.calibrations.set(repo_id, 0.1, 7, 0, doppel.services.now())
+    store.calibrations.move(repo_id, None, 0.1, 7, 0, doppel.services.now())
     doppel.open(*AGAIN)
     assert doppel.said(2)[0].count(
         "\n\nIssues are shown here at a probability of 10% or more: feedback in this repository has "

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from bot.model import RepoRef, Repository
 from bot.store import Rejection, Store, VerdictKind
 from bot.store import words as words_module
+from bot.store.calibrations import KeptCalibration
 from bot.store.gauges import FRESH, Gauges
 from bot.store.schema import etags, metadata
 
@@ -214,6 +215,22 @@ def test_c4_mute_and_unmute(store: Store) -> None:
     assert not store.muted.is_muted(1, 3)
     store.muted.clear(1, 2)
     assert not store.muted.is_muted(1, 2)
+
+
+def test_c7_a_calibration_that_somebody_has_overtaken_by_putting_the_bar_back_keeps_nothing(store: Store) -> None:
+    calibrations = store.calibrations
+    assert calibrations.move(1, None, 0.6, 0, 6, NOW)
+    assert not calibrations.move(1, None, 0.1, 6, 0, NOW + 1), "another worker was first"
+    before = calibrations.get(1)
+    assert before == KeptCalibration(0.6, 0.0, NOW, 0, 6)
+    assert not calibrations.move(1, before, 0.6, 0, 7, NOW + 2), "it stays where it is"
+    assert calibrations.get(1) == KeptCalibration(0.6, 0.0, NOW, 0, 7)
+    calibrations.reset(1, NOW + 3)
+    assert not calibrations.move(1, before, 0.55, 0, 8, NOW + 4)
+    after = calibrations.get(1)
+    assert after == KeptCalibration(None, NOW + 3, NOW + 3)
+    assert calibrations.move(1, after, 0.1, 7, 0, NOW + 5)
+    assert calibrations.get(1) == KeptCalibration(0.1, NOW + 3, NOW + 5, 7, 0)
 
 
 class TestUsage:
