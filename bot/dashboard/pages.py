@@ -210,7 +210,9 @@ class _Pages:
     def vote(self, repository: StoredRepository, number: int) -> Page:
         """Keep what the person says of a pair: the same, another one, or nothing after all."""
         other, said = request.form.get("other", type=int), request.form.get("said", "")
-        known = {one.number for decision in self._data.of_issue(repository, number) for one in decision.evidence}
+        known = {
+            one.number for decision in self._data.of_issue(repository, number) for one in decision.evidence if one.own
+        }
         if said not in _VOTES or other not in known or other is None:
             abort(400)
         self._data.vote(repository, number, other, g.session.login, _VOTES[said])

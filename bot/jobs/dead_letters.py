@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import sqlalchemy as sa
 from dbos import WorkflowStatus
 
 from bot.events import Event, InstallationEvent, from_json, full_name
-from bot.jobs.database import named_failures, prepare, queue_client, queue_engine
+from bot.jobs.database import belongs_to, named_failures, prepare, queue_client, queue_engine, workflow_table
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import Message
 from bot.jobs.trials import DIED
@@ -50,23 +51,34 @@ class DeadLetters:
         self._client = queue_client(self._engine)
 
     def of(self, repo_id: int) -> tuple[DeadLetter, ...]:
-        """Those of one repository, however many others have and whatever it was called then."""
-        found = ((row, message, _event(message.text)) for row, message in self._given_up(MOST))
-        return tuple(
-            _letter(row, message, event)
-            for row, message, event in found
-            if event is not None and not isinstance(event, InstallationEvent) and event.repository.id == repo_id
+        """Those of one repository, the latest first, however many others have and whatever it was called then."""
+        workflows = workflow_table(self._engine)
+        query = sa.select(workflows.c.workflow_uuid).where(
+            belongs_to(workflows, repo_id), workflows.c.name == WORKFLOW, workflows.c.status.in_(GIVEN_UP)
         )
+        with named_failures():
+            prepare(self._engine)
+            with self._engine.connect() as connection:
+                ids = connection.execute(query.order_by(workflows.c.created_at.desc()).limit(MOST)).scalars().all()
+        # Without any id DBOS would list those of all.
+        found = self._given_up(MOST, ids) if ids else ()
+        return tuple(_letter(row, message, _event(message.text)) for row, message in found)
 
     def list(self, limit: int = 100) -> list[DeadLetter]:
         """What has been given up and not been retried since, those of the latest deliveries first."""
         return [_letter(row, message, _event(message.text)) for row, message in self._given_up(limit)]
 
-    def _given_up(self, limit: int) -> Iterator[tuple[WorkflowStatus, Message]]:
+    def _given_up(self, limit: int, ids: Sequence[str] | None = None) -> Iterator[tuple[WorkflowStatus, Message]]:
         """The rows, with what their workflows were given; those of which that is erased are left out."""
         with named_failures():
             prepare(self._engine)
-            rows = self._client.list_workflows(name=WORKFLOW, status=GIVEN_UP, sort_desc=True, limit=limit)
+            rows = self._client.list_workflows(
+                workflow_ids=None if ids is None else [*ids],
+                name=WORKFLOW,
+                status=GIVEN_UP,
+                sort_desc=True,
+                limit=limit,
+            )
         for row in rows:
             if (message := _message(row)) is not None:
                 yield row, message

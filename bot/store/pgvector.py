@@ -12,6 +12,7 @@ import logging
 import sqlalchemy as sa
 
 from bot.store.engine import write
+from bot.store.failures import why
 
 _log = logging.getLogger(__name__)
 
@@ -61,4 +62,4 @@ def prepare(engine: sa.Engine, lock: int) -> None:
                 for statement in _MAKE:
                     connection.exec_driver_sql(statement)
     except sa.exc.DBAPIError as refused:
-        _log.warning("pgvector is not used: %s", refused.orig)
+        _log.warning("pgvector is not used: %s", why(refused))

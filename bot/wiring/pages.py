@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import cache, partial
+from threading import Lock
 from time import monotonic
 
 from bot.dashboard.access import Access
@@ -20,7 +21,8 @@ from bot.repository_settings import Loaded, RepositorySettings
 from bot.scanning.model import Result
 from bot.scanning.scan import Scan
 from bot.settings import Settings
-from bot.setup.credentials import Credentials, check_place, credentials_file, keep_credentials
+from bot.settings.environment import credentials_file
+from bot.setup.credentials import Credentials, check_place, keep_credentials
 from bot.setup.pages import SetUp
 from bot.store import StoredRepository, open_store
 from bot.wiring import manifest
@@ -70,7 +72,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
         return client.permission(repository.ref, login).triage
 
     @cache
-    def data() -> Data:
+    def made() -> Data:
         store = open_store(settings)
         read = RepositorySettings(store, now)
 
@@ -86,6 +88,13 @@ def build_dashboard(settings: Settings) -> Dashboard:
 
         index = build_index(settings, store)
         return Data(store, index, DeadLetters(settings), Inbox(settings), settings_of, groups_of, now)
+
+    # Two first requests at a time would make it twice.
+    making = Lock()
+
+    def data() -> Data:
+        with making:
+            return made()
 
     web = pages_of(settings.github_api_url)
     return Dashboard(

@@ -181,6 +181,12 @@ def test_a_vote_is_kept_as_feedback_changed_and_taken_back(host: Host, signed_in
     assert kept() == []
     # Only what was a candidate can be voted on, and only with these words.
     assert vote("same", other=99) == vote("perhaps") == 400
+    # Not what bears the number in another repository.
+    evidence = (Evidence(7, 0.6, 1, True, repo="acme/lib"),)
+    host.store.decisions.add(
+        host.public, Decision(3, 1_000_300.0, "edited", "comment", Outcome.POSTED, 0.2, "", evidence)
+    )
+    assert vote("same", other=7) == 400
     assert kept() == []
 
 
