@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bot.commands import Options
 from bot.errors import Unavailable
 from bot.finder import Finder, bot_options, finder_settings, further_sources
 from bot.model import Issue
 from bot.report import Report
+from bot.repository_words import RepositoryWords
 from bot.sources import FULL_TEXT
-from bot.store.words import Words
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
 from bot.telemetry.tracing import span
-from bot.text.terms import read
 from handlers.visit import Visit
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryWords:
-    """One repository's word statistics, as the finder takes them: an issue's own words are no evidence about it.
-
-    Without that a re-check would ask other queries than the look before it, after which `target` was counted.
-    """
-
-    words: Words
-    repo_id: int
-    target: Issue
-
-    def total(self) -> int:
-        """How many other issues were counted."""
-        return self.words.total(self.repo_id) - self._is_counted()
-
-    def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """In how many other issues each word occurs."""
-        counts = self.words.counts(self.repo_id, words)
-        if not self._is_counted():
-            return counts
-        own = read(self.target.title, self.target.body).counted()
-        return {word: count - (word in own) for word, count in counts.items()}
-
-    def add(self, issues: Mapping[int, Collection[str]]) -> None:
-        """Count the words of issues that were not counted before."""
-        self.words.add(self.repo_id, issues)
-
-    def _is_counted(self) -> bool:
-        return self.words.includes(self.repo_id, self.target.number)
 
 
 def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:

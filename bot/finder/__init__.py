@@ -1,4 +1,6 @@
-"""The heart of everything: `find_duplicates` (F1–F9). Webhook, command, CLI, replay and tests all enter here."""
+"""The heart of everything (F1–F9). Webhook, command, CLI and replay enter at `Finder.find`, with an issue that they
+have read; `find_duplicates`, which reads it first, is for programs that use Doppel as a library.
+"""
 
 from __future__ import annotations
 

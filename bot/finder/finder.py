@@ -28,7 +28,7 @@ from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
 from bot.report import NEAR, Candidate, Report
 from bot.sources import Hit, Source
-from bot.sources.vocabulary import count_words
+from bot.sources.vocabulary import count_words, make_acquaintance
 
 # So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
 _SPARE = 3
@@ -139,6 +139,7 @@ class Finder:
             if matches:
                 confidence, reasons = matches[0].confidence, said(matches[0])
             else:
+                make_acquaintance(self._github, self._words, target.repo)
                 (one,) = self._weigh_outside(target, [Hit(other, ())])
                 confidence, reasons = one.confidence, one.reasons()
         return self._present(target, [Result(other, confidence, confidence, reasons=reasons)])[0]

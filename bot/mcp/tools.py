@@ -6,7 +6,7 @@ says so. Writes are never remembered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,19 +24,14 @@ from bot.known_repository import KnownRepository
 from bot.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
 from bot.model import NOBODY, Actor, Issue, RepoRef
 from bot.ranking.playbook import SECTION_SLUGS
-from bot.ranking.rarity import CountedWords
 from bot.report import Outcome
-from bot.scanning import model as scanning
+from bot.scanning.asking import AskAll
 from bot.scanning.scan import Scan
-from bot.sources.vocabulary import make_acquaintance
 
 A = TypeVar("A", bound=Answer)
 
-#: Asks about many issues of a backlog, a part at a time.
-AskAll = Callable[[Sequence[int]], Iterable[list[scanning.Answer]]]
-
-#: Lends a repository that the client can read, with statistics of its words where somebody has them at hand.
-OpenKnown = Callable[[RepoClient, RepoRef, CountedWords | None], AbstractContextManager[KnownRepository]]
+#: Lends the repository of an issue, which the client can read, to look for what that issue repeats.
+OpenKnown = Callable[[RepoClient, Issue], AbstractContextManager[KnownRepository]]
 
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
 WRITING = ("close_as_duplicate",)
@@ -97,7 +92,7 @@ class Tools:
         def ask() -> Findings:
             client = self._client(place, caller)
             target = client.issue(place, number)
-            with self._open_known(client, place, None) as known:
+            with self._open_known(client, target) as known:
                 decided = replace(
                     options,
                     rejected=known.rejected(number),
@@ -121,7 +116,7 @@ class Tools:
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
             latest = client.recent_issues(place, 1)
             draft = _draft(place, latest[0] if latest else None, title, body, self._clock())
-            with self._open_known(client, place, None) as known:
+            with self._open_known(client, draft) as known:
                 report = known.finder.find(draft, replace(options, duplicates=known.originals()))
             return Findings.of(report, None)
 
@@ -137,9 +132,7 @@ class Tools:
         def ask() -> Comparison:
             client = self._client(place, caller)
             target, candidate = client.issue(place, number), client.issue(place, other)
-            words = CountedWords()
-            make_acquaintance(client, words, place)
-            with self._open_known(client, place, words) as known:
+            with self._open_known(client, target) as known:
                 judged = known.finder.compare(target, candidate)
             return Comparison.of(str(place), number, target.title, judged)
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from bot.index import Index
 from bot.matching import Matcher, Model
 from bot.model import Issue, RepoRef
 from bot.scanning.model import Answer, Found
+
+#: Asks about many issues of a backlog, a part at a time.
+AskAll = Callable[[Sequence[int]], Iterable[list[Answer]]]
 
 #: Candidates that are kept of an answer, and the least confidence: no threshold can be lower.
 MOST, LEAST = 20, 0.05

@@ -20,11 +20,10 @@ from bot.issue_forms import IssueForms
 from bot.jobs import Inbox, QueueUnavailable
 from bot.known_repository import KnownRepository
 from bot.matching import Matcher, Model, shipped_model
-from bot.mcp.tools import AskAll
-from bot.model import RepoRef, Repository
-from bot.ranking.rarity import WordStats
+from bot.model import Issue, RepoRef, Repository
 from bot.repository_settings import RepositorySettings, settings_at_present
-from bot.scanning.asking import Asker
+from bot.repository_words import RepositoryWords
+from bot.scanning.asking import AskAll, Asker
 from bot.scanning.filling import OwnSteps, fill
 from bot.scanning.processes import ask_in_processes
 from bot.scanning.scan import Scan
@@ -61,22 +60,21 @@ def build_asker(settings: Settings, weights: str = "", store: Store | None = Non
 
 
 @contextmanager
-def known_repository(
-    settings: Settings, client: RepoClient, repo: RepoRef, words: WordStats | None = None
-) -> Iterator[KnownRepository]:
-    """A repository that `client` can read, with what finds in it; nothing is created where this host has no database.
+def known_repository(settings: Settings, client: RepoClient, target: Issue) -> Iterator[KnownRepository]:
+    """The repository of an issue, which `client` can read, with what finds what that issue repeats.
 
-    `words` are statistics of its words that somebody has at hand.
+    Searches are planned by the words that the bot has counted there, if any. Nothing is created where this host has no
+    database, and nothing is stored.
     """
     # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
-    repo_id = client.repository(repo).id
-    loaded = settings_at_present(client, repo)
+    repo_id = client.repository(target.repo).id
+    loaded = settings_at_present(client, target.repo)
     with store_there(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
         complete = progress is not None and progress.done
         finder = Finder(
             client,
-            words=words,
+            words=RepositoryWords(store.words, repo_id, target) if store and store.words.total(repo_id) else None,
             issues=None if progress is None else progress.size,
             settings=finder_settings(loaded.config, workflow_field=settings.workflow_field),
             matcher=Matcher(build_index(settings, store)) if store and complete else None,

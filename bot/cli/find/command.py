@@ -91,8 +91,9 @@ def find(
             "ask with GITHUB_TOKEN and without APP_ID."
         ) from problem
     try:
-        with told_of_tokens(ref.repo), known_repository(settings, client, ref.repo) as known:
+        with told_of_tokens(ref.repo):
             target = client.issue(ref.repo, ref.number)
+        with told_of_tokens(ref.repo), known_repository(settings, client, target) as known:
             state: Literal["all", "open"] = "all" if include_closed else "open"
             gathered = known.finder.gather(target, state=state)
             options = FindOptions(
