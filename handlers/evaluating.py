@@ -16,9 +16,9 @@ from bot.evaluation.history import said_of
 from bot.evaluation.marks import Marks
 from bot.evaluation.runs import Runs, Stage
 from bot.events import EvaluationEvent
-from bot.jobs.passing import passes
 from bot.services import Services
 from bot.store import StoredRepository
+from bot.store.failures import passes
 
 logger = logging.getLogger(__name__)
 

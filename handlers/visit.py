@@ -120,10 +120,9 @@ def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[
     ):
         return known.summary, known.installation
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    summary = present
-    repositories.upsert(summary, installation, services.now())
-    services.indexing.begin(summary, installation, services.arrived or services.now())
-    return summary, installation
+    repositories.upsert(present, installation, services.now())
+    services.indexing.begin(present, installation, services.arrived or services.now())
+    return present, installation
 
 
 def why_silent(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: bool) -> str:

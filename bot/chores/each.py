@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Iterable
 
 from bot.erasing import erased_if_ended
-from bot.jobs.passing import passes
 from bot.jobs.retry import describe
 from bot.store import Store, StoredRepository
+from bot.store.failures import passes
 
 logger = logging.getLogger(__name__)
 

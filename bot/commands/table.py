@@ -47,15 +47,13 @@ class Takes(StrEnum):
 class Row:
     """A command: what it takes, how it is written, and who may use it. What it does is said by `bot/render/help.py`.
 
-    `recheck` tells the commands that look again and edit the advisory comment from those that get a short reply of
-    their own (C2). `elsewhere` are those that take an issue of another repository as well.
+    `elsewhere` are those that take an issue of another repository as well.
     """
 
     name: Name
     takes: Takes
     syntax: str
     who: Requirement
-    recheck: bool = False
     elsewhere: bool = False
 
 
@@ -68,8 +66,8 @@ OPTIONS = ("open", "closed", "all", "confidence=0.7", "threshold=0.4", "limit=3"
 """What can be added to a re-check and, after the words, to a search."""
 
 COMMANDS: tuple[Row, ...] = (
-    Row(Name.RECHECK, Takes.OPTIONS, COMMAND, Requirement.ANYONE, True),
-    Row(Name.SEARCH, Takes.WORDS, f"{COMMAND} search WORDS…", Requirement.ANYONE, True),
+    Row(Name.RECHECK, Takes.OPTIONS, COMMAND, Requirement.ANYONE),
+    Row(Name.SEARCH, Takes.WORDS, f"{COMMAND} search WORDS…", Requirement.ANYONE),
     Row(Name.EXPLAIN, Takes.NUMBER, f"{COMMAND} explain #N", Requirement.ANYONE),
     Row(Name.NOT, Takes.NUMBER, f"{COMMAND} not #N", Requirement.AUTHOR_OR_TRIAGE, elsewhere=True),
     Row(Name.OF, Takes.NUMBER, f"{COMMAND} of #N", Requirement.TRIAGE),

@@ -24,9 +24,8 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 
 BINS = 10
 HIGH = 0.3
-"""From this confidence on a candidate is one that a comment would name."""
+"""From this confidence on the error is told apart too (`ece_high`): in that of all it is lost among the many near 0."""
 
-# Added to the confidence of the first silent issue that must not be bothered, so that it is not.
 # Thresholds in one; and what a product with it may be off, so that none is taken that is not above.
 _STEPS, _ROUNDING = 1_000, 1e-9
 

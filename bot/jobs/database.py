@@ -20,9 +20,9 @@ from bot.events import BACKGROUND, REPLAY
 from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.engine import PATIENCE, make_engine, write
-from bot.store.failures import why
+from bot.store.failures import is_locked, why
 from bot.store.files import sqlite_file
-from bot.store.waiting import alone, is_locked, waiting
+from bot.store.waiting import alone, waiting
 
 APPLICATION = "doppel"
 # DBOS lets a worker take only workflows of its own version. Queued work must outlive an upgrade, so there is one

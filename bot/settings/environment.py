@@ -17,6 +17,11 @@ _T = TypeVar("_T")
 _KEYS = ("PRIVATE_KEY", "PRIVATE_KEY_PATH")
 
 
+def credentials_file(home: Path) -> Path:
+    """Where the credentials of an App that was set up in the browser (`bot.setup`) lie in a data directory."""
+    return home / "app.env"
+
+
 def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
     """Those of `environ` over those of `.env` (default: in the working directory).
 

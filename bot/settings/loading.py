@@ -16,10 +16,9 @@ import platformdirs
 
 from bot.errors import SettingsError
 from bot.settings.app_key import read_private_key
-from bot.settings.environment import Reader, variables
+from bot.settings.environment import Reader, credentials_file, variables
 from bot.settings.model import EVERY_ADDRESS, GITHUB_COM_API, Settings
 from bot.settings.table import VARIABLES
-from bot.setup.credentials import credentials_file
 
 # How alike two names must be for one to be taken for a misspelling of the other (difflib's ratio).
 _ALIKE = 0.8

@@ -88,8 +88,12 @@ class Settings:
         }
         missing = [name for name, value in needed.items() if not value]
         if missing:
-            raise SettingsError(
-                f"{', '.join(missing)}: not set. `doppel serve` opens a page that creates the GitHub App; or create it "
-                "from app.yml, and put its id, key and secret into the environment or into .env (docs/config.md)."
+            # Beside a part of an App no other one is created.
+            mend = (
+                "`doppel serve` opens a page that creates the GitHub App; or create it from app.yml, and put its id, "
+                "key and secret into the environment or into .env (docs/config.md)."
+                if self.new
+                else "The rest of the App is set; put it beside that, into the environment or .env (docs/config.md)."
             )
+            raise SettingsError(f"{', '.join(missing)}: not set. {mend}")
         return self

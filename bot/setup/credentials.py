@@ -16,8 +16,8 @@ from pathlib import Path
 
 from bot.errors import SettingsError
 from bot.machine.private_files import make_folder
+from bot.settings.environment import credentials_file
 
-FILE = "app.env"
 # Bytes that the credentials of an App need at most: a disk may have room for a file and none for what is in it.
 _ROOM = 16_384
 
@@ -51,11 +51,6 @@ class Credentials:
             "WEBHOOK_PROXY_URL": self.proxy_url,
         }
         return {name: value for name, value in wanted.items() if value}
-
-
-def credentials_file(home: Path) -> Path:
-    """Where the credentials lie in a data directory."""
-    return home / FILE
 
 
 def check_place(home: Path) -> None:
@@ -98,7 +93,7 @@ def _taken(path: Path) -> SettingsError:
 def _draft(home: Path) -> Iterator[Path]:
     """The name of a file that is gone afterwards. Raises OSError."""
     make_folder(home)
-    draft = home / f".{FILE}.{secrets.token_hex(4)}"
+    draft = home / f".{credentials_file(home).name}.{secrets.token_hex(4)}"
     try:
         yield draft
     finally:

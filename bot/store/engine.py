@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
 from bot.machine.private_files import close_to_others, for_a_database, make_file
+from bot.store.failures import is_locked
 from bot.store.files import Named
 
 # How long a statement waits for other processes before it gives up, unless the caller must answer sooner.
@@ -177,7 +178,7 @@ def _take_write_lock(connection: sa.Connection) -> None:
                 driver.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                if not is_locked(error):
                     break
             time.sleep(_SHORT_WAIT if waited < _SOON else _LONG_WAIT)
         # The last time through SQLAlchemy, whose errors callers know.

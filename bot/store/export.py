@@ -9,17 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.store.schema import metadata
+from bot.store.schema import tables_of_repositories
 
 Row = dict[str, Any]
 
 # Rows that are fetched at once; a repository's index can hold a hundred thousand.
 _BATCH = 500
-
-
-def tables_of_repositories() -> list[sa.Table]:
-    """The tables that hold things of a repository; `Store.forget` erases from the same ones."""
-    return [table for table in metadata.sorted_tables if "repo_id" in table.c]
 
 
 def export(engine: sa.Engine, repo_id: int) -> Iterator[tuple[str, Iterator[Row]]]:

@@ -1,10 +1,14 @@
-"""Why a database failed, in words that hold no secret: a driver's own text can repeat the address with its password, or
-what a statement was given, which may be the words of a comment.
+"""Why a database failed, and whether that passes by itself.
+
+In words that hold no secret: a driver's own text can repeat the address with its password, or what a statement was
+given, which may be the words of a comment.
 """
 
 from __future__ import annotations
 
 import sqlite3
+
+import sqlalchemy as sa
 
 # SQLite's result codes (https://www.sqlite.org/rescode.html), without their extension in the higher bits.
 _SQLITE = {
@@ -17,7 +21,8 @@ _SQLITE = {
     14: "the file cannot be opened",
     26: "the file is not an SQLite database",
 }
-_CODE = 0xFF
+# Those of them that pass by themselves, and 7, where memory is short. SQL that is wrong has the code 1.
+_SQLITE_PASSES = {5, 6, 7, 8, 10, 13, 14}
 
 # PostgreSQL's codes ("PostgreSQL Error Codes" in its manual).
 _POSTGRES = {
@@ -32,6 +37,10 @@ _POSTGRES = {
     "XX001": "the server's files are damaged; restore a backup",
     "XX002": "the server's files are damaged; restore a backup",
 }
+
+# Of these what a server answers after a failover or with its disk nearly full, and where a host takes the right to
+# insert from who has used up their plan; what cuts a connection is told otherwise.
+_POSTGRES_PASSES = {"25006", "42501"}
 
 # What the driver says where there is no code, since no connection was made; a server may do so in another language.
 _UNCONNECTED = (
@@ -60,13 +69,40 @@ def why(problem: BaseException) -> str:
     if isinstance(cause, OSError):
         return cause.strerror or kind
     if isinstance(cause, sqlite3.Error):
-        # Those of the driver itself, as about a connection that is closed, have no code.
         code = getattr(cause, "sqlite_errorname", "")
-        known = _SQLITE.get(getattr(cause, "sqlite_errorcode", 0) & _CODE)
+        known = _SQLITE.get(_code(cause))
     else:
         code = getattr(cause, "sqlstate", None) or ""
         known = _POSTGRES.get(code) if code or cause is problem else _unconnected(str(cause))
     return known or (f"{kind}, {code}" if code else kind)
+
+
+def passes(error: BaseException) -> bool:
+    """Whether the same may succeed later, as with GitHub's own outages: the database is away, full, locked or takes no
+    writes, and nothing is wrong with what was asked of it. Pure.
+    """
+    if isinstance(error, sa.exc.TimeoutError):
+        # No connection of the pool came free in time.
+        return True
+    if not isinstance(error, sa.exc.DBAPIError):
+        return False
+    cause = error.orig
+    if isinstance(cause, sqlite3.Error):
+        return _code(cause) in _SQLITE_PASSES
+    if error.connection_invalidated or getattr(cause, "sqlstate", None) in _POSTGRES_PASSES:
+        return True
+    return isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError)
+
+
+def is_locked(error: BaseException | None) -> bool:
+    """Whether SQLite has waited in vain for another process. Pure."""
+    cause = getattr(error, "orig", None) or error
+    return isinstance(cause, sqlite3.Error) and _code(cause) == sqlite3.SQLITE_BUSY
+
+
+def _code(error: sqlite3.Error) -> int:
+    """The result code without its extension; 0 for errors of the driver's own, as about a connection that is closed."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def _unconnected(text: str) -> str | None:

@@ -15,8 +15,9 @@ import sqlalchemy as sa
 
 from bot.store import pgvector
 from bot.store.engine import write
+from bot.store.failures import is_locked
 from bot.store.schema import metadata
-from bot.store.waiting import is_locked, waiting
+from bot.store.waiting import waiting
 
 if TYPE_CHECKING:
     from alembic.config import Config

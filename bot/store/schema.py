@@ -177,3 +177,8 @@ spent = sa.Table(
     column("units", sa.BigInteger()),
     sa.Index("spent_account", "account", "budget"),
 )
+
+
+def tables_of_repositories() -> list[sa.Table]:
+    """The tables that hold things of a repository, as far as their modules are imported: what can be erased."""
+    return [table for table in metadata.sorted_tables if "repo_id" in table.c]

@@ -21,7 +21,7 @@ from bot.store.missed import MissedDeliveries
 from bot.store.muted import Muted
 from bot.store.own_issues import Kind, OwnIssues
 from bot.store.repositories import Repositories
-from bot.store.schema import metadata, repositories
+from bot.store.schema import repositories, tables_of_repositories
 from bot.store.signals import Signals
 from bot.store.texts import Texts
 from bot.store.usage import Usage
@@ -69,8 +69,7 @@ class Store:
             connection.execute(mine.with_for_update())
             rows = sum(
                 connection.execute(sa.delete(table).where(table.c.repo_id == repo_id)).rowcount
-                for table in metadata.sorted_tables
-                if "repo_id" in table.c
+                for table in tables_of_repositories()
             )
         if rows:
             empty_log(self.engine)
@@ -82,8 +81,8 @@ class Store:
         The index erases its own part (`Index.remove`), since it has to take back what it counted.
         """
         with write(self.engine) as connection:
-            for table in metadata.sorted_tables:
-                if "repo_id" in table.c and "number" in table.c and not table.info.get("index"):
+            for table in tables_of_repositories():
+                if "number" in table.c and not table.info.get("index"):
                     mine = table.c.number == number
                     # What was said of a pair goes with either of the two. What a comment offers stays until it is
                     # taken back there, and that somebody objected stays.

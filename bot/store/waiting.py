@@ -7,7 +7,6 @@ it may be ended at any time, and begins again from the start.
 from __future__ import annotations
 
 import logging
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,8 +58,3 @@ def alone(engine: sa.Engine, lock: int, what: str, patience: float | None) -> It
             yield
         finally:
             connection.execute(sa.select(sa.func.pg_advisory_unlock(lock)))
-
-
-def is_locked(error: sa.exc.OperationalError) -> bool:
-    """Whether SQLite has waited in vain for another process."""
-    return isinstance(error.orig, sqlite3.Error) and error.orig.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY

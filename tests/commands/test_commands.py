@@ -385,7 +385,3 @@ def test_c5_who_may_is_in_the_table() -> None:
 )
 def test_c5_a_role_includes_the_lower_ones(permission: Permission, author: bool, expected: set[Requirement]) -> None:
     assert {who for who in Requirement if allowed(who, permission, author)} == expected
-
-
-def test_c2_re_checks_are_the_commands_that_edit_the_comment() -> None:
-    assert {row.name for row in COMMANDS if row.recheck} == {Name.RECHECK, Name.SEARCH}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs.passing import passes
 from bot.jobs.retry import MOST_TRIES_OF_A_FAULT, Again, decide
 from bot.store.engine import make_engine
+from bot.store.failures import passes
 
 
 def failure(do: Callable[[], object]) -> BaseException:

@@ -17,7 +17,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from bot.settings import Settings, load
-from bot.setup.credentials import credentials_file
+from bot.settings.environment import credentials_file
 from bot.simulator import Server, start_simulator
 from bot.web import create_app
 
