@@ -64,6 +64,10 @@ class RepoRef:
         return cls(owner, repo)
 
 
+NUMBER_MAX = 2**31 - 1
+"""The largest number that GitHub's API takes for an issue."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class IssueRef:
     """An issue by repository and number."""

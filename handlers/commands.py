@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bot.addresses import hosts_of
 from bot.commands import (
     COMMANDS_LIMIT,
     LIMIT_SECONDS,
@@ -20,7 +21,6 @@ from bot.commands import (
     Parsed,
     Problem,
     Requirement,
-    issue_hosts,
     parse,
 )
 from bot.commands.lines import is_written
@@ -122,7 +122,7 @@ def _given(event: CommentEvent, services: Services) -> _Given:
     Who edits another's comment gives only what they have written themselves: to take out a line above it, or what made
     it a quote or code, must not give in their name what the author may not.
     """
-    hosts = issue_hosts(services.settings.github_api_url)
+    hosts = hosts_of(services.settings.github_api_url)
     now = parse(event.body, event.repository.ref, hosts)
     before = parse(event.previous, event.repository.ref, hosts) if event.action == "edited" else ()
     if [one.line for one in before] == [one.line for one in now]:
@@ -141,7 +141,7 @@ def _standing(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> 
     An event can be late, and come after that of a later edit. Raises NotFound where the comment was deleted.
     """
     body = visit.github.comment(visit.repo, event.comment_id).body
-    hosts = issue_hosts(visit.services.settings.github_api_url)
+    hosts = hosts_of(visit.services.settings.github_api_url)
     lines = {one.line for one in parse(body, visit.repo, hosts)}
     return tuple(one for one in commands if one.line in lines)
 

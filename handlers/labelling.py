@@ -10,13 +10,10 @@ import logging
 from bot.errors import DoppelError
 from bot.github.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence
 from bot.model import Issue
-from bot.report import Candidate, Outcome, Report
+from bot.report import LIKELY, VERY_LIKELY, Candidate, Outcome, Report
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
-
-LIKELY, VERY_LIKELY = 0.6, 0.85
-"""From these probabilities on the label is suggested, and added."""
 
 
 def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:

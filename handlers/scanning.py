@@ -14,7 +14,7 @@ from bot.config import RepoConfig
 from bot.errors import Forbidden, NotFound
 from bot.events import ScanEvent
 from bot.matching import shipped_model
-from bot.posts.own_issues import Wanted, keep_issue
+from bot.posts.own_issues import TITLE_MAX, Wanted, keep_issue
 from bot.render import Place
 from bot.render.scan import render_scan
 from bot.scanning.asking import Asker
@@ -28,8 +28,6 @@ logger = logging.getLogger(__name__)
 
 #: Issues that are asked about in one step, some seconds' work, and the seconds of rest after it.
 AT_ONCE, REST = 100, 1.0
-#: Characters of an issue's title, GitHub's own limit.
-TITLE_MAX = 256
 # Seconds that a step takes with its rest, for the estimate that the reply gives.
 _STEP = 4.0
 

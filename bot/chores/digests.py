@@ -14,7 +14,7 @@ from bot.digest.ticking import take_boxes
 from bot.errors import GitHubError, NotFound, Retryable
 from bot.github.repo import RepoClient
 from bot.model import Issue
-from bot.posts.own_issues import Wanted, is_kind, keep_issue
+from bot.posts.own_issues import TITLE_MAX, Wanted, is_kind, keep_issue
 from bot.render import Place
 from bot.render.digest import DigestView, render_digest
 from bot.services import Services
@@ -24,9 +24,6 @@ from bot.store.own_issues import OwnIssues
 from bot.words import speak
 
 logger = logging.getLogger(__name__)
-
-TITLE_MAX = 256
-"""Characters in a title, GitHub's own limit; a repository's own words can be longer."""
 
 DIGEST_EVERY = 86_400.0
 """Seconds between two looks at what the issue says."""

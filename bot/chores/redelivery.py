@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.errors import Invalid, NotFound
-from bot.github.app import Delivery
+from bot.github.app import REFUSED_SIGNATURE, Delivery
 from bot.services import Services
 from bot.store.missed import Missed
 
@@ -26,9 +26,6 @@ FIRST_WAIT, GROWTH, LONGEST_WAIT = 300.0, 4.0, 6 * 3600.0
 
 MOST_OF_REFUSED = 2
 """How often a delivery is asked for that our receiver refuses for what it is, since no payload mends itself."""
-
-REFUSED_SIGNATURE = 401
-"""What our receiver answers where the secrets differ. Somebody mends that, perhaps a day later, and it can be taken."""
 
 MOST_ASKED = 500
 """Redeliveries asked for in one look; after a long outage the next looks go on. Twelve looks an hour would be 6,000
@@ -75,6 +72,7 @@ def due(missed: Iterable[Missed], now: float) -> list[Missed]:
 
 
 def _is_due(one: Missed, now: float) -> bool:
+    # Secrets that differ somebody mends, perhaps a day later, and it can be taken.
     refused = 400 <= one.status_code < 500 and one.status_code != REFUSED_SIGNATURE
     if refused and one.asked >= MOST_OF_REFUSED:
         return False

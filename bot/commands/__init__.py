@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.commands.arguments import issue_at, issue_hosts, repository_at
 from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.parse import parse
 from bot.commands.table import (
@@ -33,8 +32,5 @@ __all__ = [
     "Requirement",
     "Row",
     "allowed",
-    "issue_at",
-    "issue_hosts",
     "parse",
-    "repository_at",
 ]

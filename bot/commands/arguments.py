@@ -4,67 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
 
+from bot.addresses import GITHUB_HOSTS, ISSUE, host_of
 from bot.commands.model import Options, Problem
-from bot.model import PLACE, IssueRef, RepoRef, name_key
+from bot.model import NUMBER_MAX, PLACE, RepoRef, name_key
 from bot.text.full_width import plain
-
-NUMBER_MAX = 2**31 - 1
-"""The largest number that GitHub's API takes for an issue."""
 
 LIMIT_MAX = 10
 
 _NUMBER = re.compile(r"#?([0-9]{1,12})")
 _FULL = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
-_URL = re.compile(
-    r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?|discussions)/([0-9]{1,12})"
-    r"(?:[/?#]\S*)?"
-)
-_REPOSITORY_URL = re.compile(rf"https?://([^/\s]{{1,100}})/({PLACE})/?")
-
-GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "redirect.github.com", "api.github.com"})
-"""Where addresses of issues on github.com lead; the bot's own comments link through `redirect.github.com`."""
-
-
-def issue_hosts(api_url: str) -> frozenset[str]:
-    """The hosts in addresses of issues on the GitHub whose API is at `api_url`: those of its pages and of its API.
-
-    They are in lower case, with the port where that is not the usual one. An API elsewhere that is no Enterprise
-    Server's (the simulator's, or one behind a proxy) is that of github.com, whose addresses its issues have.
-    """
-    host = _host(urlsplit(api_url).netloc)
-    if host.endswith(".ghe.com"):
-        return frozenset({host, host.removeprefix("api.")})
-    if api_url.rstrip("/").endswith("/api/v3"):
-        return frozenset({host})
-    return GITHUB_HOSTS | {host}
-
-
-def issue_at(address: str, hosts: frozenset[str]) -> IssueRef | None:
-    """The issue to which an address on one of these hosts leads (`issue_hosts`); None for anything else."""
-    match = _URL.fullmatch(address)
-    if match is None or _host(match[1]) not in hosts or not 1 <= int(match[3]) <= NUMBER_MAX:
-        return None
-    return IssueRef(RepoRef.parse(match[2]), int(match[3]))
-
-
-def repository_at(address: str, hosts: frozenset[str]) -> RepoRef | None:
-    """The repository to which an address on one of these hosts leads, of its page or to clone it; None for others."""
-    match = _REPOSITORY_URL.fullmatch(address)
-    if match is None or _host(match[1]) not in hosts:
-        return None
-    # No repository's name ends like this.
-    return RepoRef.parse(match[2].removesuffix(".git"))
-
-
-def _host(netloc: str) -> str:
-    return netloc.lower().removesuffix(":443").removesuffix(":80")
 
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Where a comment stands: issues of another GitHub are not taken. `hosts` as `issue_hosts` has them."""
+    """Where a comment stands: issues of another GitHub are not taken. `hosts` as `bot.addresses.hosts_of` has them."""
 
     repo: RepoRef
     hosts: frozenset[str] = GITHUB_HOSTS
@@ -87,8 +41,8 @@ class Here:
             digits = match[1]
         elif match := _FULL.fullmatch(word):
             where, digits = match[1], match[2]
-        elif match := _URL.fullmatch(word):
-            is_here, where, digits = _host(match[1]) in self.hosts, match[2], match[3]
+        elif match := ISSUE.fullmatch(word):
+            is_here, where, digits = host_of(match[1]) in self.hosts, match[2], match[3]
         else:
             return Problem.NUMBER_UNREADABLE
         if not is_here:

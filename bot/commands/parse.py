@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from bot.commands.arguments import GITHUB_HOSTS, Here, read_option
+from bot.addresses import GITHUB_HOSTS
+from bot.commands.arguments import Here, read_option
 from bot.commands.lines import command_lines
 from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.table import BY_NAME, COMMAND, COMMANDS, OPTIONS, Name, Row, Takes
@@ -23,7 +24,7 @@ WORDS_MAX = 200
 
 
 def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS) -> tuple[Parsed, ...]:
-    """Read the commands of a comment in `repo`; `hosts` are those of its addresses, as `issue_hosts` has them.
+    """Read the commands of a comment in `repo`; `hosts` are those of its addresses (`bot.addresses.hosts_of`).
 
     Everything that is not meant for the bot is ignored. At most `COMMANDS_MAX` commands are read; if there are more,
     an `Invalid` with TOO_MANY ends the list.

@@ -34,11 +34,8 @@ from bot.config.model import (
 )
 from bot.config.templates import Templates
 from bot.config.tree import Mapping, Node, Scalar, printable
-from bot.model import PLACE
+from bot.model import NUMBER_MAX, PLACE
 from bot.words import LANGUAGES, Words
-
-ISSUE_NUMBER_MAX = 2**31 - 1
-"""The largest number that GitHub's API takes for an issue."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +198,7 @@ KEYS = (
     Key("only_labels", Many(_LABEL, Words.labels, 100), "Only issues with one of these labels are looked at."),
     Key(
         "known_issues",
-        Many(Whole(1, ISSUE_NUMBER_MAX), Words.issue_numbers, 100),
+        Many(Whole(1, NUMBER_MAX), Words.issue_numbers, 100),
         "Issues that are often reported again. They are always considered, whatever the searches find.",
     ),
     Key(

@@ -15,7 +15,6 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from bot.calibration.bar import Origin
-from bot.commands.arguments import NUMBER_MAX
 from bot.config import CONFIG_PATH
 from bot.dashboard import evaluation, views
 from bot.dashboard.access import Access
@@ -25,7 +24,7 @@ from bot.dashboard.settings_page import setting_rows
 from bot.dashboard.sign_in import NotSignedIn, SignIn
 from bot.dashboard.timeline import DRAWN, timeline
 from bot.errors import DoppelError, InvalidArgument
-from bot.model import RepoRef
+from bot.model import NUMBER_MAX, RepoRef
 from bot.pages import is_https, protect, root_url
 from bot.render import evaluation as words
 from bot.render.digest import sentences

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 from bot.doctor.finding import Finding, Health, deliveries
 from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
-from bot.github.app import AppClient, Delivery
+from bot.github.app import REFUSED_SIGNATURE, AppClient, Delivery
 from bot.settings import Settings
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
-REFUSED_SIGNATURE = 401
 # Of the attempts of three days, for one look: ten requests.
 MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}

@@ -57,6 +57,10 @@ class HookConfig:
     url: str
 
 
+REFUSED_SIGNATURE = 401
+"""What our receiver answers where the secrets of the two sides differ."""
+
+
 @dataclass(frozen=True, slots=True)
 class Delivery:
     """One attempt at a delivery. `guid` is `X-GitHub-Delivery`, the same each time; `status_code` 0 means no answer.

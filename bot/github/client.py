@@ -14,6 +14,7 @@ import githubkit
 import httpx
 from githubkit.auth import BaseAuthStrategy, TokenAuthStrategy, UnauthAuthStrategy
 
+from bot.addresses import is_server
 from bot.calls import ToolCallTracker
 from bot.errors import SettingsError
 from bot.github.api import Api
@@ -73,8 +74,7 @@ class GitHub:
         self._app_id = app_id
         self._private_key = private_key
         self._api_url = httpx.URL(api_url.rstrip("/") + "/")
-        is_server = self._api_url.path.endswith("/api/v3/")
-        self.api_version = api_version or (SERVER_API_VERSION if is_server else API_VERSION)
+        self.api_version = api_version or (SERVER_API_VERSION if is_server(api_url) else API_VERSION)
         self._tracker = tracker or ToolCallTracker(clock=clock)
         self._patience = patience
         self._timeout = timeout

@@ -17,6 +17,9 @@ from bot.store.own_issues import Kind, OwnIssues
 
 _IS: dict[Kind, Callable[[str], bool]] = {Kind.SCAN: is_scan, Kind.DIGEST: is_digest}
 
+TITLE_MAX = 256
+"""Characters in a title, GitHub's own limit; a repository's own words can be longer."""
+
 #: Seconds after which an unanswered creation has happened or never will, as for comments (`bot/posts/comments.py`).
 LEASE = 35.0
 

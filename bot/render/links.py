@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from bot.render.escape import code, escape
 from bot.report import Candidate, Kind
@@ -35,12 +35,3 @@ class Place:
         if self.enterprise:
             return code(f"{shown}#{number}")
         return f"[{escape(shown)}#{number}](https://redirect.github.com/{quote(repo, safe='/')}/{path}/{number})"
-
-
-def pages_of(api_url: str) -> str:
-    """The address of GitHub's pages, of which `api_url` is that of the API: `https://github.com`, or another host's."""
-    parts = urlsplit(api_url)
-    host = parts.netloc
-    if host == "api.github.com" or host.endswith(".ghe.com"):
-        host = host.removeprefix("api.")
-    return f"{parts.scheme}://{host}"

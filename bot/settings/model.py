@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bot.addresses import is_enterprise
 from bot.errors import SettingsError
 from bot.machine.local import is_here
 
@@ -57,11 +58,8 @@ class Settings:
 
     @property
     def enterprise(self) -> bool:
-        """Whether GitHub is an Enterprise Server or an enterprise's own host, where redirect.github.com does not lead.
-
-        Their APIs are at `https://HOST/api/v3` and `https://api.NAME.ghe.com` ("Getting started with the REST API").
-        """
-        return self.github_api_url.endswith(("/api/v3", ".ghe.com"))
+        """Whether GitHub is an Enterprise Server or an enterprise's own host."""
+        return is_enterprise(self.github_api_url)
 
     @property
     def simulated(self) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from bot.addresses import ENTERPRISE_HOSTS, SERVER_PATH
 from bot.errors import InvalidArgument
 from bot.machine.local import is_here
 
@@ -60,12 +61,12 @@ def place_of(web_or_api: str) -> Place:
         raise InvalidArgument("GitHub", "this is not an address such as https://github.com")
     if host in ("github.com", "www.github.com", "api.github.com"):
         return Place("https://github.com", "https://api.github.com")
-    if host.endswith(".ghe.com"):
+    if host.endswith(ENTERPRISE_HOSTS):
         name = host.removeprefix("api.")
         return Place(f"https://{name}", f"https://api.{name}")
     if is_here(url) and not parts.path:
         return Place(root, root)
-    return Place(root, f"{root}/api/v3")
+    return Place(root, f"{root}{SERVER_PATH}")
 
 
 def wanted(name: str, organization: str, address: str, channel: str, *, simulated: bool = False) -> Wanted:

@@ -7,6 +7,7 @@ from functools import cache, partial
 from threading import Lock
 from time import monotonic
 
+from bot.addresses import pages_of
 from bot.dashboard.access import Access
 from bot.dashboard.data import Data
 from bot.dashboard.pages import Dashboard
@@ -16,7 +17,6 @@ from bot.erasing import erased_if_ended
 from bot.github.client import GitHub
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.arrivals import has_arrived
-from bot.render.links import pages_of
 from bot.repository_settings import Loaded, RepositorySettings
 from bot.scanning.model import Result
 from bot.scanning.scan import Scan

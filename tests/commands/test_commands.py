@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot.addresses import hosts_of
 from bot.commands import (
     COMMAND,
     COMMANDS,
@@ -17,7 +18,6 @@ from bot.commands import (
     Problem,
     Requirement,
     allowed,
-    issue_hosts,
     parse,
 )
 from bot.model import Permission, RepoRef
@@ -27,7 +27,7 @@ REPO = RepoRef("acme", "app")
 
 
 def one(body: str, api_url: str = "https://api.github.com") -> Parsed:
-    (found,) = parse(body, REPO, issue_hosts(api_url))
+    (found,) = parse(body, REPO, hosts_of(api_url))
     return found
 
 

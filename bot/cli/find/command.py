@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from bot import settings as host
+from bot.addresses import hosts_of, issue_at
 from bot.cli import UNREACHABLE
 from bot.cli.find.shown import SHADOW, OfItsOwnAccord, show
 from bot.cli.shared.out_of_sight import told_of_tokens
 from bot.cli.shared.shares import Share
-from bot.commands import issue_at, issue_hosts
 from bot.config.keys import SOURCES
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import NotFound, SettingsError, UserError
@@ -128,7 +128,7 @@ def find(
 
 def _issue(text: str, settings: Settings) -> IssueRef:
     if "://" in text:
-        hosts = issue_hosts(settings.github_api_url)
+        hosts = hosts_of(settings.github_api_url)
         if named := issue_at(text, hosts):
             return named
         raise UserError(f"issue: {text!r} is not the address of an issue on {' or '.join(sorted(hosts))}")

@@ -10,12 +10,12 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from bot.addresses import pages_of
 from bot.cli.scan.backlog import Backlog
 from bot.errors import UserError
 from bot.render import Place
 from bot.render.candidates import confidence_words
 from bot.render.escape import clean
-from bot.render.links import pages_of
 from bot.render.scan import FromFile, age, facts, heading, scan_markdown
 from bot.render.scan_page import scan_page
 from bot.scanning.model import Entry, Result

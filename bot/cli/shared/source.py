@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from bot import settings as host
-from bot.commands import issue_hosts, repository_at
+from bot.addresses import hosts_of, repository_at
 from bot.errors import InvalidArgument, UserError
 from bot.model import RepoRef
 
@@ -28,7 +28,7 @@ def read_source(text: str) -> Path | RepoRef:
     if Path(text).is_file():
         return Path(text)
     if "://" in text:
-        hosts = issue_hosts(host.load().github_api_url)
+        hosts = hosts_of(host.load().github_api_url)
         if named := repository_at(text, hosts):
             return named
         raise UserError(f"{text} is not the address of a repository on {' or '.join(sorted(hosts))}")
