@@ -13,7 +13,7 @@ from bot.github.labels import DUPLICATE
 from bot.model import Issue
 from bot.store import Verdict, VerdictKind
 from handlers.ask import Answer, Ask
-from handlers.verdicts import other_issue
+from handlers.named import issue_named
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ _LINKS_MAX = 20
 def close_as_duplicate(ask: Ask, command: Command) -> Answer:
     """`of #N`: close the issue in favour of #N, or of what #N itself is a duplicate of."""
     visit = ask.visit
-    named = other_issue(ask, command)
+    named = issue_named(ask, command)
     if isinstance(named, Answer):
         return named
     chain = _chain(ask, named)

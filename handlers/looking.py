@@ -8,7 +8,7 @@ from bot.render import explain as render_explanation
 from handlers.advice import post
 from handlers.ask import Answer, Ask
 from handlers.finding import find, finder_for
-from handlers.verdicts import other_issue
+from handlers.named import issue_named
 
 # So many of the issues that were found are looked through for the one to explain; further ones are found by chance.
 _LOOKED_THROUGH = 100
@@ -41,7 +41,7 @@ def explain(ask: Ask, command: Command) -> Answer:
 
     The issue is judged for itself. What the comment says of it may be true of a duplicate of it, which is then named.
     """
-    other = other_issue(ask, command)
+    other = issue_named(ask, command)
     if isinstance(other, Answer):
         return other
     visit, earlier = ask.visit, other.number < ask.issue.number

@@ -10,17 +10,17 @@ import uuid
 
 from bot.commands import Command, Name, Requirement
 from bot.commands.table import BY_NAME
-from bot.errors import NotFound
 from bot.events import IssueEvent
 from bot.events.own import JUDGED, own_issue_event
 from bot.feedback import Who
-from bot.model import Issue, same_login
+from bot.model import same_login
 from bot.services import Services
 from bot.store import CommentState, Verdict, VerdictKind
 from handlers import elsewhere
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask
 from handlers.closing import taken_back
+from handlers.named import number_named
 from handlers.visit import visiting
 
 # Reasons with which `of` may have found an issue closed.
@@ -34,7 +34,7 @@ def reject(ask: Ask, command: Command) -> Answer:
     """
     if command.repo:
         return elsewhere.reject(ask, command)
-    other = _what_can_be_named(ask, command)
+    other = number_named(ask, command)
     if isinstance(other, Answer):
         return other
     visit, store = ask.visit, ask.visit.services.store.verdicts
@@ -137,34 +137,3 @@ def _restore(ask: Ask, verdict: Verdict) -> bool:
     if label := verdict.details["label"]:
         visit.github.remove_label(visit.repo, visit.number, label)
     return was not in _CLOSED if still_so else issue.state == "open"
-
-
-def other_issue(ask: Ask, command: Command) -> Issue | Answer:
-    """The issue that a command names, or why it cannot be used."""
-    other = _read(ask, command)
-    if isinstance(other, Answer) or not other.is_pull_request:
-        return other
-    return Answer(False, ask.replies.not_an_issue(other.number))
-
-
-def _what_can_be_named(ask: Ask, command: Command) -> int | Answer:
-    """The number of the issue, pull request or discussion that a command names, or why it cannot be used."""
-    other = _read(ask, command)
-    if isinstance(other, Issue):
-        return other.number
-    number, visit = command.number or 0, ask.visit
-    # Discussions are no issues to GitHub's REST API; those that may be meant were found by a look.
-    looks = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
-    found = any(one.number == number and not one.repo for look in looks for one in look.evidence)
-    return number if found else other
-
-
-def _read(ask: Ask, command: Command) -> Issue | Answer:
-    """What a command names, an issue or a pull request, or why there is none."""
-    visit, number = ask.visit, command.number or 0
-    if number == visit.number:
-        return Answer(False, ask.replies.refused_itself())
-    try:
-        return visit.github.issue(visit.repo, number)
-    except NotFound:
-        return Answer(False, ask.replies.no_such_issue(number))
