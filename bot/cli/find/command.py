@@ -76,13 +76,14 @@ def find(
     writes nothing on GitHub. Exit code 0: answered, whether something was found or not. 3: GitHub could not be asked,
     or not properly.
     """
-    # These take a second to import, which `doppel --help` need not pay.
+    settings = host.load()
+    ref = _issue(issue, settings)
+
+    # These take a second to import, which neither `doppel --help` need pay nor who has mistyped something.
     from bot.finder import FindOptions
     from bot.wiring.clients import build_github, reader
     from bot.wiring.indexes import known_repository
 
-    settings = host.load()
-    ref = _issue(issue, settings)
     try:
         client = reader(settings, build_github(settings), ref.repo)
     except NotFound as problem:
