@@ -29,6 +29,7 @@ GUIDES = [
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"(?:^|[\s(`])(?:[./\w]*\.venv/bin/)?doppel +(?=[a-z-])(.+)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"\b(?:bot|handlers|bench)/[\w/-]*\.(?:py|json)\b")
 TEST = re.compile(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`")
 # Read or written by others: what the simulator writes for its clients, PostgreSQL's own, and what the tests read.
 FOREIGN = re.compile(r"SIM_TOKEN_\w+|PGPASSWORD|DOPPEL_TEST_POSTGRES")
@@ -125,6 +126,12 @@ def test_every_test_that_is_named_exists(page: Path) -> None:
     for file, name in TEST.findall(text(page)):
         assert (ROOT / file).is_file(), file
         assert not name or name in functions(file), name
+
+
+def test_every_file_of_the_code_that_is_named_is_there() -> None:
+    named = {(page.name, file) for page in PAGES for file in CODE.findall(text(page))}
+    assert len(named) > 80
+    assert [f"{page}: {file}" for page, file in sorted(named) if not (ROOT / file).is_file()] == []
 
 
 def test_the_first_change_meets_every_test_that_knows_its_text() -> None:
