@@ -34,6 +34,7 @@ from bot.simulator import Server, Simulator, start_simulator
 from bot.simulator.search import Result
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
+from bot.store.engine import write
 from bot.store.tokens import SealedTokens
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
@@ -98,6 +99,18 @@ class World:
                 # DBOS looks for these once a second.
                 self.client._sys_db.transition_delayed_workflows()
             time.sleep(0.01)
+
+    def let_pass(self, seconds: float, timeout: float = 60.0) -> None:
+        """Wait until something waits for another try, and let so many seconds pass for it and for GitHub."""
+        end = time.monotonic() + timeout
+        sooner = "UPDATE workflow_status SET delay_until_epoch_ms = delay_until_epoch_ms - ? WHERE status = 'DELAYED'"
+        while True:
+            with write(self.queue) as connection:
+                if connection.exec_driver_sql(sooner, (int(seconds * 1000),)).rowcount:
+                    self.sim.clock.advance(seconds)
+                    return
+            assert time.monotonic() < end, "nothing waits"
+            time.sleep(0.02)
 
 
 @contextmanager

@@ -142,6 +142,7 @@ def test_c7_a_closing_is_worked_on_once_though_github_does_not_tell_of_what_it_i
 def test_c7_how_an_issue_is_closed_is_noted_when_a_rate_limit_has_passed(doppel: Doppel, commented: Comment) -> None:
     doppel.sim.faults.add("POST /graphql", "secondary_limit", code=200, retry_after=30, times=1)
     doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
+    doppel.world.let_pass(30)
     doppel.settle()
     assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
 
