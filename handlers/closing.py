@@ -11,9 +11,10 @@ from bot.errors import GitHubError, Invalid, NotFound, Unavailable
 from bot.events import IssueEvent
 from bot.events.own import DUE, own_issue_event
 from bot.github.labels import DUPLICATE
+from bot.judgements import Verdict, VerdictKind
 from bot.model import Comment, Issue, IssueRef, same_login
 from bot.services import Services
-from bot.store import CommentState, Verdict, VerdictKind
+from bot.store import CommentState
 from bot.store.closings import ClosingState, KeptClosing
 from handlers.advice import refresh
 from handlers.feedback import right_of

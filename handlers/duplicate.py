@@ -10,8 +10,8 @@ import logging
 from bot.commands import Command
 from bot.errors import GitHubError, NotFound, Unavailable
 from bot.github.labels import DUPLICATE
+from bot.judgements import Verdict, VerdictKind
 from bot.model import Issue
-from bot.store import Verdict, VerdictKind
 from handlers.ask import Answer, Ask
 from handlers.named import issue_named
 

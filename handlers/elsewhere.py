@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bot.commands import Command
 from bot.errors import NotFound
+from bot.judgements import Rejection
 from bot.model import name_key, same_login
-from bot.store import Rejection
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask
 

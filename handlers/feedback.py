@@ -13,8 +13,8 @@ from bot.decisions import COMMAND, Decision
 from bot.digest.ticking import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
-from bot.feedback import Kind, Signal, Who
 from bot.github.labels import DUPLICATE
+from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, Issue, IssueRef, same_login
 from bot.text.naming import named_by
 from handlers.visit import Visit

@@ -12,10 +12,10 @@ from bot.commands import Command, Name, Requirement
 from bot.commands.table import BY_NAME
 from bot.events import IssueEvent
 from bot.events.own import JUDGED, own_issue_event
-from bot.feedback import Who
+from bot.judgements import Verdict, VerdictKind, Who
 from bot.model import same_login
 from bot.services import Services
-from bot.store import CommentState, Verdict, VerdictKind
+from bot.store import CommentState
 from handlers import elsewhere
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask

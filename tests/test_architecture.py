@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 import statistics
 import subprocess
 import sys
@@ -26,15 +27,23 @@ MODULES = {
 }
 COMPOSITION_ROOT = "bot.wiring"
 
+# Libraries that speak to somebody.
+OUTSIDE = ("githubkit", "httpx", "requests", "sqlalchemy", "dbos", "flask", "socket", "subprocess")
+
 # What python, gunicorn and alembic run as a script: to do something at once is what these are for.
 SCRIPTS = {"bot.__main__", "bot.gunicorn_conf", "bot.store.migrations.env"}
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
 def imports(module: str) -> tuple[str, ...]:
     """Every module that a module names in an import, wherever in the file it stands."""
     named = []
-    for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(MODULES[module])):
         if isinstance(node, ast.Import):
             named += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -73,9 +82,23 @@ def test_the_pure_core_has_no_effects_and_no_clock() -> None:
         "bot.cli",
         "bot.simulator",
     )
-    others = ("githubkit", "httpx", "requests", "sqlalchemy", "dbos", "flask", "socket", "subprocess")
     pure = ("bot.text", "bot.ranking", "bot.render", "bot.events", "bot.commands", "bot.config", "bot.words")
-    assert crossings(pure, (*ours, *others, "logging", "os", "random", "time")) == {}
+    assert crossings(pure, (*ours, *OUTSIDE, "logging", "os", "random", "time")) == {}
+
+
+def test_what_calls_itself_pure_has_no_effects_and_no_clock() -> None:
+    pure = [name for name, path in MODULES.items() if re.search(r"\bPure\.", ast.get_docstring(parsed(path)) or "")]
+    assert len(pure) > 40
+    effects = ("bot.store", "bot.jobs", "bot.web", COMPOSITION_ROOT, "bot.cli", "bot.github", "logging", "os", "time")
+    # A sample is drawn from a seed.
+    assert crossings(tuple(pure), (*effects, *OUTSIDE, "random")) == {"bot.evaluation.judging": ["random"]}
+    clocks = [
+        f"{name}: {ast.unparse(node)}"
+        for name in pure
+        for node in ast.walk(parsed(MODULES[name]))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("datetime.now", "datetime.utcnow", "date.today")
+    ]
+    assert clocks == []
 
 
 def test_the_simulator_knows_nothing_of_the_bot() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.config.model import MIN_CONFIDENCE, RepoConfig
-from bot.store.calibrations import KeptCalibration
+from bot.judgements import KeptCalibration
 
 
 class Origin(StrEnum):

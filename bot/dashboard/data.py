@@ -17,15 +17,15 @@ from bot.errors import DoppelError
 from bot.evaluation.runs import Kept, Runs, Stage
 from bot.evaluation.unmarked import without
 from bot.events import EvaluationEvent
-from bot.feedback import Example, Kind, Signal, Who
+from bot.feedback import Example
 from bot.index import Index
 from bot.indexing.status import Status, statuses
 from bot.jobs import DeadLetter, DeadLetters, Inbox
+from bot.judgements import KeptCalibration, Kind, Signal, Who
 from bot.model import same_login
 from bot.repository_settings import Loaded
 from bot.scanning.model import Result
 from bot.store import Store, StoredRepository
-from bot.store.calibrations import KeptCalibration
 
 PAGE = 50
 

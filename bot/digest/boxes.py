@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from bot.feedback import Kind, Signal, Who
+from bot.judgements import Kind, Signal, Who
 
 _BOX = re.compile(r"^ {0,6}[-*] \[([ xX])\] <!-- ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) (same|other) -->", re.MULTILINE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.digest import boxes
-from bot.feedback import Kind
+from bot.judgements import Kind
 from bot.model import Issue
 from bot.store import Store
 

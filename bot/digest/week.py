@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from bot.decisions import COMMAND, Decision, Outcome
-from bot.feedback import Example, Kind, by_issue
+from bot.feedback import Example, by_issue
+from bot.judgements import Kind
 from bot.moments import write_moment
 
 

@@ -2,6 +2,5 @@
 
 from bot.feedback.examples import by_issue, examples
 from bot.feedback.model import Example
-from bot.store.signals import Kind, Signal, Who
 
-__all__ = ["Example", "Kind", "Signal", "Who", "by_issue", "examples"]
+__all__ = ["Example", "by_issue", "examples"]

@@ -8,8 +8,7 @@ from itertools import groupby
 
 from bot.decisions import Decision
 from bot.feedback.model import RIGHT, WORTH, Example
-from bot.store import Verdict, VerdictKind
-from bot.store.signals import Kind, Signal, Who
+from bot.judgements import Kind, Signal, Verdict, VerdictKind, Who
 
 # GitHub's times are whole seconds, ours are not.
 _SECOND = 1.0

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum, auto
 
-from bot.store.signals import Signal, Who
-from bot.store.watched import Fold
+from bot.judgements import Fold, Signal, Who
 
 
 class Step(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bot.store.signals import Kind, Who
+from bot.judgements import Kind, Who
 
 RIGHT: Mapping[Who, float] = {Who.TRIAGE: 1.0, Who.AUTHOR: 0.5, Who.OTHER: 0.0}
 """How much a word counts by who says it: those who keep the issues know them all, the author knows one, and of

@@ -10,10 +10,10 @@ from typing import Protocol
 from bot.errors import GitHubError, NotFound, Unavailable
 from bot.feedback.folding import Step, decide
 from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
+from bot.judgements import Fold, Kind, Signal, Who
 from bot.model import Comment, Permission, RepoRef, name_key, same_login
 from bot.store import Store
-from bot.store.signals import Kind, Signal, Who
-from bot.store.watched import Fold, Watched
+from bot.store.watched import Watched
 
 logger = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.github.changes import Budget
+from typing import Protocol
 
 #: Pages of a hundred that are read in one step of the background queue.
 PAGES = 5
@@ -17,6 +17,17 @@ SPARING, RESERVED = 0.5, 0.3
 AGAIN, LATEST = 300.0, 3600.0
 #: Seconds after which a reading that nobody has continued is taken for lost: more than any wait of the above.
 LOST = 2 * LATEST
+
+
+class Budget(Protocol):
+    """What GitHub says of the hour's requests: `remaining` of `limit`, for so many `seconds` more."""
+
+    @property
+    def remaining(self) -> int: ...
+    @property
+    def limit(self) -> int: ...
+    @property
+    def seconds(self) -> float: ...
 
 
 def pause(requests: int, budget: Budget | None) -> float:

@@ -19,6 +19,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.samples import Sample
 
 from bot.jobs.standing import Standing, standing
+from bot.judgements import Kind
 from bot.monitoring.tally import Tally, families, in_seconds, key, read_key
 from bot.settings import Settings
 from bot.store.counters import Counters
@@ -26,7 +27,6 @@ from bot.store.decision_tables import signals
 from bot.store.gauges import Gauges
 from bot.store.index_tables import index_states
 from bot.store.schema import rejected_elsewhere, verdicts
-from bot.store.signals import Kind
 
 _LEFT = "github_left "
 # The commands are verdicts, and are counted as such.

@@ -10,7 +10,7 @@ from bot.calibration.bar import Bar, Origin
 from bot.commands.table import BY_NAME, Name
 from bot.digest.boxes import Pair, box
 from bot.digest.week import Digest, Line, Standing
-from bot.feedback import Kind
+from bot.judgements import Kind
 from bot.posts.marker import digest_marker
 from bot.render.comment import COMMENT_MAX
 from bot.render.escape import break_phrase, code, escape, no_formula

@@ -8,20 +8,15 @@ import bot.store.index_tables
 import bot.store.missed_tables
 import bot.store.scan_tables  # noqa: F401  (the schema is complete only with the tables of all of them)
 from bot.store.comments import ADVISORY, Claim, CommentState, KeptComment
-from bot.store.elsewhere import Rejection
 from bot.store.repositories import StoredRepository
 from bot.store.store import Store, open_store
-from bot.store.verdicts import Verdict, VerdictKind
 
 __all__ = [
     "ADVISORY",
     "Claim",
     "CommentState",
     "KeptComment",
-    "Rejection",
     "Store",
     "StoredRepository",
-    "Verdict",
-    "VerdictKind",
     "open_store",
 ]

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from bot.judgements import KeptCalibration
 from bot.store.base import Part
 from bot.store.decision_tables import calibrations as table
 from bot.store.engine import write
-
-
-@dataclass(frozen=True, slots=True)
-class KeptCalibration:
-    """The bar that follows from what was said after `since` (None: nothing follows), and when it last moved.
-
-    `right` and `wrong` are the weights that it rests on. Times are seconds since 1970.
-    """
-
-    bar: float | None
-    since: float
-    changed_at: float
-    right: float = 0.0
-    wrong: float = 0.0
 
 
 class Calibrations(Part):

@@ -6,27 +6,11 @@ alone: what is shown elsewhere is for the people there to decide.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import sqlalchemy as sa
 
+from bot.judgements import Rejection
 from bot.store.base import Part
 from bot.store.schema import rejected_elsewhere as table
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """That issue `number` is not `issue` (`owner/repo#number` in lower case), said by the command in a comment.
-
-    `undone_by` is the comment with the `undo` that took it back.
-    """
-
-    number: int
-    issue: str
-    actor: str
-    at: float
-    command_id: int
-    undone_by: int | None = None
 
 
 class Elsewhere(Part):

@@ -3,58 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
 
+from bot.judgements import Kind, Signal, Who
 from bot.model import name_key
 from bot.store.base import Part
 from bot.store.decision_tables import signals as table
 from bot.store.engine import write
-
-
-class Kind(StrEnum):
-    """How somebody said it.
-
-    `REACTION`: 👍 or 👎 on the comment. `BOX`: a box ticked in the digest. `VOTE`: a button of the dashboard. `CLOSED`:
-    the issue was closed, as a duplicate or otherwise. `RETITLED`: a new title after which a candidate is shown no more.
-    `NOT` and `OF` are the commands.
-    """
-
-    REACTION = "reaction"
-    BOX = "box"
-    VOTE = "vote"
-    CLOSED = "closed"
-    RETITLED = "retitled"
-    NOT = "not"
-    OF = "of"
-
-
-class Who(StrEnum):
-    """What they may do in the repository: triage and up, its issue's author, or anybody else."""
-
-    TRIAGE = "triage"
-    AUTHOR = "author"
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """What somebody said of issue `number` other than by a command, at a time in seconds since 1970.
-
-    `other` is the issue that it is compared with, 0 where it is about everything that was shown. `same` is whether they
-    report the same thing.
-    """
-
-    number: int
-    kind: Kind
-    login: str
-    other: int
-    same: bool
-    who: Who
-    at: float
 
 
 class Signals(Part):

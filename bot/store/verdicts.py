@@ -4,41 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 import sqlalchemy as sa
 
+from bot.judgements import Verdict, VerdictKind
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.schema import verdicts
-
-
-class VerdictKind(StrEnum):
-    """`NOT` rejects a pair for good, in both directions; `OF` closed `number` as a duplicate of `other`."""
-
-    NOT = "not"
-    OF = "of"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A decision, taken on issue `number` about issue `other` by the command in comment `command_id`.
-
-    `details` is what undoing it must know, such as the labels that were added; JSON values only.
-    """
-
-    id: int
-    repo_id: int
-    number: int
-    other: int
-    kind: VerdictKind
-    actor: str
-    at: float
-    command_id: int
-    undone_at: float | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Verdicts(Part):

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import sqlalchemy as sa
 
+from bot.judgements import Fold
 from bot.store.base import Part
 from bot.store.comments import ADVISORY, CommentState
 from bot.store.decision_tables import watched as table
 from bot.store.engine import write
 from bot.store.schema import comments
-
-
-class Fold(StrEnum):
-    """`OPEN`: the bot has not folded it. `FOLDED`: it has. `LEFT`: it has, and never will again."""
-
-    OPEN = ""
-    FOLDED = "folded"
-    LEFT = "left"
 
 
 @dataclass(frozen=True, slots=True)

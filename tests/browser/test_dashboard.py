@@ -12,7 +12,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from bot.evaluation.runs import Runs, Stage
-from bot.feedback import Kind
+from bot.judgements import Kind
 from bot.web import create_app
 from tests.dashboard.conftest import Host, evaluated, host  # noqa: F401  (fixtures are taken over by their names)
 

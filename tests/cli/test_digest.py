@@ -13,11 +13,11 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.decisions import Decision, Evidence, Outcome
-from bot.feedback import Kind, Signal, Who
 from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.judgements import Kind, Signal, VerdictKind, Who
 from bot.model import RepoRef, Repository
 from bot.settings import Settings
-from bot.store import Store, VerdictKind, open_store
+from bot.store import Store, open_store
 
 REPO = 7
 

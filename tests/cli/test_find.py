@@ -16,9 +16,10 @@ from bot.cli import cli, main
 from bot.config import CONFIG_PATH
 from bot.config.model import MIN_CONFIDENCE
 from bot.index import IndexedIssue
+from bot.judgements import Rejection, VerdictKind
 from bot.model import RepoRef, Repository
 from bot.simulator import Server, start_simulator
-from bot.store import Rejection, VerdictKind, open_store
+from bot.store import open_store
 from bot.store.backfills import Progress
 from bot.wiring.clients import build_github, reader
 from bot.wiring.indexes import build_index

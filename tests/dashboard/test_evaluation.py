@@ -21,7 +21,7 @@ from bot.evaluation.unmarked import Unmarked
 from bot.events import EvaluationEvent
 from bot.jobs import QueueUnavailable
 from bot.jobs.inbox import Inbox
-from bot.store import VerdictKind
+from bot.judgements import VerdictKind
 from bot.store.backfills import Progress
 from bot.store.evaluation_tables import evaluations
 from tests.dashboard.conftest import Host, figures, words

@@ -13,11 +13,11 @@ from flask.testing import FlaskClient
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Evidence, Outcome
 from bot.events import IssueEvent
-from bot.feedback import Kind, Signal, Who
 from bot.github.repo import RepoClient
 from bot.index import IndexedIssue
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable
 from bot.jobs.database import queue_engine, workflow_table
+from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, RepoRef, Repository
 from bot.store.engine import write
 from bot.store.schema import texts

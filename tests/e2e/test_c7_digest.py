@@ -10,7 +10,7 @@ from bot.calibration.recalibrating import recalibrate
 from bot.chores.digests import keep_digest, keep_digests
 from bot.chores.feedback import look_at_feedback
 from bot.decisions import Decision, Evidence, Outcome
-from bot.feedback import Kind, Signal, Who
+from bot.judgements import Kind, Signal, Who
 from bot.simulator.state.issues import Issue
 from bot.wiring.worker import chores
 from tests.e2e.harness import BOT, Doppel

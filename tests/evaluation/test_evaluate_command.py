@@ -17,10 +17,11 @@ from bot.evaluation.history import PastRecord
 from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.report import others_needed
 from bot.evaluation.runs import Runs, Stage
+from bot.judgements import VerdictKind
 from bot.model import RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server, Simulator
-from bot.store import VerdictKind, open_store
+from bot.store import open_store
 from tests.calling import call, write_lines
 from tests.evaluation.made_up import START, rows
 

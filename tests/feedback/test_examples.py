@@ -12,10 +12,9 @@ from bot.calibration.points import Point, points
 from bot.calibration.rule import calibrate
 from bot.decisions import Decision, Evidence, Outcome
 from bot.digest.week import Standing, digest
-from bot.feedback import Example, Kind, Signal, Who, examples
+from bot.feedback import Example, examples
 from bot.feedback.folding import Step, decide
-from bot.store import Verdict, VerdictKind
-from bot.store.watched import Fold
+from bot.judgements import Fold, Kind, Signal, Verdict, VerdictKind, Who
 
 
 def decision(number: int, at: float, *candidates: tuple[int, float], bar: float = 0.2) -> Decision:

@@ -11,11 +11,12 @@ from mcp.client import Client
 
 from bot.calls import ToolCallTracker
 from bot.config import CONFIG_PATH
+from bot.judgements import Rejection, VerdictKind
 from bot.mcp.server import build_server
 from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.simulator import Simulator
-from bot.store import Rejection, VerdictKind, open_store
+from bot.store import open_store
 from bot.store.backfills import Progress
 from bot.wiring.agents import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook

@@ -13,15 +13,15 @@ from flask.testing import FlaskClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-from bot.feedback import Kind, Signal, Who
 from bot.index import models
 from bot.jobs import executors
 from bot.jobs.database import queue_engine
+from bot.judgements import Kind, Rejection, Signal, VerdictKind, Who
 from bot.monitoring import tally as tally_module
 from bot.monitoring.exposition import counted
 from bot.monitoring.tally import Tally, key, read_key
 from bot.settings import Settings
-from bot.store import Rejection, VerdictKind, open_store
+from bot.store import open_store
 from bot.store.gauges import FRESH
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
 from bot.web import create_app

@@ -13,7 +13,7 @@ from bot.calibration.bar import Bar, Origin
 from bot.commands import COMMANDS, Invalid, Misspelt, Name, Options, Problem
 from bot.config import ConfigError, parse_config
 from bot.digest.week import Digest, Line, Standing
-from bot.feedback import Kind
+from bot.judgements import Kind
 from bot.ranking.reasons import Shared
 from bot.remarks import Remark
 from bot.render import Place, Replies, explain, render_comment, render_reply

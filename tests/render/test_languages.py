@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bot.calibration.bar import Bar, Origin
 from bot.digest.week import Digest, Line, Standing
-from bot.feedback import Kind
+from bot.judgements import Kind
 from bot.posts.marker import fingerprint, has_marker
 from bot.render import COMMENT_MAX, Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import DigestView, render_digest

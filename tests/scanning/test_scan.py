@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.judgements import VerdictKind
 from bot.matching import shipped_model
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
 from bot.scanning.scan import Scan
-from bot.store import Store, VerdictKind
+from bot.store import Store
 from tests.index.conftest import HashingModel
 
 # Among so few issues a word in common makes a pair likely enough for the default.

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from bot.judgements import KeptCalibration, Rejection, VerdictKind
 from bot.model import RepoRef, Repository
-from bot.store import Rejection, Store, VerdictKind
+from bot.store import Store
 from bot.store import words as words_module
-from bot.store.calibrations import KeptCalibration
 from bot.store.gauges import FRESH, Gauges
 from bot.store.schema import etags, metadata
 
