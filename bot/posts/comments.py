@@ -95,9 +95,9 @@ class CommentKeeper:
         """Make the slot's comment say what the draft says; False where a maintainer deleted it.
 
         `look`: search GitHub for a comment of ours even if the store knows of none: it may have come with a transfer,
-        or the store may be new. Without `create` a comment that there is is edited, and silence stays silence. `anew`:
-        edit it even where it said so before, since it may be gone or somebody may have changed it unheard.
-        Raises Retryable while another attempt is at the same comment.
+        or the store may be new, or restored from before it was written. Without `create` a comment that there is is
+        edited, and silence stays silence. `anew`: edit it even where it said so before, since it may be gone or
+        somebody may have changed it unheard. Raises Retryable while another attempt is at the same comment.
         """
         kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
         if kept is not None and kept.state is CommentState.DELETED:
@@ -105,7 +105,8 @@ class CommentKeeper:
         if kept is not None and kept.comment_id is not None:
             said = "" if anew else kept.body_hash
             return self._edit(github, slot, draft, kept.comment_id, said, kept.updated_at)
-        look = look and (kept is None or kept.state is CommentState.INTENDED)
+        # Who goes on being silent need not look again each time, though the record may be of a backup.
+        look = look and (create or kept is None or kept.state is CommentState.INTENDED)
         if not create and not look and (kept is None or kept.state is CommentState.SILENT):
             self._record(slot, draft, None, self._now())
             COMMENTS.labels("silent").inc()

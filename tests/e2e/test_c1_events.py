@@ -139,14 +139,16 @@ def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_p
 
 @pytest.mark.usefixtures("first")
 def test_c1_what_was_written_before_the_bot_heard_that_the_first_was_deleted_is_taken_back(doppel: Doppel) -> None:
-    doppel.open(*OTHER)
-    # Its answer was lost, and so it is nowhere noted.
-    lost = doppel.sim.comment(doppel.repo, 2, BOT, f"{MARKER} 0123456789abcdef -->\nThis may have been reported.")
-    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    with doppel.worker_away():
+        doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
+        # Its answer was lost, and so it is nowhere noted.
+        lost = doppel.sim.comment(doppel.repo, 2, BOT, f"{MARKER} 0123456789abcdef -->\nThis may have been reported.")
+        doppel.sim.delete_comment(lost, "maintain-person")
     doppel.settle()
-    assert len(doppel.said(2)) == 2
-    doppel.sim.delete_comment(lost, "maintain-person")
-    doppel.settle()
+    kept = doppel.services.store.comments.get(doppel.repository.id, 2)
+    assert kept is not None
+    assert kept.comment_id is not None
+    assert kept.comment_id > lost.id
     assert doppel.said(2) == []
     doppel.sim.edit_issue(doppel.repo, 2, body=f"{AGAIN[1]} It still happens.")
     doppel.settle()

@@ -268,6 +268,20 @@ def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
+def test_c2_what_was_silent_when_the_backup_was_made_and_has_spoken_since_is_not_answered_twice(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    doppel.open("Dark mode everywhere", author="bob")
+    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    doppel.settle()
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+    (comment,) = doppel.sim.comments(doppel.repo, 2)
+    # What the row said before the comment was written.
+    doppel.services.store.comments.silence(doppel.repository.id, 2, comment.id)
+    doppel.sim.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")
+    doppel.settle()
+    assert len(doppel.said(2)) == 1, "its own comment was found by its marker"
+
+
 def test_what_was_accepted_is_not_dropped_while_github_does_not_know_a_new_token(doppel: Doppel) -> None:
     """Its servers learn of a token one after the other, and a 401 then says nothing of our access."""
     doppel.open(*FIRST)

@@ -250,6 +250,14 @@ def test_c2_a_comment_that_the_store_does_not_know_is_found_by_who_has_nothing_t
     assert scene.bodies() == [draft("nothing left").body]
 
 
+def test_c2_a_comment_that_is_younger_than_the_silence_on_record_is_found(scene: Scene) -> None:
+    """As where the store is restored from a backup: what was silent then may have spoken since."""
+    scene.keep("one", create=False)
+    scene.github.create_comment(REPO, 1, draft("one").body)
+    assert scene.keep("two", look=True)
+    assert scene.bodies() == [draft("two").body]
+
+
 def test_c1_a_deleted_comment_is_never_posted_again(scene: Scene) -> None:
     scene.keep("one")
     (comment,) = scene.sim.comments("acme/app", 1)
