@@ -112,9 +112,7 @@ class CommentKeeper:
             COMMENTS.labels("silent").inc()
             return True
         since = self._now()
-        claim = self._store.claim(slot.repo_id, slot.number, slot.command_id, now=since, lease=self._lease)
-        if claim is Claim.BUSY:
-            raise Retryable(f"another attempt is commenting on {slot.repo}#{slot.number}", after=self._left(slot))
+        claim = self._claim(slot, since)
         if claim is Claim.SETTLED:
             # Somebody else has just finished it; the second look finds their comment.
             return self.keep(github, slot, draft, create=create, anew=anew)
@@ -133,13 +131,40 @@ class CommentKeeper:
         return self._edit(github, slot, draft, own.id, "", now)
 
     def remove(self, github: CommentApi, slot: Slot, text_hash: str) -> None:
-        """Answer a text with silence, and delete the comment that answered what stood there before."""
+        """Answer a text with silence, and delete the comment that answered what stood there before.
+
+        Raises Retryable while another attempt is at the same comment.
+        """
         kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
+        if kept is not None and kept.state is CommentState.INTENDED:
+            self._remove_doubtful(github, slot, text_hash)
+            return
         if kept is not None and kept.state is CommentState.POSTED and kept.comment_id is not None:
             github.delete_comment(slot.repo, kept.comment_id)
             self._store.silence(slot.repo_id, slot.number, kept.comment_id)
             COMMENTS.labels("deleted").inc()
         self._store.record(slot.repo_id, slot.number, slot.command_id, text_hash=text_hash, now=self._now())
+
+    def _remove_doubtful(self, github: CommentApi, slot: Slot, text_hash: str) -> None:
+        """The same where an attempt has ended without an answer: its comment may be there, and nobody knows which."""
+        since = self._now()
+        if self._claim(slot, since) is Claim.SETTLED:
+            self.remove(github, slot, text_hash)
+            return
+        with self._claimed(slot, since):
+            own = self._find(github, slot)
+            if own is not None:
+                github.delete_comment(slot.repo, own.id)
+                COMMENTS.labels("deleted").inc()
+        if not self._record(slot, Draft("", "", text_hash), None, self._now(), since):
+            raise _overtaken(slot, self._lease)
+
+    def _claim(self, slot: Slot, since: float) -> Claim:
+        """Claim the comment from now on. Raises Retryable while somebody else has."""
+        claim = self._store.claim(slot.repo_id, slot.number, slot.command_id, now=since, lease=self._lease)
+        if claim is Claim.BUSY:
+            raise Retryable(f"another attempt is commenting on {slot.repo}#{slot.number}", after=self._left(slot))
+        return claim
 
     def _create(self, github: CommentApi, slot: Slot, draft: Draft, since: float) -> bool:
         """Post the comment if the claim of `since` still holds: to look for an earlier one may have outlasted it."""

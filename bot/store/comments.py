@@ -147,14 +147,16 @@ class Comments(Part):
 
         Where nothing is `shown`, what was shown before stays on record. Has no effect on a comment that was deleted,
         nor, with `since`, on one that was claimed, written or forgotten by somebody else since then; False then.
+        Without `since` a claim stays one: what it is for may be written by now, and the next one must look first.
         """
         values: dict[str, Any] = {"text_hash": text_hash, "updated_at": now}
         if comment_id is not None:
             values |= {"state": CommentState.POSTED, "comment_id": comment_id, "body_hash": body_hash}
         else:
-            values["state"] = sa.case(
-                (comments.c.comment_id.is_(None), CommentState.SILENT.value), else_=comments.c.state
-            )
+            silent: sa.ColumnElement[bool] = comments.c.comment_id.is_(None)
+            if since is None:
+                silent = sa.and_(silent, comments.c.state != CommentState.INTENDED)
+            values["state"] = sa.case((silent, CommentState.SILENT.value), else_=comments.c.state)
         if shown:
             values["shown"] = json.dumps(list(shown))
         there = comments.c.state != CommentState.DELETED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -36,6 +37,20 @@ def test_c2_one_reply_though_posting_it_fails_once(doppel: Doppel, fault: str | 
     comment = doppel.write(1, "/duplicates help")
     assert len(doppel.said(1)) == 1
     assert doppel.reactions(comment) == ["eyes", "+1"]
+
+
+def test_c2_one_reply_though_the_command_is_edited_after_posting_it_was_not_answered(doppel: Doppel) -> None:
+    fault = doppel.sim.faults.add(POST, "reset_after_write")
+    comment = doppel.sim.comment(doppel.repo, 1, "reporter", "/duplicates help")
+    doppel.sim.webhooks.join()
+    end = time.monotonic() + 20
+    while not fault.hits:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    doppel.edit(comment, "/duplicates")
+    assert "No earlier issue" in doppel.advice(1), "the reply is gone, since the comment is the answer"
+    doppel.edit(comment, "/duplicates help")
+    assert len(doppel.said(1)) == 2
 
 
 @pytest.mark.parametrize("command", ["help", "not #7"])

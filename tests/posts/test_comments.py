@@ -309,6 +309,22 @@ def test_a_reply_that_is_no_longer_needed_is_deleted(scene: Scene) -> None:
     assert scene.bodies() == [draft("two").body]
 
 
+def test_c2_a_reply_that_was_written_without_an_answer_is_deleted_where_it_is_no_longer_needed(scene: Scene) -> None:
+    scene.sim.faults.add(COMMENTS, "reset_after_write")
+    with pytest.raises(Retryable):
+        scene.keep("one")
+    with pytest.raises(Retryable, match="another attempt"):
+        scene.keeper.remove(scene.github, scene.slot, "other text")
+    scene.wait(LEASE)
+    scene.keeper.remove(scene.github, scene.slot, "other text")
+    assert scene.bodies() == []
+    known = scene.store.comments.get(scene.slot.repo_id, 1)
+    assert known is not None
+    assert (known.state, known.text_hash) == (CommentState.SILENT, "other text")
+    assert scene.keep("two")
+    assert scene.bodies() == [draft("two").body]
+
+
 def test_texts_are_told_apart_by_their_digest() -> None:
     assert digest("ab", "c") != digest("a", "bc")
     assert digest("\ud800") == digest("\ud800")

@@ -67,6 +67,14 @@ def test_c2_a_released_claim_is_free_at_once_but_doubtful(store: Store) -> None:
     assert store.comments.claim(1, 2, 0, now=NOW, lease=15) is Claim.DOUBTFUL
 
 
+def test_c2_what_may_have_been_written_is_looked_for_though_others_had_nothing_to_say_meanwhile(store: Store) -> None:
+    store.comments.claim(1, 2, 0, now=NOW, lease=15)
+    store.comments.record(1, 2, text_hash="t", now=NOW + 1)
+    assert store.comments.claim(1, 2, 0, now=NOW + 16, lease=15) is Claim.DOUBTFUL
+    store.comments.record(1, 2, text_hash="t", now=NOW + 17, since=NOW + 16)
+    assert store.comments.claim(1, 2, 0, now=NOW + 17, lease=15) is Claim.CLEAR, "who claimed it has looked"
+
+
 def test_silence_is_recorded_and_can_be_broken(store: Store) -> None:
     store.comments.record(1, 2, text_hash="t", now=NOW)
     found = store.comments.get(1, 2)
