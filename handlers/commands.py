@@ -213,4 +213,7 @@ def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str, *, part
         problems = ask.replies.settings_problems(settings.problems, settings.source, settings.private)
         texts[-1] = (line, f"{text}\n\n{problems}")
     body = render_reply(ask.command_id, texts, partial=partial)
-    visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed))
+    # A reply can be there without our knowing: the store may be new, or older than it. Besides the command itself there
+    # must be another comment then.
+    look = ask.issue.comments > 1
+    visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed), look=look)

@@ -282,6 +282,19 @@ def test_c2_what_was_silent_when_the_backup_was_made_and_has_spoken_since_is_not
     assert len(doppel.said(2)) == 1, "its own comment was found by its marker"
 
 
+def test_c2_a_command_is_answered_once_though_all_was_erased_after_its_first_answer(doppel: Doppel) -> None:
+    doppel.open(*FIRST, author="ann")
+    comment = doppel.write(1, "/duplicates help")
+    assert len(doppel.said(1)) == 1
+    doppel.sim.uninstall(doppel.owner)
+    doppel.settle()
+    doppel.sim.install(doppel.repo)
+    doppel.settle()
+    doppel.edit(comment, "/duplicates explain #7")
+    (reply,) = doppel.said(1)
+    assert "There is no issue" in reply
+
+
 def test_what_was_accepted_is_not_dropped_while_github_does_not_know_a_new_token(doppel: Doppel) -> None:
     """Its servers learn of a token one after the other, and a 401 then says nothing of our access."""
     doppel.open(*FIRST)
