@@ -207,14 +207,31 @@ class Comments(Part):
         """Note that a maintainer deleted a comment; False if it was none that is kept here.
 
         By its marker it answered `command_id`, where that is known. So one is noted too of which nobody knows that it
-        was there: GitHub wrote it without an answer, and who looked for it later, if anybody did, found it gone.
+        was there: GitHub wrote it without an answer, and who looked for it later, if anybody did, found it gone; or it
+        was written before all that was known here was erased or lost.
         """
-        its = comments.c.comment_id == comment_id
-        if command_id is not None:
-            its = sa.or_(its, sa.and_(comments.c.command_id == command_id, comments.c.comment_id.is_(None)))
         here = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
-        gone = sa.update(comments).where(here, its).values(state=CommentState.DELETED, updated_at=now)
-        return self._change(gone) > 0
+        gone = {"state": CommentState.DELETED, "updated_at": now}
+        known = sa.update(comments).where(here, comments.c.comment_id == comment_id).values(gone)
+        if self._change(known) > 0:
+            return True
+        if command_id is None:
+            return False
+        unknown = self._insert(comments).values(
+            repo_id=repo_id,
+            number=number,
+            command_id=command_id,
+            comment_id=comment_id,
+            text_hash="",
+            body_hash="",
+            shown="[]",
+            **gone,
+        )
+        noted = unknown.on_conflict_do_update(
+            index_elements=["repo_id", "number", "command_id"], set_=gone, where=comments.c.comment_id.is_(None)
+        )
+        with write(self._engine) as connection:
+            return connection.execute(noted.returning(comments.c.number)).first() is not None
 
 
 def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:

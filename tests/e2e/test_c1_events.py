@@ -138,6 +138,22 @@ def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_p
 
 
 @pytest.mark.usefixtures("first")
+def test_c1_a_comment_of_before_all_was_erased_that_a_maintainer_deletes_is_never_posted_again(doppel: Doppel) -> None:
+    doppel.open(*AGAIN)
+    assert doppel.advice(2)
+    doppel.sim.uninstall(doppel.owner)
+    doppel.settle()
+    doppel.sim.install(doppel.repo)
+    doppel.settle()
+    (comment,) = doppel.sim.comments(doppel.repo, 2)
+    doppel.sim.delete_comment(comment, "maintain-person")
+    doppel.settle()
+    doppel.sim.edit_issue(doppel.repo, 2, body=f"{AGAIN[1]} It still happens.")
+    doppel.settle()
+    assert doppel.said(2) == []
+
+
+@pytest.mark.usefixtures("first")
 def test_c1_what_was_written_before_the_bot_heard_that_the_first_was_deleted_is_taken_back(doppel: Doppel) -> None:
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)

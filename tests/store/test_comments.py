@@ -27,7 +27,6 @@ def test_c1_what_was_deleted_before_its_number_was_known_is_deleted(store: Store
     store.comments.claim(1, 2, 0, now=NOW, lease=15)
     store.comments.claim(1, 2, 7, now=NOW, lease=15)
     assert not store.comments.mark_deleted(1, 2, 50, NOW), "nobody knows where it was"
-    assert not store.comments.mark_deleted(1, 3, 50, NOW, 0), "on another issue"
     assert store.comments.mark_deleted(1, 2, 50, NOW, 7)
     # Who looked for it before that was heard of found nothing, and had nothing to say.
     store.comments.record(1, 4, text_hash="t", now=NOW)
@@ -37,6 +36,15 @@ def test_c1_what_was_deleted_before_its_number_was_known_is_deleted(store: Store
     assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.DOUBTFUL
     store.comments.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
     assert not store.comments.mark_deleted(1, 2, 50, NOW, 0), "another one is there"
+
+
+def test_c1_what_was_deleted_without_ever_being_known_is_deleted(store: Store) -> None:
+    store.comments.claim(1, 2, 0, now=NOW, lease=15)
+    assert store.comments.mark_deleted(1, 3, 50, NOW, 0)
+    assert store.comments.mark_deleted(1, 3, 50, NOW, 0), "the same once more"
+    assert store.comments.claim(1, 3, 0, now=NOW + 99, lease=15) is Claim.SETTLED
+    assert store.comments.claim(1, 3, 7, now=NOW, lease=15) is Claim.CLEAR, "another place"
+    assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.DOUBTFUL, "another issue"
 
 
 def test_c2_of_many_at_once_one_may_write(store: Store) -> None:
