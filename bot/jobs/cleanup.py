@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from bot.jobs.database import belongs_to, input_table, queue_client, workflow_table
 from bot.jobs.dead_letters import GIVEN_UP
+from bot.jobs.enqueue import AHEAD
 from bot.store.engine import empty_log, write
 
 _HOUR = 3600.0
@@ -36,16 +37,19 @@ def clean(engine: sa.Engine, now: float, patience: float = math.inf) -> bool:
     `now` in seconds since 1970. After a burst, or a long time without a worker, there can be hundreds of thousands.
     """
     workflows, inputs = workflow_table(engine), input_table(engine)
-    content = (
+    done = (
         sa.select(inputs.c.workflow_uuid)
         .join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
-        .where(
-            # A dead letter that was retried is CANCELLED.
-            workflows.c.status.in_(["SUCCESS", "CANCELLED"]),
-            # The first bound is on an index; a job can have waited long before it was done, hence the second.
-            inputs.c.retention_timestamp < _milliseconds(now - KEEP_CONTENT),
-            workflows.c.completed_at < _milliseconds(now - KEEP_CONTENT),
-        )
+        # A dead letter that was retried is CANCELLED.
+        .where(workflows.c.status.in_(["SUCCESS", "CANCELLED"]))
+    )
+    old, ahead = _milliseconds(now - KEEP_CONTENT), _milliseconds(now + AHEAD)
+    contents = (
+        # The first bound is on an index; a job can have waited long before it was done, hence the second.
+        done.where(inputs.c.retention_timestamp < old, workflows.c.completed_at < old),
+        # What is ahead of this clock is from before that was set back, and would stay for as much longer.
+        done.where(inputs.c.retention_timestamp > ahead),
+        done.where(workflows.c.completed_at > ahead),
     )
     client = queue_client(engine)
     finished, dead = (
@@ -56,7 +60,7 @@ def clean(engine: sa.Engine, now: float, patience: float = math.inf) -> bool:
     )
     end = time.monotonic() + patience
     for _ in chain(
-        _in_batches(engine, content, lambda ids: _drop_content(engine, ids)),
+        *(_in_batches(engine, content, lambda ids: _drop_content(engine, ids)) for content in contents),
         _in_batches(engine, finished, lambda ids: client.delete_workflows(list(ids))),
         _in_batches(engine, dead, lambda ids: client.delete_workflows(list(ids))),
     ):

@@ -21,7 +21,7 @@ from bot.events import IssueEvent
 from bot.jobs import Inbox, Job, cleanup, debounce, executors
 from bot.jobs import worker as worker_module
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
-from bot.jobs.database import input_table, trials
+from bot.jobs.database import input_table, trials, workflow_table
 from bot.jobs.orphans import Orphans
 from bot.jobs.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef, Repository
@@ -215,6 +215,26 @@ def test_c6a_finished_jobs_lose_their_content_and_later_their_trace(bench: Bench
     assert not bench.inbox.put("old", event(number)), "its id is still known"
     assert clean(bench.engine, now + KEEP_FINISHED)
     assert bench.statuses("old") == []
+
+
+@pytest.mark.parametrize("stamp", ["arrived", "done"])
+def test_c6a_what_a_clock_stamped_that_was_set_back_since_keeps_no_content(
+    bench: Bench, number: int, stamp: str
+) -> None:
+    """It ran a day ahead, and the content would stay for as much longer."""
+    delivery = f"{stamp}-early"
+    bench.inbox.put(delivery, event(number))
+    bench.wait(lambda: bench.statuses(delivery) == ["SUCCESS"])
+    table, column = {
+        "arrived": (input_table(bench.engine), "retention_timestamp"),
+        "done": (workflow_table(bench.engine), "completed_at"),
+    }[stamp]
+    with bench.engine.begin() as connection:
+        later = {column: int(time.time() + 86_400) * 1000}
+        connection.execute(sa.update(table).where(table.c.workflow_uuid == delivery).values(later))
+    clean(bench.engine, time.time())
+    assert not bench.has_content(delivery)
+    assert not bench.inbox.put(delivery, event(number)), "its id is still known"
 
 
 def test_what_is_left_after_a_while_of_cleaning_is_cleaned_after_the_next_heartbeat(
