@@ -70,13 +70,16 @@ def clean(engine: sa.Engine, now: float, patience: float = math.inf) -> bool:
     return True
 
 
-def erase(engine: sa.Engine, repository_id: int, before: float) -> None:
+def erase(engine: sa.Engine, repository_id: int, before: float | None) -> None:
     """Cancel what waits for a repository and drop the content of its jobs, as far as they arrived before (seconds).
 
+    With None all of them, those too that were stamped by a clock that is ahead of this one, or was set back since.
     What is at work right now ends by itself; `clean` then drops its content. The ids stay, against redeliveries.
     """
     workflows, inputs = workflow_table(engine), input_table(engine)
-    of_repository = sa.and_(belongs_to(workflows, repository_id), workflows.c.created_at < _milliseconds(before))
+    of_repository = belongs_to(workflows, repository_id)
+    if before is not None:
+        of_repository = sa.and_(of_repository, workflows.c.created_at < _milliseconds(before))
     client = queue_client(engine)
     waiting = sa.select(workflows.c.workflow_uuid).where(of_repository, workflows.c.status.in_(["ENQUEUED", "DELAYED"]))
     for _ in _in_batches(engine, waiting, lambda ids: client.cancel_workflows(list(ids))):

@@ -97,7 +97,7 @@ class Inbox:
         `before` spares what arrived later (seconds since 1970); without it everything goes that is there.
         """
         with self._ready():
-            erase(self._engine, repository_id, time.time() if before is None else before)
+            erase(self._engine, repository_id, before)
 
     def close(self) -> None:
         """Close the connections."""

@@ -341,6 +341,19 @@ def test_c6a_erasing_a_repository_cancels_what_waits_and_drops_what_it_held(benc
     assert not bench.inbox.put("gone", event(number, repo_id=77)), "a redelivery stays a no-op"
 
 
+def test_c6a_erasing_everything_leaves_out_nothing_that_was_stamped_by_a_clock_that_is_ahead(
+    bench: Bench, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As that of another machine's web process may be, or this one's before it was set back."""
+    really = time.time_ns
+    with monkeypatch.context() as ahead:
+        ahead.setattr(time, "time_ns", lambda: really() + 30 * 10**9)
+        bench.inbox.put("stamped-ahead", event(number, repo_id=79), delay_seconds=60)
+    bench.inbox.erase(79)
+    assert bench.statuses("stamped-ahead") == ["CANCELLED"]
+    assert not bench.has_content("stamped-ahead")
+
+
 def test_the_queue_lies_beside_the_store(tmp_path: Path) -> None:
     """The queue lies beside the store, wherever that is."""
     settings = Settings(home=tmp_path / "home", database_url=f"sqlite:///{tmp_path / 'data' / 'store.db'}")
