@@ -250,6 +250,9 @@ class TestPages:
         with engine.begin() as connection:
             connection.exec_driver_sql("UPDATE queue_executors SET beat_at = beat_at - 42")
         assert self.worker(client).startswith("silent, last heard of 4")
+        with engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE queue_executors SET beat_at = beat_at + 86400")
+        assert self.worker(client).startswith("silent"), "the clock was set back, and who beat before that is dead"
 
     def worker(self, client: FlaskClient) -> str:
         response = client.get("/readyz")

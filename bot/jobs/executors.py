@@ -98,8 +98,11 @@ def find_dead(engine: sa.Engine, executor: Executor, watch: Watch) -> list[str]:
 
 
 def ages(engine: sa.Engine, connection: sa.Connection) -> list[float]:
-    """How many seconds ago each worker that has not left wrote its last heartbeat."""
-    return list(connection.execute(sa.select(database_time(engine) - executors.c.beat_at)).scalars())
+    """How many seconds ago each worker that has not left wrote its last heartbeat.
+
+    What is dated ahead was written before the clock was set back, by who may have ended since, and counts as that old.
+    """
+    return list(connection.execute(sa.select(sa.func.abs(database_time(engine) - executors.c.beat_at))).scalars())
 
 
 def _is_gone(host: str, pid: int, executor: Executor) -> bool:
