@@ -96,7 +96,11 @@ class Place:
         try:
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
-            elif tables:
+                return
+            # The queue's waits while all of the store is copied and compared, which can take longer than the minute
+            # after which a connection that does nothing is ended (`make_engine`).
+            connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+            if tables:
                 names = ", ".join(
                     f'"{table.schema}"."{table.name}"' if table.schema else table.name for table in tables
                 )

@@ -239,6 +239,25 @@ def test_while_it_moves_nobody_writes_to_the_source(here: Place, there: Place, f
         move(here, there, try_to_write)
 
 
+def test_the_queue_of_a_source_on_postgres_waits_for_the_store_however_long_that_takes(
+    here: Place, there: Place, new_database: Callable[[str], str], tmp_path: Path
+) -> None:
+    move(here, there, lambda *_: None)
+    before = content(there)
+
+    @sa.event.listens_for(there.queue, "connect")
+    def be_impatient(connection: Any, _: object) -> None:
+        # As make_engine's minute is for a store that takes longer.
+        connection.execute("SET idle_in_transaction_session_timeout = 100")
+        connection.commit()
+
+    there.queue.dispose()
+    slowly = iter([0.3])
+    with closing(place(Settings(home=tmp_path, database_url=new_database("sqlite")))) as back:
+        move(there, back, lambda *_: time.sleep(next(slowly, 0.0)))
+        assert content(back) == before
+
+
 def test_a_source_that_is_not_there_is_called_so_and_nothing_is_made(
     filled: Settings, target: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
