@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
@@ -22,6 +22,7 @@ from bot.model import Issue, Repository
 from bot.posts.own_issues import is_own_issue
 from bot.store import Store
 from bot.store.backfills import Progress
+from bot.text.terms import read
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +130,8 @@ class Indexing:
             logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
 
     def remove(self, repo_id: int, number: int) -> None:
-        """Take an issue out that is no longer there."""
+        """Take an issue out that is no longer there, and its words out of those that are counted for searches."""
+        self._take_back(repo_id, {number: ("", "")})
         self._index.remove(repo_id, [number])
 
     def _advance(
@@ -276,6 +278,7 @@ class Indexing:
         if not issues:
             return ""
         originals = self._originals(github, repository, issues)
+        self._take_back(repository.id, {issue.number: (issue.title, issue.body) for issue in issues})
         indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
         try:
             self._index.put(repository.id, indexed)
@@ -283,6 +286,18 @@ class Indexing:
             self._index.put(repository.id, indexed, embed=False)
             return _told(repository, failure)
         return ""
+
+    def _take_back(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
+        """Count the words of those issues no more that have others in these `texts`; a look counts the new ones.
+
+        What was counted is known from the index alone, so this comes before that is changed.
+        """
+        with self._index.view(repo_id) as view:
+            stored = view.texts(texts)
+        before = {number: read(*text).counted() for number, text in stored.items()}
+        changed = {number: words for number, words in before.items() if words != read(*texts[number]).counted()}
+        if changed:
+            self._store.words.remove(repo_id, changed)
 
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
         """Of what the issues are duplicates: GitHub tells, or our own command did that."""

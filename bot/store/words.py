@@ -35,20 +35,21 @@ class Words(Part):
             for numbers in _batches(sorted(issues)):
                 insert = self._insert(counted).values([{"repo_id": repo_id, "number": number} for number in numbers])
                 fresh.update(connection.execute(insert.on_conflict_do_nothing().returning(counted.c.number)).scalars())
-            added = Counter(word for number in sorted(fresh) for word in _usable(issues[number]))
-            # Sorted, so that two processes adding the same words cannot wait for each other's rows in a circle.
-            for batch in _batches(sorted(added.items())):
-                insert = self._insert(words).values(
-                    [{"repo_id": repo_id, "word": word, "issues": count} for word, count in batch]
-                )
-                connection.execute(
-                    insert.on_conflict_do_update(
-                        index_elements=["repo_id", "word"], set_={"issues": words.c.issues + insert.excluded.issues}
-                    )
-                )
+            self._count(connection, repo_id, fresh, issues, 1)
             if fresh:
                 self._prune(connection, repo_id, len(fresh))
         return len(fresh)
+
+    def remove(self, repo_id: int, issues: Mapping[int, Collection[str]]) -> None:
+        """Take back the words of issues by number, as they were counted; of issues that were not, nothing."""
+        with write(self._engine) as connection:
+            gone: set[int] = set()
+            for numbers in _batches(sorted(issues)):
+                mine = sa.and_(counted.c.repo_id == repo_id, counted.c.number.in_(numbers))
+                gone.update(connection.execute(sa.delete(counted).where(mine).returning(counted.c.number)).scalars())
+            for batch in _batches(self._count(connection, repo_id, gone, issues, -1)):
+                none = sa.and_(words.c.repo_id == repo_id, words.c.word.in_(batch), words.c.issues <= 0)
+                connection.execute(sa.delete(words).where(none))
 
     def counts(self, repo_id: int, wanted: Collection[str]) -> dict[str, int]:
         """In how many issues each of the words occurs; words that occur in none are left out."""
@@ -70,6 +71,28 @@ class Words(Part):
         """How many issues of this repository have been counted."""
         with self._engine.connect() as connection:
             return _count(connection, counted, repo_id)
+
+    def _count(
+        self,
+        connection: sa.Connection,
+        repo_id: int,
+        numbers: Iterable[int],
+        issues: Mapping[int, Collection[str]],
+        each: int,
+    ) -> list[str]:
+        """Let the words of these issues occur in so many more; returns which words."""
+        # Sorted, so that two processes changing the same words cannot wait for each other's rows in a circle.
+        found = Counter(word for number in numbers for word in _usable(issues[number]))
+        for batch in _batches(sorted(found.items())):
+            insert = self._insert(words).values(
+                [{"repo_id": repo_id, "word": word, "issues": each * count} for word, count in batch]
+            )
+            connection.execute(
+                insert.on_conflict_do_update(
+                    index_elements=["repo_id", "word"], set_={"issues": words.c.issues + insert.excluded.issues}
+                )
+            )
+        return sorted(found)
 
     def _prune(self, connection: sa.Connection, repo_id: int, fresh: int) -> None:
         """Keep the table bounded. Counting all words takes a while, so it is done once in a thousand issues."""

@@ -308,6 +308,15 @@ class TestWords:
             False,
         )
 
+    def test_what_is_taken_back_may_be_counted_anew(self, store: Store) -> None:
+        store.words.add(1, {1: ["crash", "login"], 2: ["crash"]})
+        for _ in range(2):
+            store.words.remove(1, {1: ["crash", "login"], 9: ["crash"]})
+            assert store.words.counts(1, ["crash", "login"]) == {"crash": 1}
+            assert (store.words.total(1), store.words.includes(1, 1)) == (1, False)
+        assert store.words.add(1, {1: ["logout"]}) == 1
+        assert store.words.counts(1, ["crash", "login", "logout"]) == {"crash": 1, "logout": 1}
+
     def test_nothing_to_add_is_fine(self, store: Store) -> None:
         assert store.words.add(1, {}) == 0
         assert store.words.counts(1, []) == {}
