@@ -16,6 +16,7 @@ from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.index_tables import indexed_issues as issues
 from bot.store.index_tables import indexed_terms as terms
+from bot.store.index_tables import lock_index
 from bot.store.scan_tables import scan_answers as table
 
 _ROWS = 2_000
@@ -25,7 +26,7 @@ class Answers(Part):
     """The `scan_answers` table."""
 
     def put(self, repo_id: int, answers: Sequence[Answer]) -> None:
-        """Keep answers, over those that there were."""
+        """Keep answers, over those that there were, of issues that are still there."""
         rows = [
             (
                 repo_id,
@@ -37,7 +38,12 @@ class Answers(Part):
             for one in answers
         ]
         with write(self._engine) as connection:
-            upsert(connection, table, rows)
+            # An issue that was deleted meanwhile has been forgotten already, and nobody would come for its answer.
+            lock_index(connection, repo_id)
+            asked = among(connection, issues.c.number, [one.number for one in answers])
+            there = sa.select(issues.c.number).where(issues.c.repo_id == repo_id, asked)
+            numbers = set(connection.execute(there).scalars())
+            upsert(connection, table, [row for row in rows if row[1] in numbers])
 
     def all(self, repo_id: int) -> Iterator[Answer]:
         """All answers of a repository, a part at a time from the database."""

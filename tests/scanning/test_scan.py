@@ -9,6 +9,7 @@ import pytest
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.judgements import VerdictKind
 from bot.matching import shipped_model
+from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
 from bot.scanning.scan import Scan
@@ -148,6 +149,18 @@ def test_d8_no_model_is_asked_for_vectors_that_are_there(store: Store, index: In
     before = model.texts
     run(scan(store, index)[0])
     assert model.texts == before
+
+
+def test_c6a_no_answer_is_kept_for_an_issue_that_went_while_it_was_asked_about(store: Store, index: Index) -> None:
+    one, asker = scan(store, index)
+    answers = asker.ask(1, [2, 5])
+    index.remove(1, [5])
+    store.forget_issue(1, 5)
+    one.keep(answers)
+    assert [answer.number for answer in Answers(store.engine).all(1)] == [2]
+    store.forget(1)
+    one.keep(answers)
+    assert [*Answers(store.engine).all(1)] == []
 
 
 def test_c6a_answers_go_with_the_repository_and_with_the_issue(store: Store, index: Index) -> None:
