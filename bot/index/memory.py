@@ -137,11 +137,13 @@ class Memory:
                     del self._left[key]
                 self._counted = state.sequence
             if field not in self._frequencies:
-                self._absent[field] = 0 if narrow else 1
+                absent = 0 if narrow else 1
                 with self._reading:
-                    self._frequencies[field] = _count_all(
-                        connection, repo_id, field, state.next_term, self._absent[field]
-                    )
+                    counts = _count_all(connection, repo_id, field, state.next_term, absent)
+                if self._counted > state.sequence:
+                    # Who began before a change that the other fields have would count what it changed never again.
+                    return counts
+                self._frequencies[field], self._absent[field] = counts, absent
             return self._frequencies[field]
 
     def compares(self) -> bool:

@@ -155,6 +155,18 @@ class TestFinding:
                 watched[field], read = view.frequencies(field), anew.frequencies(field)
                 assert watched[field][: len(read)].tolist() == read.tolist(), field
 
+    def test_who_still_sees_an_earlier_state_leaves_no_counts_of_it_behind(
+        self, engine: sa.Engine, index: Index
+    ) -> None:
+        index.put(1, many(12))
+        with index.view(1) as before:
+            index.put(1, [issue(50, "group1x fresh50x", "common")])
+            with index.view(1) as after, Index(engine, TextAnalyser()).view(1) as anew:
+                after.frequencies("words")
+                before.frequencies("title")
+                for field in ("title", "words"):
+                    assert after.frequencies(field).tolist() == anew.frequencies(field).tolist(), field
+
     @pytest.mark.slow
     def test_an_issue_that_is_edited_again_and_again_or_goes_makes_no_word_frequent(
         self, engine: sa.Engine, index: Index
