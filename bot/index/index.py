@@ -106,7 +106,11 @@ class Index:
         """Add of what they are duplicates, None for nothing in the repository."""
         if originals:
             with write(self._engine) as connection:
+                state = states.lock(connection, repo_id)
                 issue_rows.tell(connection, repo_id, originals)
+                # It is a change, or who has read these issues would not notice.
+                self._save(connection, repo_id, state)
+            self._follow(repo_id, state, originals)
 
     def vector_count(self, repo_id: int) -> int | None:
         """How many issues of a repository have vectors of the present model; None where it gets none."""

@@ -11,6 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf, lists
+from bot.index.issues import UNTOLD
 from bot.model import Actor, Issue, RepoRef
 from bot.store import Store
 from bot.store.schema import metadata
@@ -235,6 +236,22 @@ class TestIssues:
             assert list(stored) == [5]
             assert stored[5].duplicate_of == 2
             assert stored[5].issue(repo, one.url) == one
+
+    def test_what_is_told_later_of_what_it_duplicates_is_seen_by_who_had_read_the_issue(
+        self, engine: sa.Engine, index: Index
+    ) -> None:
+        readers = (index, Index(engine, TextAnalyser()))
+        index.put(1, [issue(number, "Crash", duplicate_of=UNTOLD) for number in (2, 3)])
+        for reader in readers:
+            with reader.view(1) as view:
+                assert [one.duplicate_of for one in view.issues([2, 3]).values()] == [None, None]
+        index.tell(1, {2: 1, 3: None})
+        # This process knows of its own changes which issues they left as they were.
+        index.put(1, [issue(4, "Another")])
+        for reader in readers:
+            with reader.view(1) as view:
+                assert view.issues([2])[2].duplicate_of == 1
+        assert index.untold(1, 10) == []
 
     def test_what_an_author_wrote_before_is_counted(self, index: Index) -> None:
         wrote = {1: "ann", 2: "bob", 3: "ann", 5: "ann", 6: "o'%?"}
