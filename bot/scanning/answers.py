@@ -1,6 +1,7 @@
 """What was found for each issue of a repository, kept: a scan goes on where it was stopped, and asks only what changed.
 
-An answer holds as long as neither its issue's text nor that of an issue in it has changed, and the same model judges.
+An answer holds as long as neither its issue's text nor that of an issue in it has changed, nor their vectors, which can
+come later than the text, and the same model judges.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.index_tables import indexed_issues as issues
 from bot.store.index_tables import indexed_terms as terms
+from bot.store.index_tables import indexed_vectors as vectors
 from bot.store.index_tables import lock_index
 from bot.store.scan_tables import scan_answers as table
 
@@ -54,9 +56,11 @@ class Answers(Part):
                 yield Answer(row.number, row.sequence, row.model, found)
 
     def drop_outdated(self, repo_id: int) -> None:
-        """Forget answers with an issue whose text has changed since."""
-        query = sa.select(terms.c.number, terms.c.changed).where(terms.c.repo_id == repo_id)
-        changed = {row.number: row.changed for row in self._all(query)}
+        """Forget answers with an issue whose text or vectors have changed since."""
+        changed: dict[int, int] = {}
+        for part in (terms, vectors):
+            for number, at in self._all(sa.select(part.c.number, part.c.changed).where(part.c.repo_id == repo_id)):
+                changed[number] = max(at, changed.get(number, 0))
         self._drop(
             repo_id,
             [
@@ -79,15 +83,18 @@ class Answers(Part):
         """
         mine = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         own = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
+        embedded = sa.and_(vectors.c.repo_id == issues.c.repo_id, vectors.c.number == issues.c.number)
+        outdated = sa.or_(table.c.sequence < terms.c.changed, table.c.sequence < vectors.c.changed)
         query = (
             sa.select(issues.c.number)
             .join(terms, own)
+            .outerjoin(vectors, embedded)
             .outerjoin(table, mine)
             .where(
                 issues.c.repo_id == repo_id,
                 issues.c.number > after,
                 in_backlog(closed),
-                sa.or_(table.c.number.is_(None), table.c.model != model, table.c.sequence < terms.c.changed),
+                sa.or_(table.c.number.is_(None), table.c.model != model, outdated),
             )
             .order_by(issues.c.number)
             .limit(limit)

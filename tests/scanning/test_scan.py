@@ -135,6 +135,19 @@ def test_d8_who_was_alike_is_asked_again_when_the_other_changes(store: Store, in
     assert groups(one) == []
 
 
+def test_d8_who_was_asked_about_without_vectors_is_asked_again_once_they_are_there(store: Store, index: Index) -> None:
+    """As after a time in which the model's endpoint did not answer."""
+    index.put(1, [issue(7, "Exporting albums is broken", CRASH)], embed=False)
+    index.put(1, [issue(8, "Exporting albums is broken, too", CRASH)])
+    run(scan(store, index)[0])
+    assert index.embed_missing(1) == [7]
+    one, asker = scan(store, index)
+    run(one)
+    assert asker.asked == [7, 8], "what was found for 8 was judged by a 7 without vectors"
+    run(one)
+    assert asker.asked == [7, 8]
+
+
 def test_d8_another_model_asks_everything_again(store: Store, index: Index, other_model: HashingModel) -> None:
     run(scan(store, index)[0])
     other = Index(store.engine, TextAnalyser(), other_model)
