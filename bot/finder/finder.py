@@ -126,7 +126,8 @@ class Finder:
         # Nothing is held open while GitHub is asked, which takes a hundred times as long as the index.
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
         with self._looking(target, options) as look:
-            return self._report(target, options, gathered, look)
+            report, shown = self._report(target, options, gathered, look)
+        return replace(report, candidates=self._present(target, shown))
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
         """Plan, ask and merge, without judging: what `find` and the training have in common."""
@@ -136,12 +137,11 @@ class Finder:
         """One issue judged as a candidate for another, found or not (`/duplicates explain #N`)."""
         with self._looking(target, FindOptions(earlier_only=earlier_only)) as look:
             matches = [] if look is None else look.judge((), also=[other.number])
-            if matches:
-                confidence, reasons = matches[0].confidence, said(matches[0])
-            else:
-                make_acquaintance(self._github, self._words, target.repo)
-                (one,) = self._weigh_outside(target, [Hit(other, ())])
-                confidence, reasons = one.confidence, one.reasons()
+            judged = [(match.confidence, said(match)) for match in matches[:1]]
+        if not judged:
+            make_acquaintance(self._github, self._words, target.repo)
+            judged = [(one.confidence, one.reasons()) for one in self._weigh_outside(target, [Hit(other, ())])]
+        ((confidence, reasons),) = judged
         return self._present(target, [Result(other, confidence, confidence, reasons=reasons)])[0]
 
     def apart(
@@ -162,7 +162,10 @@ class Finder:
         """Count the words of an issue that arrived: after its find, for which its own words are no evidence."""
         count_words(self._words, [issue])
 
-    def _report(self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None) -> Report:
+    def _report(
+        self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None
+    ) -> tuple[Report, Sequence[Result]]:
+        """The report but for its candidates, and what these are."""
         # The words that a person searched for are evidence as well as what the issue says.
         weighed = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
         inside, candidates = self._weigh(weighed, options, gathered, look)
@@ -179,12 +182,12 @@ class Finder:
         problems = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
         # Where words are given, nothing else is asked for.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
-        return Report(
+        report = Report(
             repo=str(target.repo),
             number=target.number,
             title=target.title,
             outcome=outcome(runs, problems, found=bool(shown), usable=usable),
-            candidates=self._present(target, shown_results),
+            candidates=(),
             search_query=search_query(runs),
             queries=runs,
             problems=problems,
@@ -194,6 +197,7 @@ class Finder:
             best_confidence=max((one.confidence for one in candidates), default=None),
             considered=considered(target, best_results, inside.found, gathered.answers) if options.explained else (),
         )
+        return report, shown_results
 
     def _weigh(
         self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None

@@ -6,9 +6,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.config.model import SourceConfig
@@ -336,6 +338,21 @@ class TestDuplicatesResolved:
         told = {number for one in report.candidates for number in (one.number, *one.also)}
         assert later.number not in told
         assert later.number in {n for one in bench.find().candidates for n in (one.number, *one.also)}
+
+
+def test_no_connection_to_the_database_waits_for_github(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server ends one that does nothing for a minute, and SQLite's log grows as long as somebody reads."""
+    real, held = bench.github.workflow_states, []
+
+    def look_around(*asked: Any) -> Any:
+        pool = bench.index._engine.pool
+        assert isinstance(pool, sa.QueuePool)
+        held.append(pool.checkedout())
+        return real(*asked)
+
+    monkeypatch.setattr(bench.github, "workflow_states", look_around)
+    assert bench.find().candidates
+    assert held == [0]
 
 
 def test_any_issue_of_the_index_can_be_compared(bench: Bench) -> None:
