@@ -42,6 +42,9 @@ class ConditionalTransport(httpx.BaseTransport):
         if known is not None:
             request.headers["If-None-Match"] = known.etag
         response = self._inner.handle_request(request)
+        if known is not None:
+            # A redirect takes the request's headers along, and a 304 to what it leads to would mean nothing here.
+            del request.headers["If-None-Match"]
         if question:
             CACHE.labels("hit" if response.status_code == 304 else "miss").inc()
         if known is not None and response.status_code == 304:

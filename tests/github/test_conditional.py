@@ -115,6 +115,18 @@ def test_t6_an_answer_that_was_cut_off_is_not_kept(sim: Simulator, new_client: C
     assert client.issue(REPO, 1).title == "It crashes"
 
 
+def test_t6_a_renamed_repository_is_read_under_its_new_name_though_the_answer_is_the_same(
+    sim: Simulator, new_client: Callable[[], RepoClient]
+) -> None:
+    """A list without entries names no repository, so that its ETag is the old one's."""
+    for name in list(sim.repo("acme/app").labels):
+        sim.delete_label("acme/app", name)
+    client = new_client()
+    assert client.labels(REPO) == frozenset()
+    sim.rename_repository("acme/app", "product")
+    assert client.labels(REPO) == frozenset()
+
+
 def test_t6_nobody_gets_from_memory_what_they_may_not_read(
     sim: Simulator, new_client: Callable[[], RepoClient]
 ) -> None:
