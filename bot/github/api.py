@@ -68,8 +68,11 @@ class Api:
             self._forget_tokens()
 
     def call(self, operation: str, request: Callable[[], githubkit.Response[Any, T]]) -> T:
-        """Like `send`, for the JSON of the answer. An answer that was cut off on its way is as good as none."""
-        response = self.send(operation, request)
+        """Like `send`, for the JSON of the answer."""
+        return self.read(operation, self.send(operation, request))
+
+    def read(self, operation: str, response: githubkit.Response[Any, T]) -> T:
+        """The JSON of an answer. One that was cut off on its way is as good as none: that is Unavailable."""
         try:
             return response.json()
         except ValueError:

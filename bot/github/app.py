@@ -180,7 +180,7 @@ class AppClient:
         self, *, status: Literal["success", "failure"] | None = None, most: int = 1_000
     ) -> Iterator[Delivery]:
         """The attempts of the last three days (Enterprise: seven), newest first, page by page as they are used."""
-        cursor: str | None = None
+        operation, cursor = "list the deliveries", None
         while most > 0:
             request = partial(
                 self._api.rest.apps.list_webhook_deliveries,
@@ -188,8 +188,8 @@ class AppClient:
                 cursor=UNSET if cursor is None else cursor,
                 status=UNSET if status is None else status,
             )
-            response = self._api.send("list the deliveries", request)
-            for data in response.json():
+            response = self._api.send(operation, request)
+            for data in self._api.read(operation, response):
                 most -= 1
                 yield _delivery(data)
             following = response.raw_response.links.get("next", {}).get("url", "")

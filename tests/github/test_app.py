@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.errors import NotFound
+from bot.errors import NotFound, Unavailable
 from bot.github.client import GitHub
 from bot.model import RepoRef
 from bot.simulator import Simulator
@@ -97,6 +97,12 @@ def test_deliveries_page_by_page_and_once_more(github: GitHub, sim: Simulator) -
     assert (newest.guid, newest.redelivery, newest.status_code) == (failed.guid, True, 202)
     with pytest.raises(NotFound):
         app.redeliver(1)
+
+
+def test_a_list_of_deliveries_that_was_cut_off_is_no_answer(github: GitHub, sim: Simulator) -> None:
+    sim.faults.add("GET /app/hook/deliveries*", "malformed")
+    with pytest.raises(Unavailable, match="list the deliveries"):
+        next(github.app().deliveries())
 
 
 def test_reading_the_repository_by_id_and_name_is_the_same(github: GitHub, sim: Simulator) -> None:
