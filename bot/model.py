@@ -86,8 +86,9 @@ class IssueRef:
     @classmethod
     def parse(cls, text: str) -> IssueRef:
         """Read `OWNER/REPO#N`; anything else is an InvalidArgument."""
-        repo, sep, number = text.partition("#")
-        if not sep or not number.isascii() or not number.isdigit() or int(number) < 1:
+        repo, _, number = text.partition("#")
+        # Of more digits than any issue has, some thousands are none that Python reads.
+        if not re.fullmatch("[0-9]{1,12}", number) or int(number) < 1:
             raise InvalidArgument("issue", f"{text!r} is not of the form OWNER/REPO#NUMBER")
         return cls(RepoRef.parse(repo), int(number))
 

@@ -186,6 +186,7 @@ def test_an_address_is_taken_as_the_commands_take_it(github: Server, host: str) 
         (["acme/nope#1"], "acme/nope: the App is not installed there, or there is no such repository"),
         (["acme/app#999"], "acme/app#999: there is no such issue"),
         (["acme/app"], "issue: 'acme/app' is not of the form OWNER/REPO#NUMBER"),
+        (["acme/app#" + "9" * 5_000], "is not of the form OWNER/REPO#NUMBER"),
         (["acme/..#1"], "repository: 'acme/..' is not of the form OWNER/REPO"),
         (["#1"], "write OWNER/REPO#1"),
         (["https://ghe.example.org/acme/app/issues/40"], "is not the address of an issue on 127.0.0.1:"),

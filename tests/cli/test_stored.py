@@ -191,3 +191,14 @@ def test_a_name_that_two_bear_is_not_guessed(store: Store, capsys: pytest.Captur
     assert f"give GitHub's id of one of them: {MINE}, {OTHER}" in capsys.readouterr().err
     assert run("forget", str(OTHER), "--yes").exit_code == 0
     assert all(rows(store, MINE).values())
+
+
+@pytest.mark.parametrize("digits", [19, 5_000])
+@pytest.mark.parametrize("command", [["export"], ["forget", "--yes"], ["digest"], ["calibrate"], ["index"]])
+def test_an_id_that_no_database_can_hold_is_no_repositorys(
+    store: Store, capsys: pytest.CaptureFixture[str], command: list[str], digits: int
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command, "9" * digits])
+    assert ended.value.code == 2
+    assert "no repository has an id of more than 18 digits" in capsys.readouterr().err

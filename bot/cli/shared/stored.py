@@ -11,6 +11,8 @@ from bot.model import RepoRef, name_key
 from bot.store import Store
 
 _NAMED_AT_MOST = 5
+# Digits of an id that every database can hold; GitHub's have half as many.
+_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,8 @@ def stored_repository(store: Store, text: str, others: Mapping[int, str] | None 
     """
     known = {**(others or {}), **{one.id: str(one.ref) for one in store.repositories.list()}}
     if text.isascii() and text.isdigit():
+        if len(text) > _DIGITS:
+            raise UserError(f"{text[:_DIGITS]}…: no repository has an id of more than {_DIGITS} digits")
         # An id may have rows left although its repository is no longer listed.
         return Meant(int(text), known.get(int(text), f"repository {text}"))
     name = RepoRef.parse(text).key
