@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from bot.cli.shared.asking import asking_options, from_option, read_weights, seed_option
 from bot.cli.shared.ending import ended_in_order
@@ -75,13 +74,12 @@ def replay(
     past = read_archive(issues)
     asked = set(choose(past, warm, sample, seed))
     asking = Asking(sources, top, threshold, relevance, read_weights(weights, sources), store, budget)
-    console = Console(stderr=True)
     answered = 0
     try:
         with (
             ended_in_order(),
             opened(out) as lines,
-            progress_bar("Issues arriving", len(past), console) as (progress, task),
+            progress_bar("Issues arriving", len(past)) as (progress, task),
         ):
             run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
             for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
@@ -91,8 +89,8 @@ def replay(
                     lines.write(json.dumps({"id": answer.id, "candidates": candidates}) + "\n")
                     answered += 1
     except KeyboardInterrupt:
-        console.print(f"{out} is unfinished: it holds {answered} of {len(asked)} answers", highlight=False)
+        click.echo(f"{out} is unfinished: it holds {answered} of {len(asked)} answers", err=True)
         raise
     except OSError as problem:
         raise UserError(f"{out}: {problem.strerror}") from None
-    console.print(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", highlight=False)
+    click.echo(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", err=True)

@@ -232,6 +232,17 @@ def test_what_a_replay_that_was_killed_has_left_goes_with_the_next_one_a_day_lat
     engine.dispose()
 
 
+@pytest.mark.parametrize("name", ["answers [golang].jsonl", "run[/2].jsonl"])
+def test_the_file_of_the_answers_is_named_as_it_is(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a line of any length, and whatever Rich takes for markup."""
+    monkeypatch.chdir(tmp_path)
+    issues = write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(5)])
+    out = Path("of the issues that came in the first months of the last year") / name
+    out.parent.mkdir(parents=True)
+    done = CliRunner().invoke(command, [str(issues), "--out", str(out), "--jobs", "1"], catch_exceptions=False)
+    assert done.stderr.endswith(f"4 of 5 issues asked about; the answers are in {out}\n")
+
+
 @pytest.mark.processes
 @pytest.mark.parametrize(("number", "jobs"), [(signal.SIGTERM, 1), (signal.SIGTERM, 2), (signal.SIGHUP, 1)])
 def test_who_is_told_to_end_puts_everything_away(number: signal.Signals, jobs: int, tmp_path: Path) -> None:

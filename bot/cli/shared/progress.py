@@ -18,9 +18,9 @@ from rich.progress import (
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None, console: Console | None = None) -> Iterator[tuple[Progress, TaskID]]:
+def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskID]]:
     """Rich's bar and its one task: `what` is done, how much of `total` (None if that is not known yet), how long."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     times = (TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, *times, console=console or Console(stderr=True)) as progress:
+    with Progress(*columns, *times, console=Console(stderr=True)) as progress:
         yield progress, progress.add_task(what, total=total)
