@@ -12,6 +12,7 @@ import signal
 import sys
 import traceback
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 import click
@@ -109,6 +110,9 @@ def main(args: list[str] | None = None) -> Any:
     """The console script: runs a command and turns errors into a line on stderr and one of EXIT_CODES."""
     # Before any command loads NumPy; what is added up by one thread is the same wherever it is added up.
     use_one_thread()
+    if sys.stdin is None:
+        # Closed by who started it (`<&-`): whoever reads from it finds nothing there, as in an empty file.
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
     try:
         return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())
     except UserError as problem:

@@ -197,6 +197,30 @@ def test_ctrl_c_ends_a_command_without_a_trace(
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["check-config", "-"], 0, "-: all well, mode: comment"),
+        (["forget", "5"], 1, "Aborted!"),
+        (["mcp"], 0, ""),
+    ],
+)
+def test_a_standard_input_that_is_closed_is_an_empty_one(
+    arguments: list[str], code: int, says: str, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", "from bot.cli import main; main()", *arguments]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" <&-', "sh", *command],
+        capture_output=True,
+        text=True,
+        env={**bare(), "DOPPEL_HOME": str(tmp_path)},
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert says in done.stdout + done.stderr
+
+
+@pytest.mark.processes
 def test_mcp_without_a_token_is_refused_before_anything_is_loaded() -> None:
     asked = (
         "import sys; from bot.cli import main\n"
