@@ -8,6 +8,7 @@ hostile text and change nothing here.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -29,6 +30,8 @@ _START = re.compile(r"/du[a-z]{1,12}(?!\S)", re.IGNORECASE)
 _UNSEEN = dict.fromkeys(map(ord, "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"))
 # Only the command itself is made plain: full-width signs mean nothing to Markdown, and words to search for stay.
 _WIDE = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
+# Nobody who only wants to say something to other people puts so many comments between the words of a line.
+_COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}/")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list"]
 
@@ -51,24 +54,47 @@ def command_lines(body: str) -> list[str]:
 
 def is_written(line: str, before: str, now: str) -> bool:
     """Whether a command's line that a body has `now` was there `before` its edit, no more seldom, wherever that was: in
-    code, a quote or an HTML comment too. Of a longer command its beginning is found as well, both times.
+    code, a quote or an HTML comment, or with such comments in it. Of a longer command its beginning is found as well,
+    both times.
     """
-    wanted = re.compile(rf"{re.escape(_flat(line))}(?!\w)")
+    wanted = _flat(line)
+    return any(0 < count(wanted, before) >= count(wanted, now) for count in (_written, _written_past_comments))
 
-    def count(text: str) -> int:
-        return len(wanted.findall(_flat(text)))
 
-    pairs = ((before, now), (_without_comments(before), _without_comments(now)))
-    return any(0 < count(earlier) >= count(later) for earlier, later in pairs)
+def _written(line: str, text: str) -> int:
+    return len(re.findall(rf"{re.escape(line)}(?!\w)", _flat(text)))
+
+
+def _written_past_comments(line: str, text: str) -> int:
+    # Full-width signs make no HTML comment, so that only what stands between comments is made plain.
+    text = " ".join(text[:BODY_MAX].translate(_UNSEEN).split())
+    word = line.partition(" ")[0]
+    return sum(_reads(line, text, found.start()) for found in re.finditer(re.escape(word), plain(text)))
+
+
+def _reads(line: str, text: str, at: int) -> bool:
+    """Whether from that place on the line is what a reader sees. Behind a great many comments it is taken to be."""
+    seen = ""
+    for comments, (begin, end) in enumerate(_visible(text, at, len(text))):
+        if comments > _COMMENTS_MAX:
+            return True
+        # So much of a piece tells; it may be as long as the text.
+        seen = _flat(f"{seen} {text[begin : min(end, begin + len(line) + 4)]}")
+        if len(seen) > len(line) or not line.startswith(seen):
+            break
+    return re.match(rf"{re.escape(line)}(?!\w)", seen) is not None
 
 
 def _flat(text: str) -> str:
     return " ".join(plain(text[:BODY_MAX].translate(_UNSEEN)).split())
 
 
-def _without_comments(text: str) -> str:
-    first, *others = text.split("<!--")
-    return " ".join([first, *(other.partition("-->")[2] if "-->" in other else other for other in others)])
+def _visible(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where the pieces of a line begin and end that no HTML comment hides; the last is empty where one ends later."""
+    while at < end and (start := text.find("<!--", at, end)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
+        yield at, start
+        at = stop + 3
+    yield at, max(at, end)
 
 
 def _of_paragraph(paragraph: Token, source: list[str], first: int) -> list[str]:
@@ -102,18 +128,14 @@ def _command(state: StateInline, silent: bool) -> bool:
     match = _START.match(state.src, state.pos)
     if match is None or not _at_line_start(state.src, state.pos):
         return False
-    at, text, parts = state.pos, state.src, []
+    at, text = state.pos, state.src
     end = text.find("\n", at)
-    end = state.posMax if end < 0 else end
-    while at < end and (start := text.find("<!--", at, end)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
-        parts.append(text[at:start])
-        at = stop + 3
-    parts.append(text[at:end])
+    pieces = list(_visible(text, at, state.posMax if end < 0 else end))
     if not silent:
         token = state.push("command", "", 0)
-        token.content = " ".join(part.strip() for part in parts).strip()
-        token.meta = {"at": state.pos}
-    state.pos = max(at, end)
+        token.content = " ".join(text[begin:stop].strip() for begin, stop in pieces).strip()
+        token.meta = {"at": at}
+    state.pos = pieces[-1][1]
     return True
 
 

@@ -76,6 +76,11 @@ def test_c5_an_edit_counts_with_the_editors_permission(two: Doppel) -> None:
         "<code>{}</code>",
         "```\n{} <!-- so be it -->\n```",
         "```\n／duplicates of #1\n```",
+        "```\n/duplicates <!-- so <!-- be it --> of #1\n```",
+        "```\n/duplicates <!-- /duplicates --> of #1\n```",
+        "```\n/duplicates <!-- so －－> be it --\u200e> of #1\n```",
+        "`<!--`\n\n```\n/duplicates <!-- so --> of #1\n```",
+        f"```\n/duplicates {'<!-- so <!-- be it -->' * 200} of #1\n```",
     ],
 )
 def test_c5_who_tidies_anothers_comment_gives_no_command_by_that(two: Doppel, quoting: str) -> None:
