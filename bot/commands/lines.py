@@ -30,6 +30,8 @@ _START = re.compile(r"/du[a-z]{1,12}(?!\S)", re.IGNORECASE)
 _UNSEEN = dict.fromkeys(map(ord, "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"))
 # Only the command itself is made plain: full-width signs mean nothing to Markdown, and words to search for stay.
 _WIDE = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
+# The end of a word. An underscore is none of it, but Markdown for slanted letters.
+_ENDS = r"(?![^\W_])"
 # Nobody who only wants to say something to other people puts so many comments between the words of a line.
 _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}/")
@@ -62,7 +64,7 @@ def is_written(line: str, before: str, now: str) -> bool:
 
 
 def _written(line: str, text: str) -> int:
-    return len(re.findall(rf"{re.escape(line)}(?!\w)", _flat(text)))
+    return len(re.findall(re.escape(line) + _ENDS, _flat(text)))
 
 
 def _written_past_comments(line: str, text: str) -> int:
@@ -82,7 +84,7 @@ def _reads(line: str, text: str, at: int) -> bool:
         seen = _flat(f"{seen} {text[begin : min(end, begin + len(line) + 4)]}")
         if len(seen) > len(line) or not line.startswith(seen):
             break
-    return re.match(rf"{re.escape(line)}(?!\w)", seen) is not None
+    return re.match(re.escape(line) + _ENDS, seen) is not None
 
 
 def _flat(text: str) -> str:

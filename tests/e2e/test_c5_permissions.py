@@ -72,6 +72,7 @@ def test_c5_an_edit_counts_with_the_editors_permission(two: Doppel) -> None:
         "```\n{}\n```",
         "> {}",
         "`{}`",
+        "_{}_",
         "<!-- {} -->",
         "<code>{}</code>",
         "```\n{} <!-- so be it -->\n```",
