@@ -74,6 +74,10 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
         following = ScanEvent(event.installation, known.summary, event.chain, event.step + 1, numbers[-1])
         services.inbox.put(following.delivery_id, following, REST)
         return
+    if event.after:
+        # Some may have been changed after it was their turn. Once, and no more than these: a scan has to end.
+        scan.begin()
+        scan.ask(scan.missing(limit=AT_ONCE))
     client = partial(services.github.in_repository, services.installation_of(known))
     config = services.repository_settings.read(client, known.summary).config
     if config.mode == "off":

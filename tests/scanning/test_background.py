@@ -8,6 +8,7 @@ from bot.errors import Unavailable
 from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.model import Issue, RepoRef
+from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
 from bot.store.backfills import Progress
 from bot.words import english
@@ -82,6 +83,21 @@ def test_d8_a_worker_that_dies_in_a_step_asks_nothing_twice(filled: Host, monkey
     filled.work()
     assert sorted(asked) == list(range(1, 9))
     assert len(shown(filled)) == 1
+
+
+@pytest.mark.slow
+@on_one_database
+def test_d8_what_is_changed_while_others_are_asked_about_is_asked_about_again(filled: Host) -> None:
+    ask(filled)
+    # The command and three steps: only the result is missing.
+    filled.work(4)
+    filled.sim.edit_issue(REPO, 8, title="Subtitles are late", body="By two seconds.")
+    filled.work()
+    (body,) = shown(filled)
+    assert "no two are likely enough to report the same thing" in body
+    kept = {answer.number: answer.found for answer in Answers(filled.services.store.engine).all(filled.repo_id)}
+    assert sorted(kept) == filled.services.index.numbers(filled.repo_id, 0, 99)
+    assert 1 not in {one.number for one in kept[8]}
 
 
 @pytest.mark.slow
