@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from bot.cli.shared.in_json import in_json
 from bot.config import parse_config
 from bot.errors import UserError
 
@@ -29,7 +29,7 @@ def check_config(file: Path, as_json: bool) -> None:
             "problems": [problem.to_json() for problem in problems],
             "settings": asdict(config),
         }
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        click.echo(in_json(found, indent=2))
     else:
         for one in problems:
             hint = f" (did you mean {one.hint}?)" if one.hint else ""

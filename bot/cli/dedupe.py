@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.cli.shared.files import READ_FILE
+from bot.cli.shared.in_json import in_json
 from bot.errors import Retryable, UserError
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def dedupe(
     if dry_run:
         return
     apply(content, found.entries, found.groups)
-    text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    text = in_json(content, indent=2) + "\n"
     if out is None and not in_place:
         click.echo(text, nl=False)
     # A playbook in which nothing was merged stays as its author formatted it.

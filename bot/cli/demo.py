@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import click
 from rich.console import Console
 
 from bot.cli.shared.files import READ_FILE
+from bot.cli.shared.in_json import in_json
 from bot.demo.events import Event, to_json
 from bot.demo.performance import Plan, perform
 from bot.demo.scenario import REPOSITORY
@@ -46,7 +46,7 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
 
     def tell(event: Event) -> None:
         if as_json:
-            click.echo(json.dumps(to_json(event), ensure_ascii=False))
+            click.echo(in_json(to_json(event)))
         else:
             terminal.show(event)
 

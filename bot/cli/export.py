@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot import settings as host
+from bot.cli.shared.in_json import in_json
 from bot.cli.shared.stored import Meant, stored_repository
 from bot.errors import UserError
 from bot.settings import Settings
@@ -56,11 +57,11 @@ def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     for index, (name, rows) in enumerate(tables(store.engine, meant.id)):
         yield f"{',' if index else ''}\n  {json.dumps(name)}: ["
         for number, row in enumerate(rows):
-            yield f"{',' if number else ''}\n    {json.dumps(row, ensure_ascii=False)}"
+            yield f"{',' if number else ''}\n    {in_json(row)}"
         yield "]"
-    yield '},\n"queue": ' + json.dumps(queue, ensure_ascii=False, indent=2) + ',\n"history": ['
+    yield '},\n"queue": ' + in_json(queue, indent=2) + ',\n"history": ['
     for number, issue in enumerate(kept_issues(settings.home, meant.id)):
-        yield f"{',' if number else ''}\n  {json.dumps(issue, ensure_ascii=False)}"
+        yield f"{',' if number else ''}\n  {in_json(issue)}"
     yield "]}\n"
 
 

@@ -113,6 +113,17 @@ def test_d8_where_the_file_has_no_date_none_is_shown(tmp_path: Path) -> None:
         assert "2024-01-01" not in text and "2024-01-02" not in text
 
 
+def test_d8_json_can_always_be_written_and_commands_no_terminal(tmp_path: Path) -> None:
+    """An id may be half a character, for which UTF-8 has no bytes, and a control sequence may begin with one sign."""
+    told = rows()
+    told[2]["id"], told[-1]["id"] = "APP-\ud83d", "APP-\x9b2Jä"
+    found = run(write_lines(tmp_path / "issues.jsonl", told), "--json")
+    assert found.exit_code == 0, found.output
+    assert "\x9b" not in found.stdout and "2Jä" in found.stdout
+    group = json.loads(found.stdout)["groups"][0]
+    assert (group["original"]["id"], group["members"][0]["id"]) == (told[2]["id"], told[-1]["id"])
+
+
 def test_d8_hostile_titles_in_a_terminal(file: Path) -> None:
     result = run(file)
     assert result.exit_code == 0, result.output

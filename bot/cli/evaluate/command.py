@@ -14,6 +14,7 @@ from bot import settings as host
 from bot.cli.shared.asking import asking_options, from_option, read_weights, seed_option
 from bot.cli.shared.ending import ended_in_order
 from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, write
+from bot.cli.shared.in_json import in_json
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.shares import Share
 from bot.cli.shared.source import complete_source, read_source
@@ -146,7 +147,7 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> list[tu
 
     rows = history_of(given, fresh=fresh)
     if export is not None:
-        write(export, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        write(export, "".join(in_json(row) + "\n" for row in rows))
     return [(row, f"{given}#{row['id']}") for row in rows]
 
 

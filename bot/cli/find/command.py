@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +11,7 @@ from bot import settings as host
 from bot.addresses import hosts_of, issue_at
 from bot.cli import UNREACHABLE
 from bot.cli.find.shown import SHADOW, OfItsOwnAccord, show
+from bot.cli.shared.in_json import in_json
 from bot.cli.shared.out_of_sight import told_of_tokens
 from bot.cli.shared.shares import Share
 from bot.config.keys import SOURCES
@@ -117,7 +117,7 @@ def find(
     if only:
         report = report.of_sources(only)
     if as_json:
-        click.echo(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
+        click.echo(in_json(report.to_json(), indent=2))
     else:
         show(report, bots, indexed=known.indexed, include_closed=include_closed, only=only)
     if known.settings.problems:

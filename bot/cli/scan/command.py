@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 from bot import settings as host
 from bot.cli.shared.ending import ended_in_order
 from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart
+from bot.cli.shared.in_json import in_json
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.shares import Share
 from bot.cli.shared.source import complete_source
@@ -86,7 +86,7 @@ def scan(
     if html is not None:
         shown.write_page(html, found, backlog)
     if as_json:
-        click.echo(json.dumps(shown.to_json(found, backlog), ensure_ascii=False, indent=2))
+        click.echo(in_json(shown.to_json(found, backlog), indent=2))
     elif markdown:
         click.echo(shown.markdown(found, backlog))
     else:
