@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from bot.erasing import erased_if_ended
+from bot.errors import Overtaken
 from bot.jobs.retry import describe
 from bot.store import Store, StoredRepository
 from bot.store.failures import passes
@@ -28,7 +29,8 @@ def in_each(
     """Do it in every repository, given with its installation, and leave nothing in those whose access ends meanwhile.
 
     Raises the first fault, after all others have had their turn, so that the chore is told as failed; its next turn
-    comes in time. At once where the database is away, since the others would but wait for it as well.
+    comes in time. At once where the database is away, since the others would but wait for it as well, and where another
+    worker has taken this turn over.
     """
     first: Exception | None = None
     for known, installation in repositories:
@@ -36,7 +38,7 @@ def in_each(
             with erased_if_ended(known.id, store):
                 do(known, installation)
         except Exception as fault:
-            if passes(fault):
+            if passes(fault) or isinstance(fault, Overtaken):
                 raise
             logger.error("%s: this turn failed, the others go on: %s", known.ref, describe(fault))
             first = first or fault

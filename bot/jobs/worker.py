@@ -152,8 +152,10 @@ class Worker:
 
         @DBOS.workflow(name=CHORE, max_recovery_attempts=MOST_CRASHES)
         def chore(name: str) -> str:
+            run = DBOS.workflow_id
+            assert run is not None, "it is running"
             # Without a place: it waits for GitHub most of the time, and no delivery shall wait for it.
-            return self._do_chore(name)
+            return self._do_chore(name, run)
 
         # Before the launch, because DBOS looks for new queues only every second.
         for queue, at_once in ((QUEUE, self._claims), (BACKGROUND_QUEUE, 1), (REPLAY_QUEUE, 1)):
@@ -223,14 +225,17 @@ class Worker:
                 return self._failed(message, error, attempt)
         return "done"
 
-    def _do_chore(self, name: str) -> str:
+    def _do_chore(self, name: str, run: str) -> str:
         """One turn of a chore; what it returns is kept as the workflow's result."""
         chore = self._chores.get(name)
         if chore is None:
             return "unknown"
-        with self._at_work.chore(name):
+        with self._at_work.chore(name), held(self._claimed.asked(run)):
             try:
                 chore.do()
+            except Overtaken:
+                log.warning("chore %s was taken over by another worker", name)
+                return "overtaken"
             except Exception as error:
                 log.warning("chore %s failed, and is done again in its next turn\n%s", name, stack(error))
                 return "failed"

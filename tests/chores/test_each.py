@@ -14,6 +14,7 @@ from bot.chores import digests
 from bot.chores.digests import keep_digests
 from bot.chores.each import in_each, workable
 from bot.chores.feedback import look_at_feedback
+from bot.errors import Overtaken
 from bot.feedback.polling import Round
 from bot.model import RepoRef, Repository
 from bot.services import Services
@@ -75,14 +76,17 @@ def test_a_fault_in_one_repository_keeps_the_chore_from_no_other(
     assert "words of an issue" not in "".join(told)
 
 
-def test_a_chore_does_not_wait_for_a_database_that_is_away_once_a_repository(store: Store) -> None:
+@pytest.mark.parametrize("fault", [sa.exc.TimeoutError(), Overtaken("another worker has taken this over")])
+def test_a_chore_whose_database_is_away_or_that_another_does_by_now_goes_on_in_no_other_repository(
+    store: Store, fault: Exception
+) -> None:
     seen: list[int] = []
 
     def away(known: StoredRepository, _: int) -> None:
         seen.append(known.id)
-        raise sa.exc.TimeoutError
+        raise fault
 
-    with pytest.raises(sa.exc.TimeoutError):
+    with pytest.raises(type(fault)):
         in_each(workable(store), store, away)
     assert len(seen) == 1
 

@@ -10,10 +10,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from bot.held import make_sure
 from bot.jobs import Chore, DeadLetters, Worker
-from bot.jobs.chores import call_for
-from bot.jobs.database import queue_client, queue_engine
+from bot.jobs.chores import CHORE, call_for
+from bot.jobs.database import queue_client, queue_engine, workflow_table
 from bot.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -97,6 +99,31 @@ def test_what_failed_is_done_in_the_next_turn_and_is_no_dead_letter(
     assert done == ["tried", "tried"]
     assert "chore sweep failed" in caplog.text
     assert "private text" not in caplog.text
+
+
+def test_what_another_worker_has_taken_over_writes_nothing_more_on_github(settings: Settings) -> None:
+    """This machine stood still in the middle of it; two would open the issue with the digest."""
+    engine = queue_engine(settings)
+    told, ended = list[str](), threading.Event()
+
+    def do() -> None:
+        table = workflow_table(engine)
+        make_sure()
+        told.append("ours")
+        # Taken, and given up: DBOS would wait in this process for what nobody here will ever do.
+        lost = {"owner_xid": "another's", "status": "CANCELLED"}
+        with engine.begin() as connection:
+            connection.execute(sa.update(table).where(table.c.name == CHORE).values(lost))
+        ended.set()
+        make_sure()
+        told.append("written")
+
+    worker = Worker(settings, lambda job: None, [Chore("sweep", 1e12, do)])
+    worker.start()
+    assert ended.wait(60)
+    assert worker.stop()
+    assert told == ["ours"]
+    engine.dispose()
 
 
 def test_what_belongs_to_the_start_is_done_at_each_start_whatever_was_done_before(settings: Settings) -> None:
