@@ -6,6 +6,7 @@ says so. Writes are never remembered.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -201,7 +202,8 @@ class Tools:
                 threshold=found.threshold,
             )
 
-        arguments = {"playbook": playbook, "threshold": threshold}
+        # As text, in which the order of the sections counts: it decides which entry stays.
+        arguments = {"playbook": json.dumps(playbook), "threshold": threshold}
         return self._remembered(caller, "dedupe_playbook", arguments, merge)
 
     def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:

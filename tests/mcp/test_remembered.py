@@ -82,6 +82,19 @@ def test_t5_two_issues_are_never_mixed_up(server: Any) -> None:
     run(use)
 
 
+def test_t2_a_playbook_with_its_sections_in_another_order_is_another_one(server: Any) -> None:
+    """D1: sections without a place of their own stand as they come, and the first of two entries stays."""
+
+    async def use() -> None:
+        async with Client(server) as client:
+            for sections in (("GO", "RUST"), ("RUST", "GO")):
+                content = playbook(**{name: [entry("same words")] for name in sections})
+                merged = answer(await client.call_tool("dedupe_playbook", {"playbook": content}))
+                assert ([one["section"] for one in merged["merges"]], merged["cached"]) == ([sections[0]], False)
+
+    run(use)
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_t1_sessions_do_not_see_each_other(server: Any, mode: str) -> None:
     async def use() -> None:
