@@ -56,8 +56,11 @@ def place_of(web_or_api: str) -> Place:
     """
     url = web_or_api.strip().rstrip("/")
     parts = _parts(url)
-    host, root = parts.hostname or "", f"{parts.scheme}://{parts.netloc}"
-    if parts.scheme not in ("https", "http") or not host or "@" in parts.netloc:
+    # As browsers write it, since it also stands in a header, which has no other letters.
+    site = _in_ascii(parts.netloc)
+    root = f"{parts.scheme}://{site}"
+    host = _parts(root).hostname or ""
+    if parts.scheme not in ("https", "http") or not host or "@" in site:
         raise InvalidArgument("GitHub", "this is not an address such as https://github.com")
     if host in ("github.com", "www.github.com", "api.github.com"):
         return Place("https://github.com", "https://api.github.com")
@@ -120,6 +123,14 @@ def _parts(url: str) -> Any:
         return urlsplit(url)
     except ValueError:
         return urlsplit("")
+
+
+def _in_ascii(site: str) -> str:
+    """A host, with or without a port, as networks know it (RFC 3490: `xn--…`); empty where no host can be named so."""
+    try:
+        return site.encode("idna").decode()
+    except UnicodeError:
+        return ""
 
 
 def _is_private(url: str) -> bool:

@@ -25,13 +25,16 @@ ROOT = Path(__file__).parents[2]
         ("https://octo.ghe.com", "https://octo.ghe.com", "https://api.octo.ghe.com"),
         ("https://api.octo.ghe.com", "https://octo.ghe.com", "https://api.octo.ghe.com"),
         ("http://127.0.0.1:4000", "http://127.0.0.1:4000", "http://127.0.0.1:4000"),
+        ("https://例え.jp:8443", "https://xn--r8jz45g.jp:8443", "https://xn--r8jz45g.jp:8443/api/v3"),
     ],
 )
 def test_a_github_is_known_by_its_pages_or_its_api(entered: str, web: str, api: str) -> None:
     assert place_of(entered) == Place(web, api)
 
 
-@pytest.mark.parametrize("entered", ["", "github.com", "ftp://github.com", "https://me:pw@github.com", "https://[::1"])
+@pytest.mark.parametrize(
+    "entered", ["", "github.com", "ftp://github.com", "https://me:pw@github.com", "https://[::1", "https://例え..jp"]
+)
 def test_what_is_no_address_of_a_github_is_refused(entered: str) -> None:
     with pytest.raises(InvalidArgument, match="GitHub: this is not an address"):
         place_of(entered)

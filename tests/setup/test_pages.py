@@ -152,6 +152,15 @@ def test_a_mistake_is_told_beside_what_was_entered(
     assert 'value="acme"' in answer.text or "organization" in changes
 
 
+def test_a_github_whose_name_has_letters_of_another_script_is_led_to(browser: FlaskClient, simulator: Server) -> None:
+    """The name stands in a header, and web servers send none with such letters: they answered 500."""
+    asked = submit(browser, simulator, github="https://例え.jp", address="https://doppel.acme.org")
+    assert asked.status_code == 200
+    assert leave(asked)[0].startswith("https://xn--r8jz45g.jp/organizations/acme/settings/apps/new?state=")
+    assert asked.headers["Content-Security-Policy"].isascii()
+    assert "form-action https://xn--r8jz45g.jp;" in asked.headers["Content-Security-Policy"]
+
+
 def test_what_was_entered_cannot_become_markup(browser: FlaskClient, simulator: Server) -> None:
     answer = submit(browser, simulator, name='"><script>alert(1)</script>' + "x" * 20)
     assert answer.status_code == 422
