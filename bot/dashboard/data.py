@@ -115,7 +115,8 @@ class Data:
     def feedback(self, repository: StoredRepository) -> Feedback:
         """What was said within the last year, also what the bar was put back from."""
         made = said_of(self.store, repository.id, self.clock().timestamp() - WINDOW)
-        decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made})
+        # What only follows from how issues were closed is no part of the table, and may be of ten thousand issues.
+        decisions = self.store.decisions.of_issues(repository.id, {one.number for one in made if one.said})
         kept = self.store.calibrations.get(repository.id)
         return Feedback(tuple(made), tuple(points(decisions, made)), self.bar(repository), kept)
 

@@ -260,16 +260,20 @@ class _Pages:
         return redirect(url_for("dashboard.evaluation", owner=owner, name=name), 303)
 
     def feedback(self, repository: StoredRepository) -> Page:
-        """What people said, and where it has put the bar."""
+        """Where people have put the bar, and what they said: the latest first, a page at a time."""
         found, now = self._data.feedback(repository), self._data.clock()
         since = found.kept.since if found.kept else 0.0
+        skipped = max(0, request.args.get("skip", 0, type=int))
+        following = skipped + PAGE
         return render_template(
             "dashboard/feedback.html",
             repository=repository,
             feedback=found,
             put_back=datetime.fromtimestamp(since, now.tzinfo) if since else None,
             bins=views.reliability(found.points),
-            said=views.said(found.examples, now),
+            said=views.said(found.examples[::-1][skipped:following], now),
+            skipped=skipped,
+            more=following if following < len(found.examples) else None,
         )
 
     def settings(self, repository: StoredRepository) -> Page:

@@ -81,8 +81,8 @@ def rows(decisions: Iterable[Decision], titles: Mapping[int, str], moment: datet
 
 
 def said(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:
-    """What people said, with the time in the zone of `moment`, the latest first."""
-    return [(datetime.fromtimestamp(one.at, moment.tzinfo), one) for one in reversed(examples)]
+    """What people said, with the time in the zone of `moment`."""
+    return [(datetime.fromtimestamp(one.at, moment.tzinfo), one) for one in examples]
 
 
 def named(decisions: Iterable[Decision]) -> set[int]:

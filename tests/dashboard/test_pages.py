@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import time
 from collections.abc import Callable
 
@@ -244,6 +245,28 @@ def test_that_an_issue_was_closed_otherwise_is_not_shown_as_said(host: Host, sig
     said = words(signed_in("tara").get("/dashboard/acme/app/feedback").text)
     assert "#3 #1 nothing, but closed it otherwise tara (triage) closed" in said
     assert "expected" not in said, "nobody said how right it was"
+
+
+def test_all_feedback_can_be_read_a_page_at_a_time(host: Host, signed_in: SignedIn) -> None:
+    """Each issue that was closed otherwise is a row for each of its candidates: of a busy year these were 50 MB."""
+    browser, now = signed_in("tara"), time.time()
+    evidence = tuple(Evidence(n, 0.5, n, True, {"full-text": n}) for n in range(1, 11))
+    for n in range(20, 60):
+        decision = Decision(n, now - n, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+        host.store.decisions.add(host.public, decision)
+        host.store.signals.put(host.public, Signal(n, Kind.CLOSED, "tara", 0, False, Who.TRIAGE, now - n))
+    path, seen = "/dashboard/acme/app/feedback", list[str]()
+    while path:
+        page = browser.get(path)
+        assert len(page.data) <= 100_000
+        seen += re.findall(r'issues/(\d+)">#\1</a>\s+<td [^>]+data-label="Compared', page.text)
+        older = re.search(r'href="([^"]+)">older', page.text)
+        path = html.unescape(older[1]) if older else ""
+    assert seen == [str(n) for n in range(20, 60) for _ in evidence], "the latest first"
+    beyond = browser.get("/dashboard/acme/app/feedback?skip=9999")
+    assert "No more than that was said" in beyond.text and "Nothing yet" not in beyond.text
+    for odd in ("-1", "x", "9" * 30):
+        assert browser.get(f"/dashboard/acme/app/feedback?skip={odd}").status_code == 200
 
 
 def test_settings_are_shown_as_read_with_what_is_wrong(host: Host, signed_in: SignedIn) -> None:
