@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from bot.calibration.points import points
 from bot.calibration.rule import WINDOW, Calibration, Move, calibrate
 from bot.config.model import MIN_CONFIDENCE
@@ -33,9 +35,15 @@ def examples_of(store: Store, repo_id: int, now: float) -> list[Example]:
     return said_of(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
 
 
-def said_of(store: Store, repo_id: int, since: float) -> list[Example]:
-    """What was said since then: labelled pairs, the earliest first."""
+def said_of(store: Store, repo_id: int, since: float, about: Container[int] | None = None) -> list[Example]:
+    """What was said since then: labelled pairs, the earliest first; with `about` those of these issues, and few more.
+
+    A repository's year can be ten thousand decisions, and a week's issues need a few of them.
+    """
     signals, verdicts = store.signals.since(repo_id, since), store.verdicts.since(repo_id, since)
+    if about is not None:
+        signals = [one for one in signals if one.number in about or one.other in about]
+        verdicts = [one for one in verdicts if one.number in about or one.other in about]
     # Either of the two may be the one on which the other came into question.
     pairs = [(one.number, one.other) for one in signals] + [(one.number, one.other) for one in verdicts]
     numbers = {number for pair in pairs for number in pair}

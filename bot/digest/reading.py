@@ -16,7 +16,8 @@ WEEK = 7 * 86_400.0
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
     """What the bot did since then, with what people have said of it by `now`, also what the bar was put back from."""
     decisions = store.decisions.between(repo_id, since, now)
-    return digest(decisions, said_of(store, repo_id, min(since, now - WINDOW)), since, now)
+    said = said_of(store, repo_id, min(since, now - WINDOW), {one.number for one in decisions})
+    return digest(decisions, said, since, now)
 
 
 def titles_of(index: Index, repo_id: int, found: Digest) -> Mapping[int, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import pytest
 import sqlalchemy as sa
@@ -20,6 +20,7 @@ from bot.jobs import DeadLetters, Inbox, QueueUnavailable
 from bot.jobs.database import queue_engine, workflow_table
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, RepoRef, Repository
+from bot.store.decisions import Decisions
 from bot.store.engine import write
 from bot.store.schema import texts
 from bot.wiring.indexes import build_index
@@ -267,6 +268,31 @@ def test_all_feedback_can_be_read_a_page_at_a_time(host: Host, signed_in: Signed
     assert "No more than that was said" in beyond.text and "Nothing yet" not in beyond.text
     for odd in ("-1", "x", "9" * 30):
         assert browser.get(f"/dashboard/acme/app/feedback?skip={odd}").status_code == 200
+
+
+def test_the_weeks_digest_reads_no_more_than_what_the_weeks_issues_need(
+    host: Host, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was said in a year can be about ten thousand decisions, which took seconds to read for each look."""
+    browser, now, read = signed_in("tara"), time.time(), set[int]()
+    old, new = now - 90 * 86_400, now - 60
+    for number, at, other in ((50, old, 1), (51, old, 1), (52, new, 51), (53, new, 1)):
+        evidence = (Evidence(other, 0.7, 1, True),)
+        decision = Decision(number, at, "opened", "comment", Outcome.POSTED, 0.2, "", evidence)
+        host.store.decisions.add(host.public, decision)
+    # Of the pair 52 and 51 it was said on the other one; of 50 nobody asks this week.
+    for number, other, same in ((50, 1, True), (51, 52, True), (53, 1, False)):
+        host.store.signals.put(host.public, Signal(number, Kind.NOT, "tara", other, same, Who.TRIAGE, now - 30))
+    of_issues = Decisions.of_issues
+
+    def noted(self: Decisions, repo_id: int, numbers: Collection[int]) -> list[Decision]:
+        read.update(numbers)
+        return of_issues(self, repo_id, numbers)
+
+    monkeypatch.setattr(Decisions, "of_issues", noted)
+    said = words(browser.get("/dashboard/acme/app").text)
+    assert "1 right" in said and "1 wrong" in said
+    assert read == {1, 51, 52, 53}
 
 
 def test_settings_are_shown_as_read_with_what_is_wrong(host: Host, signed_in: SignedIn) -> None:
