@@ -63,10 +63,17 @@ def answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dic
 
 def _answer(row: Any, place: str) -> tuple[Id, Found]:
     try:
-        return row["id"], tuple((one["id"], float(one["confidence"])) for one in row["candidates"])
-    except (KeyError, TypeError, ValueError):
+        return _id(row["id"]), tuple((_id(one["id"]), float(one["confidence"])) for one in row["candidates"])
+    except (KeyError, TypeError, ValueError, OverflowError):
         shape = '{"id": …, "candidates": [{"id": …, "confidence": 0 to 1}, …]}'
         raise UserError(f"{place}: an answer has the form {shape}, as `doppel replay` writes it") from None
+
+
+def _id(value: Any) -> Id:
+    """An id as issues have it. Raises TypeError for anything else, also for what Python takes for a number."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise TypeError("an id is a number or a string")
+    return value
 
 
 def _check(candidates: Found, position: Mapping[Id, int], arrival: int, place: str) -> None:

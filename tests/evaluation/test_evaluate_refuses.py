@@ -75,6 +75,10 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
         ({"id": 30, "candidates": [{"id": 1, "confidence": 7}]}, "line 2: a confidence lies between 0 and 1"),
         ({"id": 30, "candidates": [{"id": 1}]}, "line 2: an answer has the form"),
         (1, "line 2: an answer has the form"),
+        ({"id": [30], "candidates": []}, "line 2: an answer has the form"),
+        ({"id": 30, "candidates": [{"id": {}, "confidence": 0.5}]}, "line 2: an answer has the form"),
+        ({"id": 30, "candidates": [{"id": True, "confidence": 0.5}]}, "line 2: an answer has the form"),
+        ({"id": 30, "candidates": [{"id": 1, "confidence": 10**400}]}, "line 2: an answer has the form"),
         (
             {"id": 30, "candidates": [{"id": 1, "confidence": 0.1}, {"id": 2, "confidence": 0.2}]},
             "line 2: the candidates are not in the order of their confidence",
