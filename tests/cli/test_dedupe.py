@@ -133,6 +133,18 @@ def test_out_writes_another_file_also_where_nothing_was_merged(file: Path, tmp_p
     assert file.read_text(encoding="utf-8") == before
 
 
+def test_half_an_emoji_stays_what_it_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """JSON can write one, as where an agent's text was cut off, and UTF-8 cannot."""
+    book = playbook(patterns=[ALIKE[0] | {"name": "types \ud83d"}, ALIKE[1]]) | {"version": "\ud83d 😀"}
+    file.write_text(json.dumps(book), encoding="utf-8")
+    merged = playbook(patterns=[ALIKE[0] | {"name": "types \ud83d", "helpful": 8, "harmful": 1}])
+    merged["version"] = book["version"]
+    assert run(file) == 0
+    assert json.loads(capsys.readouterr().out) == merged
+    assert run(file, "--in-place") == 0
+    assert json.loads(file.read_text(encoding="utf-8")) == merged
+
+
 def test_dry_run_writes_nothing(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = file.read_text(encoding="utf-8")
     assert run(file, "--dry-run") == 0
