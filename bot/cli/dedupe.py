@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 import tempfile
@@ -106,7 +107,7 @@ def _umask() -> int:
 def _read(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number)
+        return json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_number)
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:
@@ -128,6 +129,13 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _no_number(constant: str) -> Any:
     """NaN and Infinity, which Python reads and writes, and other programs do not."""
     raise ValueError(f"{constant} is not JSON")
+
+
+def _number(digits: str) -> float:
+    """A number as Python keeps it. One too large for it would be written as Infinity."""
+    if math.isinf(value := float(digits)):
+        raise ValueError(f"{digits[:40]} is too large a number")
+    return value
 
 
 def _tell(found: Deduplication, merges: Iterable[Merge]) -> None:

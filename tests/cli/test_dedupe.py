@@ -185,6 +185,7 @@ WRONG: list[tuple[Any, tuple[Any, ...], str]] = [
     (b"{}", (), "has no 'version'"),
     (b'{"version": 1, "last_updated": "", "sections": {"A": [{}], "A": []}}', (), "the name 'A' stands twice"),
     (b'{"version": NaN, "last_updated": "", "sections": {}}', ("--in-place",), "NaN is not JSON"),
+    (b'{"version": -1e999, "last_updated": "", "sections": {}}', ("--out", "x.json"), "-1e999 is too large a number"),
     (json.dumps(playbook(patterns=[entry("a"), entry("b") | {"helpful": -1}])).encode(), (), "entry 2: helpful"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--threshold", "nan"), "threshold"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "word2vec"), "not one of: all-MiniLM-L6-v2, wordllama"),
