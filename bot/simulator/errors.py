@@ -54,9 +54,13 @@ def forbidden(message: str, **more: Any) -> ApiError:
     return ApiError(403, message, **more)
 
 
-def moved(location: str) -> ApiError:
-    """301: the repository was renamed or moved, or the issue transferred."""
-    return ApiError(301, "Moved Permanently", headers={"Location": location}, extra={"url": location})
+def moved(location: str, method: str) -> ApiError:
+    """The repository was renamed or moved, or the issue transferred: 301 to who reads, 307 to who writes.
+
+    Clients repeat a write with its body after the latter alone; after a 301 most of them would read instead.
+    """
+    status = 301 if method == "GET" else 307
+    return ApiError(status, "Moved Permanently", headers={"Location": location}, extra={"url": location})
 
 
 def invalid(resource: str, field: str, code: str, message: str | None = None, value: Any = None) -> ApiError:

@@ -251,6 +251,26 @@ def test_a_renamed_repository_redirects(sim: Simulator, bot: Api) -> None:
     assert bot.get("/repositories/1/issues/1").status_code == 404
 
 
+def test_a_redirect_loses_neither_the_question_nor_the_write(sim: Simulator, bot: Api) -> None:
+    for title in ("One", "Two", "Three"):
+        sim.open_issue("acme/app", "ada", title)
+    sim.close_issue("acme/app", 1)
+    sim.create_label("acme/app", "what? #1")
+    sim.rename_repository("acme/app", "tool")
+    asked = {"state": "all", "per_page": "2", "direction": "asc"}
+    listed = bot.get(ISSUES, params=asked, allow_redirects=True)
+    assert [entry["number"] for entry in listed.json()] == [1, 2]
+    assert bot.get("/repos/acme/app/labels/what%3F%20%231", allow_redirects=True).json()["name"] == "what? #1"
+    assert bot.post(f"{ISSUES}/2/comments", {"body": "It is said"}).status_code == 307
+    said = bot.post(f"{ISSUES}/2/comments", {"body": "It is said"}, allow_redirects=True)
+    assert (said.status_code, said.json()["body"]) == (201, "It is said")
+    sim.add_repository("acme/other")
+    sim.install("acme/other")
+    moved = sim.transfer_issue("acme/tool", 2, "acme/other")
+    bot.patch("/repos/acme/tool/issues/2", {"state": "closed"}, allow_redirects=True)
+    assert moved.state == "closed"
+
+
 def test_a_new_repository_may_take_a_name_that_redirects(sim: Simulator, bot: Api) -> None:
     sim.rename_repository("acme/app", "tool")
     taken = sim.add_repository("acme/app")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from werkzeug.datastructures import Headers
 
@@ -65,7 +65,7 @@ class Context:
     def repository(self) -> Repository:
         """The repository of the path, after all checks: it can be seen, by its present name, and this is allowed.
 
-        404 for what is not visible, 301 for a former name, 401 and 403 for what the caller may not do.
+        404 for what is not visible, 301 or 307 for a former name, 401 and 403 for what the caller may not do.
         """
         key = self.sim.names.get(f"{self.params['owner']}/{self.params['repo']}".lower())
         repo = self.sim.repositories.get(key) if key is not None else None
@@ -74,15 +74,16 @@ class Context:
         self.require(repo)
         if repo.full_name.lower() != f"{self.params['owner']}/{self.params['repo']}".lower():
             rest = self.route_tail()
-            raise moved(f"{self.sim.urls.api}/repositories/{repo.id}{rest}")
+            raise moved(f"{self.sim.urls.api}/repositories/{repo.id}{rest}", self.operation.method)
         if self.operation.method != "GET" and repo.archived:
             raise forbidden("Repository was archived so is read-only.")
         return repo
 
     def route_tail(self) -> str:
-        """What follows the repository in the address of this request."""
+        """What follows the repository in the address of this request, with what it asks for."""
         owner, repo = self.params["owner"], self.params["repo"]
-        return self.url.split(f"/repos/{owner}/{repo}", 1)[-1]
+        path = quote(self.url.split(f"/repos/{owner}/{repo}", 1)[-1])
+        return f"{path}?{urlencode(self.query)}" if self.query else path
 
     def require(self, repo: Repository) -> None:
         """Refuse a caller who lacks the operation's permission (an installation) or role (a user) in this repository.
@@ -117,7 +118,7 @@ class Context:
         return forbidden("Resource not accessible by integration", headers=headers)
 
     def issue(self) -> Issue:
-        """The issue of the path: 404 if it never was, 410 if it was deleted or issues are off, 301 if it moved."""
+        """The issue of the path: 404 if it never was, 410 if it was deleted or issues are off, moved if it was."""
         repo = self.repository()
         number = int(self.params["number"])
         if not repo.has_issues:
@@ -130,7 +131,8 @@ class Context:
             target = found.moved_to
             if not can_see(self.sim, self.caller, target.repository):
                 raise not_found()
-            raise moved(f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}")
+            place = f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}"
+            raise moved(place, self.operation.method)
         if found is None:
             raise not_found()
         return found
