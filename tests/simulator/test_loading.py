@@ -139,6 +139,16 @@ def test_e3_what_an_evaluation_takes_is_taken() -> None:
     assert Simulator().load_issues([undated]) == 1
 
 
+def test_e3_what_a_table_leaves_empty_is_not_there_and_long_labels_are_cut() -> None:
+    sim = Simulator()
+    closed = {**ROWS[1], "duplicate_of": "", "labels": [""]}
+    named = {**ROWS[0], "labels": ["bug", "Bug", None, {"name": None}, " ", "x" * 60]}
+    assert sim.load_issues([closed, named]) == 2
+    first, second = (sim.issue("acme/app", number) for number in (1, 2))
+    assert (first.state_reason, first.labels) == ("completed", [])
+    assert [label.name for label in second.labels] == ["bug", "x" * 50]
+
+
 def test_e3_a_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> None:
     path = tmp_path / "issues.jsonl"
     path.write_text(json.dumps(ROWS[0]), encoding="utf-8-sig")

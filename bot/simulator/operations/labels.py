@@ -9,7 +9,7 @@ from bot.simulator.operations.base import locked
 from bot.simulator.operations.repositories import RepositoryOperations
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Issue, Suggestion
-from bot.simulator.state.repositories import Label, Repository
+from bot.simulator.state.repositories import LABEL_MAX, Label, Repository
 
 
 class LabelOperations(RepositoryOperations):
@@ -78,7 +78,7 @@ class LabelOperations(RepositoryOperations):
 
     def label_named(self, repository: Repository, name: str) -> Label:
         """The repository's label of that name, made if it has none: GitHub does so when an issue is labelled."""
-        if not name or len(name) > 50:
+        if not name or len(name) > LABEL_MAX:
             raise invalid("Label", "name", "invalid", value=name)
         return repository.labels.get(name.lower()) or self.make_label(repository, name)
 

@@ -56,7 +56,7 @@ class LoadingOperations(ProjectOperations, DiscussionOperations):
 
     def _load(self, repo: Repository, row: IssueRow) -> Issue:
         issue = self.store_issue(repo, self._account(row.author), row.title, row.body, row.created_at)
-        issue.labels = [self.label_named(repo, name) for name in row.labels]
+        issue.labels = list(dict.fromkeys(self.label_named(repo, name) for name in row.labels))
         issue.state_reason = row.state_reason
         if row.closed_at:
             issue.state = "closed"

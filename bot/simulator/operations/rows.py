@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast, get_args
 
 from bot.model import NOBODY
 from bot.simulator.state.issues import BODY_MAX, REACTIONS, TITLE_MAX, StateReason
+from bot.simulator.state.repositories import LABEL_MAX
 
 T = TypeVar("T")
 
@@ -112,7 +113,6 @@ def _row(row: Any, place: str) -> IssueRow:
         raise ValueError(f"{place} has no {' and no '.join(lacking)}")
     try:
         closed = _time("closed_at", row["closed_at"]) if row.get("closed_at") else None
-        original = row.get("duplicate_of")
         return IssueRow(
             id=_text("id", row["id"]),
             title=_text("title", row.get("title")).strip()[:TITLE_MAX] or "(no title)",
@@ -121,8 +121,8 @@ def _row(row: Any, place: str) -> IssueRow:
             closed_at=closed,
             author=_text("author", row.get("author")) or NOBODY,
             closed_by=_text("closed_by", row.get("closed_by")),
-            duplicate_of=None if original is None else _text("duplicate_of", original),
-            labels=tuple(dict.fromkeys(_list("labels", row.get("labels"), _label))),
+            duplicate_of=_text("duplicate_of", row.get("duplicate_of")) or None,
+            labels=tuple(filter(None, dict.fromkeys(_list("labels", row.get("labels"), _label)))),
             state_reason=_reason(row.get("state_reason"), closed is not None),
             reactions=_reactions(row.get("reactions")),
             comments=tuple(_list("comments", row.get("comments"), _comment)),
@@ -154,7 +154,8 @@ def _list(field: str, value: Any, read: Callable[[Any], T]) -> list[T]:
 
 
 def _label(label: Any) -> str:
-    return _text("a label", label.get("name") if isinstance(label, Mapping) else label)
+    """A label's name, empty where there is none: tables that became JSON have one empty label where there are none."""
+    return _text("a label", label.get("name") if isinstance(label, Mapping) else label).strip()[:LABEL_MAX]
 
 
 def _reactions(value: Any) -> Mapping[str, int]:

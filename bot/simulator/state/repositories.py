@@ -15,6 +15,10 @@ Role = Literal["none", "read", "triage", "write", "maintain", "admin"]
 ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin")
 
 
+# GitHub refuses longer names of labels with 422.
+LABEL_MAX = 50
+
+
 def at_least(role: Role, needed: Role) -> bool:
     """Whether `role` has everything that `needed` has."""
     return ROLES.index(role) >= ROLES.index(needed)
