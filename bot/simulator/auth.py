@@ -15,6 +15,7 @@ import jwt
 from bot.simulator.errors import ApiError, forbidden, unauthorized
 from bot.simulator.operations.installations import grants
 from bot.simulator.state.accounts import Account, App, Installation, InstallationToken
+from bot.simulator.state.issues import Issue
 from bot.simulator.state.repositories import Repository, Role
 from bot.simulator.state.world import World
 
@@ -189,6 +190,12 @@ def can_see(world: World, caller: Caller, repository: Repository) -> bool:
         return False
     # What an App does for a person is what both may do.
     return caller.app is None or world.installation_for(caller.app, repository) is not None
+
+
+def in_sight(world: World, caller: Caller, issue: Issue) -> Issue | None:
+    """An issue that another one points to, where it is today; None if it is no more, or the caller must not know."""
+    found = world.present(issue)
+    return found if found is not None and can_see(world, caller, found.repository) else None
 
 
 def role_of(world: World, caller: Caller, repository: Repository) -> Role:

@@ -90,6 +90,24 @@ def test_an_original_out_of_sight_is_not_shown(sim: Simulator, bot: Api) -> None
     assert (mark["canonical"], mark["isCrossRepository"]) == (None, True)
 
 
+def test_an_original_that_was_transferred_is_shown_where_it_is_and_one_that_was_deleted_nowhere(
+    sim: Simulator, bot: Api
+) -> None:
+    question = """{ repository(owner: "acme", name: "app") { issue(number: 2) {
+      duplicateOf { title repository { name } }
+      timelineItems(first: 9, itemTypes: [MARKED_AS_DUPLICATE_EVENT]) {
+        nodes { ... on MarkedAsDuplicateEvent { canonical { ... on Issue { title } } } } } } } }"""
+    sim.close_issue("acme/app", 2, "ada", "duplicate", sim.issue("acme/app", 1))
+    sim.add_repository("acme/other")
+    sim.install("acme/other")
+    sim.transfer_issue("acme/app", 1, "acme/other")
+    issue = bot.graphql(question)["data"]["repository"]["issue"]
+    assert issue["duplicateOf"] == {"title": "It crashes, part 1", "repository": {"name": "other"}}
+    sim.delete_issue("acme/other", 1)
+    issue = bot.graphql(question)["data"]["repository"]["issue"]
+    assert (issue["duplicateOf"], issue["timelineItems"]["nodes"]) == (None, [{"canonical": None}])
+
+
 def test_items_of_all_types_are_refused_loudly(sim: Simulator, bot: Api) -> None:
     body = bot.graphql(
         """{ repository(owner: "acme", name: "app") { issue(number: 2) { timelineItems(first: 1) { totalCount } } } }"""

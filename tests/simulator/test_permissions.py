@@ -143,6 +143,23 @@ def test_a_private_repository_is_not_there_for_strangers(server: Server, person:
     assert person("friend", "read").get("/repos/acme/app/issues/1").status_code == 200
 
 
+def test_who_cannot_look_into_a_private_repository_hears_of_no_references_from_there(
+    server: Server, sim: Simulator, person: Callable[..., Api]
+) -> None:
+    sim.add_repository("acme/secret", private=True)
+    sim.set_permission("acme/secret", "ada", "write")
+    sim.open_issue("acme/app", "ada", "Seen by all")
+    sim.open_issue("acme/secret", "ada", "Told to nobody", "As in acme/app#1")
+    sim.open_issue("acme/app", "eve", "Fishing", "As in acme/secret#1")
+
+    def sources(api: Api, path: str) -> list[str]:
+        entries = api.get(f"/repos/acme/{path}/timeline").json()
+        return [entry["source"]["issue"]["title"] for entry in entries if entry["event"] == "cross-referenced"]
+
+    assert (sources(person("ada"), "app/issues/1"), sources(person("eve"), "app/issues/1")) == (["Told to nobody"], [])
+    assert sources(person("ada"), "secret/issues/1") == [], "eve could not know that there is anything to refer to"
+
+
 def test_nobody_reads_public_things_and_writes_nothing(server: Server, sim: Simulator) -> None:
     sim.open_issue("acme/app", "ada", "One")
     nobody = Api(server.url)

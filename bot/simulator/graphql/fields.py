@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from bot.simulator.auth import InstallationCaller, can_see, role_of
+from bot.simulator.auth import InstallationCaller, in_sight, role_of
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.discussions import may_read
 from bot.simulator.graphql.errors import inaccessible
@@ -178,7 +178,7 @@ def duplicate_of(source: Issue, info: Info) -> Issue | None:
     ctx, original = info.context, source.duplicate_of
     if source.state_reason != "duplicate" or original is None:
         return None
-    return original if can_see(ctx.sim, ctx.caller, original.repository) else None
+    return in_sight(ctx.sim, ctx.caller, original)
 
 
 @field("Issue.activeLockReason")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.auth import can_see
+from bot.simulator.auth import in_sight
 from bot.simulator.clock import iso
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.errors import Refusal
@@ -64,7 +64,7 @@ def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[
         return shared
     original: Issue = entry.data["canonical"]
     return shared | {
-        "canonical": original if can_see(ctx.sim, ctx.caller, original.repository) else None,
+        "canonical": in_sight(ctx.sim, ctx.caller, original),
         "duplicate": subject,
         "isCrossRepository": original.repository is not subject.repository,
     }

@@ -84,11 +84,11 @@ class Operations(World):
                 self.record(issue, "mentioned", account)
                 self.record(issue, "subscribed", account)
         for name, number in found.issues:
-            target = self._visible(issue, name, number)
+            target = self._visible(issue, actor, name, number)
             if target is not None and target is not issue and not self._already_linked(target, issue):
                 self.record(target, "cross-referenced", actor, source=issue)
         if is_comment and found.duplicate_of and at_least(self.role_of(issue.repository, actor), "write"):
-            original = self._visible(issue, *found.duplicate_of)
+            original = self._visible(issue, actor, *found.duplicate_of)
             if original is not None and original is not issue:
                 issue.duplicate_of = original
                 self.record(issue, "marked_as_duplicate", actor, canonical=original)
@@ -103,12 +103,14 @@ class Operations(World):
             return "read" if not repository.private else "none"
         return "write" if installation.permissions.get("issues") == "write" else "read"
 
-    def _visible(self, issue: Issue, name: str | None, number: int) -> Issue | None:
+    def _visible(self, issue: Issue, actor: Account, name: str | None, number: int) -> Issue | None:
+        """What a text refers to: nothing where its author must not look."""
         try:
             repository = self.repository(name) if name else issue.repository
-            return self.issue(repository, number)
+            found = self.issue(repository, number)
         except KeyError:
             return None
+        return found if self.role_of(repository, actor) != "none" else None
 
     @staticmethod
     def _already_linked(target: Issue, source: Issue) -> bool:

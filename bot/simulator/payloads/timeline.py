@@ -11,15 +11,15 @@ from bot.simulator.state.issues import Issue, TimelineEvent
 from bot.simulator.state.world import World
 
 
-def event(world: World, subject: Issue, record: TimelineEvent) -> Json:
-    """One event; what it has besides the common fields depends on its kind."""
+def event(world: World, subject: Issue, record: TimelineEvent, source: Issue | None = None) -> Json:
+    """One event; what it has besides the common fields depends on its kind. `source` is what referred to the issue."""
     actor = simple_user(world, record.actor)
     if record.event == "commented":
         return comment(world, record.data["comment"]) | {"event": "commented", "actor": actor}
-    if record.event == "cross-referenced":
+    if source is not None:
         now = iso(record.created_at)
-        source = {"type": "issue", "issue": issue(world, record.data["source"])}
-        return {"event": record.event, "actor": actor, "created_at": now, "updated_at": now, "source": source}
+        origin = {"type": "issue", "issue": issue(world, source)}
+        return {"event": record.event, "actor": actor, "created_at": now, "updated_at": now, "source": origin}
     body: Json = {
         "id": record.id,
         "node_id": record.node_id,

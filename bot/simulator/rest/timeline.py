@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.simulator.auth import in_sight
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES
 from bot.simulator.http.reply import Reply
@@ -20,11 +21,19 @@ _TIMELINE_ONLY = frozenset({"commented", "cross-referenced"})
     model=f"[{_EVENTS}|TimelineCommentEvent|TimelineCrossReferencedEvent]",
 )
 def list_timeline(ctx: Context) -> Reply:
-    """Events and comments in the order in which they happened."""
+    """Events and comments in the order in which they happened; no references from where the caller cannot look."""
     found = ctx.issue()
+    sources = {
+        entry.id: in_sight(ctx.sim, ctx.caller, entry.data["source"])
+        for entry in found.events
+        if entry.event == "cross-referenced"
+    }
     # What happened in the same second stays in the order in which it happened.
-    entries = sorted(found.events, key=lambda entry: entry.created_at)
-    return ctx.page(entries, lambda entry: timeline.event(ctx.sim, found, entry))
+    entries = sorted(
+        (entry for entry in found.events if sources.get(entry.id, found) is not None),
+        key=lambda entry: entry.created_at,
+    )
+    return ctx.page(entries, lambda entry: timeline.event(ctx.sim, found, entry, sources.get(entry.id)))
 
 
 @route("GET", "/repos/<owner>/<repo>/issues/<int:number>/events", permissions=READ_ISSUES, model=f"[{_EVENTS}]")

@@ -81,6 +81,15 @@ class World:
             raise KeyError(f"{repo.full_name} has no issue {number}")
         return found
 
+    def present(self, issue: Issue) -> Issue | None:
+        """What an issue that somebody once pointed to is today: itself, what it became elsewhere, or nothing."""
+        while self.issues_by_id.get(issue.id) is not issue:
+            left = self.issues.get(issue.repository.id, {}).get(issue.number)
+            if not isinstance(left, Tombstone) or left.moved_to is None:
+                return None
+            issue = left.moved_to
+        return issue
+
     def issues_of(self, repository: Repository) -> Iterator[Issue]:
         """The repository's issues and pull requests that exist, by number."""
         return (entry for entry in self.issues[repository.id].values() if isinstance(entry, Issue))
