@@ -26,6 +26,9 @@ def issues(sim: Simulator) -> None:
         sim.open_issue("acme/app", "ada", f"It crashes, part {number}", "Text")
 
 
+NODE = "query($id: ID!) { node(id: $id) { __typename id } }"
+
+
 @pytest.fixture
 def board(sim: Simulator) -> None:
     project = sim.add_project("acme", "Board", {"Status": ["Todo", "Done"], "Workflow State": ["Blocked"]})
@@ -165,6 +168,29 @@ def test_errors_have_a_type_and_a_path(sim: Simulator, bot: Api, query: str, kin
 )
 def test_what_is_no_valid_query_is_answered_with_errors(bot: Api, query: str) -> None:
     assert bot.graphql(query)["errors"]
+
+
+def test_a_node_id_opens_nothing_private(sim: Simulator, bot: Api, person: Callable[..., Api]) -> None:
+    sim.add_repository("acme/secret", private=True)
+    label = sim.create_label("acme/secret", "merger with zed")
+    told = sim.start_discussion("acme/secret", "ada", "Shall we?")
+    project = sim.add_project("acme", "Layoffs", {"Status": ["Todo"]})
+    sim.set_permissions("acme", {"issues": "write", "metadata": "read"})
+    for api in (bot, person("eve")):
+        for key in (label.node_id, told.node_id):
+            assert api.graphql(NODE, id=key)["errors"][0]["type"] == "NOT_FOUND"
+    assert bot.graphql(NODE, id=project.node_id)["errors"][0]["type"] == "FORBIDDEN"
+    asked = bot.graphql('{ organization(login: "acme") { projectV2(number: 1) { title } } }')
+    assert asked["errors"][0]["type"] == "FORBIDDEN"
+
+
+def test_nothing_of_a_deleted_repository_is_found_by_its_node_id(sim: Simulator, bot: Api) -> None:
+    gone = sim.add_repository("acme/gone")
+    told = sim.start_discussion(gone, "ada", "Is this used?")
+    keys = [gone.node_id, gone.labels["bug"].node_id, told.node_id]
+    sim.delete_repository(gone)
+    for key in keys:
+        assert bot.graphql(NODE, id=key)["errors"][0]["type"] == "NOT_FOUND"
 
 
 def test_who_may_ask(app: Api, bot: Api) -> None:

@@ -9,7 +9,7 @@ from bot.simulator.auth import InstallationCaller, in_sight, role_of
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.discussions import may_read
 from bot.simulator.graphql.errors import inaccessible
-from bot.simulator.graphql.resolvers import Info, field
+from bot.simulator.graphql.resolvers import Info, field, sees_projects
 from bot.simulator.payloads.issues import issue_page
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.association import author_association
@@ -76,8 +76,7 @@ def account_url(source: Account, info: Info) -> str:
 @field("Label.url")
 def label_url(source: Label, info: Info) -> str:
     ctx = info.context
-    home = next(repo for repo in ctx.sim.repositories.values() if repo.labels.get(source.name.lower()) is source)
-    return f"{ctx.sim.urls.html}/{home.full_name}/labels/{quote(source.name)}"
+    return f"{ctx.sim.urls.html}/{ctx.sim.home_of(source).full_name}/labels/{quote(source.name)}"
 
 
 @field("Label.isDefault")
@@ -248,6 +247,8 @@ def minimized_reason(source: Comment, info: Info) -> str | None:
 
 @field("Organization.projectV2")
 def project(source: Account, info: Info, number: int) -> Project | None:
+    if not sees_projects(info.context):
+        raise inaccessible()
     projects = info.context.sim.projects.values()
     return next((entry for entry in projects if entry.owner is source and entry.number == number), None)
 

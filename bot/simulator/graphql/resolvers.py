@@ -97,10 +97,12 @@ def node(_: Any, info: Info, id: str) -> Any:
     ctx = info.context
     found = ctx.sim.nodes.get(id)
     home = found.issue if isinstance(found, Comment) else found
+    if isinstance(home, Project | ProjectItem) and not sees_projects(ctx):
+        raise inaccessible()
     if isinstance(home, ProjectItem):
-        if not _sees_projects(ctx):
-            raise inaccessible()
         home = ctx.sim.issues_by_id.get(home.issue_id)
+    elif isinstance(home, Label):
+        home = ctx.sim.home_of(home)
     repo = home.repository if isinstance(home, Issue | Discussion) else home
     kind = None if found is None else kind_of(found)
     if kind is None or (isinstance(repo, Repository) and not can_see(ctx.sim, ctx.caller, repo)):
@@ -239,12 +241,12 @@ def comments(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
 def project_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     page = connection("projectItems", ctx.sim.items[source.id], args)
-    if not _sees_projects(ctx):
+    if not sees_projects(ctx):
         # Each item is an error of its own; that there are some is no secret.
         page["nodes"] = [inaccessible() for _ in page["nodes"]]
     return page
 
 
-def _sees_projects(ctx: Context) -> bool:
+def sees_projects(ctx: Context) -> bool:
     """Projects belong to organizations; an App reads them only with a permission of its own."""
     return not isinstance(ctx.caller, InstallationCaller) or ctx.caller.may("organization_projects", "read")

@@ -143,6 +143,10 @@ class RepositoryOperations(InstallationOperations):
             self.drop(installation, repo, sender)
         for issue in list(self.issues_of(repo)):
             self.forget(issue)
+        labels = [label.node_id for label in repo.labels.values()]
+        discussions = [one.node_id for one in self.discussions.values() if one.repository is repo]
+        for node in (repo.node_id, *labels, *discussions):
+            del self.nodes[node]
         self.issues.pop(repo.id, None)
         self.discussions = {key: one for key, one in self.discussions.items() if one.repository is not repo}
         del self.repositories[repo.id]

@@ -18,7 +18,7 @@ from bot.simulator.state.accounts import Account, App, Installation, Installatio
 from bot.simulator.state.discussions import Discussion
 from bot.simulator.state.ids import Ids
 from bot.simulator.state.issues import Comment, Issue, Tombstone
-from bot.simulator.state.repositories import Project, ProjectItem, Repository, Role
+from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository, Role
 
 
 @dataclass(slots=True)
@@ -93,6 +93,10 @@ class World:
     def issues_of(self, repository: Repository) -> Iterator[Issue]:
         """The repository's issues and pull requests that exist, by number."""
         return (entry for entry in self.issues[repository.id].values() if isinstance(entry, Issue))
+
+    def home_of(self, label: Label) -> Repository:
+        """The repository whose label it is."""
+        return next(repo for repo in self.repositories.values() if repo.labels.get(label.name.lower()) is label)
 
     def app_of(self, account: Account) -> App | None:
         """The App whose bot this account is, None for people."""
