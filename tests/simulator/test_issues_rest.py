@@ -84,6 +84,31 @@ def test_what_makes_no_sense_is_422(sim: Simulator, bot: Api, body: dict[str, ob
     assert (issue.title, issue.body, issue.state) == ("One", "Text", "open")
 
 
+def test_what_is_refused_changes_nothing(sim: Simulator, bot: Api) -> None:
+    made = {"title": "Never there", "labels": ["new", "x" * 51]}
+    assert bot.post(ISSUES, made).status_code == 422
+    assert (bot.get(ISSUES).json(), sim.repository("acme/app").open_issues) == ([], 0)
+    sim.open_issue("acme/app", "ada", "One")
+    changes = {"title": "Two", "body": "Text", "labels": ["new"]}
+    for wrong in (
+        {"state": "closed", "state_reason": "duplicate", "duplicate_issue_id": 1},
+        {"labels": ["new", "x" * 51]},
+        {"body": "x" * 70_000},
+    ):
+        assert bot.patch(f"{ISSUES}/1", {**changes, **wrong}).status_code == 422
+    assert bot.put(f"{ISSUES}/1/labels", {"labels": ["new", "x" * 51]}).status_code == 422
+    unsure = [{"name": "bug", "suggest": True}, {"name": "new", "suggest": True, "confidence": "perhaps"}]
+    assert bot.post(f"{ISSUES}/1/labels", {"labels": unsure}).status_code == 422
+    issue = sim.issue("acme/app", 1)
+    assert (issue.title, issue.body, issue.labels, issue.suggestions) == ("One", None, [], [])
+    assert bot.get("/repos/acme/app/labels/new").status_code == 404
+
+
+def test_one_label_in_two_spellings_is_one(sim: Simulator, bot: Api) -> None:
+    made = bot.post(ISSUES, {"title": "One", "labels": ["bug", "Bug"]}).json()
+    assert [label["name"] for label in made["labels"]] == ["bug"]
+
+
 def test_the_longest_texts_are_taken(bot: Api) -> None:
     made = bot.post(ISSUES, {"title": "é" * 256, "body": "é" * 65_536})
     assert made.status_code == 201

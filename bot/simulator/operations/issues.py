@@ -44,8 +44,9 @@ class IssueOperations(LabelOperations):
             raise gone("Issues are disabled for this repo")
         check_text("Issue", "title", title, TITLE_MAX)
         check_text("Issue", "body", body or "", BODY_MAX)
+        self.check_label_names(labels)
         issue = self.store_issue(repo, self.who(author), title, body, created_at, is_pull_request=is_pull_request)
-        issue.labels = [self.label_named(repo, name) for name in dict.fromkeys(labels)]
+        issue.labels = list(dict.fromkeys(self.label_named(repo, name) for name in labels))
         for label in issue.labels:
             self.record(issue, "labeled", issue.author, label=label)
         self.act_on_text(issue, issue.author, body, is_comment=False)

@@ -76,10 +76,16 @@ class LabelOperations(RepositoryOperations):
                 self.unindexed.add(issue.id)
         self.emit("label", "deleted", self._actor(repo, actor), repository=repo, label=label)
 
+    @staticmethod
+    def check_label_names(names: Iterable[str]) -> None:
+        """Refuse with 422 what cannot be the name of a label."""
+        for name in names:
+            if not name or len(name) > LABEL_MAX:
+                raise invalid("Label", "name", "invalid", value=name)
+
     def label_named(self, repository: Repository, name: str) -> Label:
         """The repository's label of that name, made if it has none: GitHub does so when an issue is labelled."""
-        if not name or len(name) > LABEL_MAX:
-            raise invalid("Label", "name", "invalid", value=name)
+        self.check_label_names([name])
         return repository.labels.get(name.lower()) or self.make_label(repository, name)
 
     @locked
@@ -104,6 +110,8 @@ class LabelOperations(RepositoryOperations):
     def set_labels(self, issue: Issue, names: Iterable[str], actor: str | Account | None = None) -> None:
         """Give an issue exactly these labels; every one that comes or goes is an event."""
         repo, sender = issue.repository, self._actor(issue.repository, actor)
+        names = list(names)
+        self.check_label_names(names)
         wanted = list(dict.fromkeys(self.label_named(repo, name) for name in names))
         for label in [label for label in issue.labels if label not in wanted]:
             issue.labels.remove(label)

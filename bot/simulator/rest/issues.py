@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from bot.simulator.auth import UserCaller, can_see, role_of
@@ -85,7 +86,7 @@ def create_issue(ctx: Context) -> Reply:
     request="ReposOwnerRepoIssuesIssueNumberPatchBody",
 )
 def update_issue(ctx: Context) -> Json:
-    """Change what the body names. `labels` are replaced.
+    """Change what the body names, all of it or nothing. `labels` are replaced.
 
     A person without triage can only change an own issue, and the labels in the request are dropped silently.
     """
@@ -94,6 +95,10 @@ def update_issue(ctx: Context) -> Json:
     triages = _may_triage(ctx)
     if not triages and found.author is not ctx.actor:
         raise ctx.lacks_role()
+    change_state = _state_change(ctx, found, data)
+    relabels = data.get("labels") is not None and triages
+    if relabels:
+        ctx.sim.check_label_names(label_names(data["labels"]))
     repo = found.repository
     title = data.get("title")
     ctx.sim.edit_issue(
@@ -104,36 +109,42 @@ def update_issue(ctx: Context) -> Json:
         actor=ctx.actor,
     )
     proposed: list[Json] = []
-    if data.get("labels") is not None and triages:
+    if relabels:
         names, proposed = suggestions.split(ctx, found, data["labels"])
         ctx.sim.set_labels(found, names, ctx.actor)
-    if data.get("state") is not None:
-        _change_state(ctx, found, data)
+    change_state()
     body = full_issue(ctx.sim, found)
     return body | ({"suggestions": {"labels": proposed}} if proposed else {})
 
 
-def _change_state(ctx: Context, found: Issue, data: dict[str, Any]) -> None:
-    """Open or close. The reason counts only next to a state, the original only with the reason `duplicate`.
+def _state_change(ctx: Context, found: Issue, data: dict[str, Any]) -> Callable[[], object]:
+    """What opens or closes the issue as the body says, which is checked at once and done when it is called.
 
-    A closed issue that is closed for another reason gets that one, as https://github.com/cli/cli/issues/14364 says.
+    The reason counts only next to a state, the original only with the reason `duplicate`. A closed issue that is closed
+    for another reason gets that one, as https://github.com/cli/cli/issues/14364 says.
     """
-    state, reason = data["state"], data.get("state_reason")
+    state, reason = data.get("state"), data.get("state_reason")
+    if state is None:
+        return _nothing
     if state not in ("open", "closed"):
         raise invalid("Issue", "state", "invalid", value=state)
     if reason is not None and reason not in _REASONS:
         raise invalid("Issue", "state_reason", "invalid", value=reason)
     if state == "open":
-        ctx.sim.reopen_issue(found.repository, found.number, ctx.actor)
-        return
+        return partial(ctx.sim.reopen_issue, found.repository, found.number, ctx.actor)
     if found.state == "closed" and reason is None:
-        return
+        return _nothing
     original = None
     if reason == "duplicate" and "duplicate_issue_id" in data:
         original = ctx.sim.issues_by_id.get(data["duplicate_issue_id"])
         if original is None or original is found or not can_see(ctx.sim, ctx.caller, original.repository):
             raise invalid("Issue", "duplicate_issue_id", "invalid", value=data["duplicate_issue_id"])
-    ctx.sim.close_issue(found.repository, found.number, ctx.actor, _CLOSING.get(reason, "completed"), original)
+    why = _CLOSING.get(reason, "completed")
+    return partial(ctx.sim.close_issue, found.repository, found.number, ctx.actor, why, original)
+
+
+def _nothing() -> None:
+    """The state stays."""
 
 
 @route(

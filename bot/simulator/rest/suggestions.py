@@ -54,15 +54,16 @@ def split(ctx: Context, found: Issue, labels: list[Any]) -> tuple[list[str], lis
     known = found.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == _VERSION
     names: list[str] = []
     proposed: list[Json] = []
+    for entry in labels if known else ():
+        confidence = entry.get("confidence") if isinstance(entry, dict) and entry.get("suggest") else None
+        if confidence not in (None, "low", "medium", "high"):
+            raise invalid("Issue", "confidence", "invalid", value=confidence)
     for entry in labels:
         name = entry if isinstance(entry, str) else str(entry.get("name", ""))
         if isinstance(entry, str) or not known or not entry.get("suggest"):
             names.append(name)
             continue
-        confidence = entry.get("confidence")
-        if confidence not in (None, "low", "medium", "high"):
-            raise invalid("Issue", "confidence", "invalid", value=confidence)
-        made = ctx.sim.suggest_label(found, name, ctx.actor, entry.get("rationale"), confidence)
+        made = ctx.sim.suggest_label(found, name, ctx.actor, entry.get("rationale"), entry.get("confidence"))
         shown = {key: value for key, value in entry.items() if key in ("name", "rationale", "suggest", "confidence")}
         proposed.append(shown if made else shown | {"ignored": True, "ignored_reason": "already_applied"})
     return names, proposed
