@@ -5,6 +5,9 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
+# What is reckoned from the moment on, such as when a token ends, must be in the calendar as well.
+_MARGIN = timedelta(days=366)
+
 
 class Clock:
     """Answers the present moment; `advance` moves it without waiting.
@@ -20,16 +23,25 @@ class Clock:
     def now(self) -> datetime:
         """The simulated moment, in UTC with microseconds."""
         with self._lock:
-            return (self._start or datetime.now(UTC)) + self._offset
+            return self._at(self._offset)
 
     def timestamp(self) -> float:
         """The simulated moment in seconds since 1970."""
         return self.now().timestamp()
 
     def advance(self, seconds: float) -> None:
-        """Move the clock forward by so many seconds (back, if negative)."""
+        """Move the clock forward by so many seconds (back, if negative).
+
+        Raises ValueError or OverflowError for a moment beyond the calendar, and stays where it was.
+        """
         with self._lock:
-            self._offset += timedelta(seconds=seconds)
+            offset = self._offset + timedelta(seconds=seconds)
+            for margin in (_MARGIN, -_MARGIN):
+                self._at(offset + margin)
+            self._offset = offset
+
+    def _at(self, offset: timedelta) -> datetime:
+        return (self._start or datetime.now(UTC)) + offset
 
 
 def iso(moment: datetime) -> str:

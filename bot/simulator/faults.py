@@ -83,6 +83,11 @@ class Faults:
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):
             raise ValueError(f"{kind!r} is not one of {', '.join(get_args(Kind))}")
+        if not (times is None or (type(times) is int and times >= 0)):
+            raise ValueError(f"times is {times!r}, which is neither a number of requests nor none")
+        for name, value in (("probability", probability), ("seconds", seconds), ("retry_after", retry_after or 0)):
+            if not isinstance(value, int | float):
+                raise ValueError(f"{name} is {value!r}, which is not a number")
         if " " not in pattern:
             pattern = f"* {pattern}"
         number = status if isinstance(status, int) else code

@@ -230,6 +230,44 @@ def test_levers_need_the_key(server: Server, sim: Simulator) -> None:
     assert nobody.post("/_sim/issues", {**issue, "repository": "no/where"}, **keyed).status_code == 404
 
 
+def test_levers_move_whatever_fails_and_as_often_as_wanted(server: Server, sim: Simulator) -> None:
+    nobody, keyed = Api(server.url), {"headers": {"X-Simulator-Key": server.webhook_secret}}
+    assert nobody.post("/_sim/faults", {"status": 502, "times": None}, **keyed).status_code == 201
+    issue = {"repository": "acme/app", "title": "By lever"}
+    assert {nobody.post("/_sim/issues", issue, **keyed).status_code for _ in range(sim.limits.anonymous + 1)} == {201}
+    assert nobody.get("/repos/acme/app").status_code == 502
+    assert nobody.delete("/_sim/faults", **keyed).status_code == 204
+    assert nobody.get("/repos/acme/app").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/_sim/issues", {"repository": "acme/app"}, 422),
+        ("/_sim/issues", {"repository": "acme/app", "title": "x", "author": 5}, 422),
+        ("/_sim/issues", {"repository": "acme/app", "title": "x", "labels": "bug"}, 422),
+        ("/_sim/comments", {"repository": "acme/app", "number": 99, "body": "x"}, 404),
+        ("/_sim/comments", {"repository": "acme/app", "body": "x"}, 422),
+        ("/_sim/faults", {"times": "3"}, 422),
+        ("/_sim/faults", {"times": -1}, 422),
+        ("/_sim/faults", {"probability": "half"}, 422),
+        ("/_sim/clock", {}, 422),
+        ("/_sim/clock", {"advance": "soon"}, 422),
+        # Milliseconds since 1970, as JavaScript tells the time.
+        ("/_sim/clock", {"advance": 1_790_000_000_000}, 422),
+        ("/_sim/clock", {"advance": 1e300}, 422),
+    ],
+)
+def test_a_slip_of_who_moves_the_levers_is_told_and_breaks_nothing(
+    server: Server, sim: Simulator, path: str, body: dict[str, Any], status: int
+) -> None:
+    nobody, before = Api(server.url), sim.now()
+    answer = nobody.post(path, body, headers={"X-Simulator-Key": server.webhook_secret})
+    assert answer.status_code == status, answer.text
+    assert nobody.get("/repos/acme/app").status_code == 200
+    assert sim.now() == before
+
+
 def test_every_answer_has_a_model_or_a_reason_to_have_none() -> None:
     without = {(route.method, route.path) for route in ROUTES if route.model is None and "/_sim/" not in route.path}
     assert without == {

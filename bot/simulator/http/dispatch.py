@@ -46,7 +46,7 @@ class _Call:
 
 def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any]) -> Response:
     """Answer a request that matched a route."""
-    fault = sim.faults.take(request.method, request.path)
+    fault = None if route.is_lever else sim.faults.take(request.method, request.path)
     # Clients may correct their own clock by it, so that it has to be the simulated one.
     headers: dict[str, str] = {"Date": format_datetime(sim.clock.now(), usegmt=True)}
     try:
@@ -84,7 +84,7 @@ def _serve(call: _Call, headers: dict[str, str]) -> Reply:
     resource = route.resource
     if resource == "search" and request.args.get("search_type") in ("semantic", "hybrid"):
         resource = "semantic_search"
-    if route.path == "/rate_limit":
+    if route.is_lever or route.path == "/rate_limit":
         return _handle(call, caller)
     try:
         sim.limits.spend(caller.key, resource)

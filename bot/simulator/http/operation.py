@@ -30,6 +30,11 @@ class Operation:
     creates: bool = False
     resource: str = "core"
 
+    @property
+    def is_lever(self) -> bool:
+        """Whether it is no operation of GitHub's but one that moves the simulator: it knows no limits and no faults."""
+        return self.path.startswith("/_sim/")
+
 
 READ_ISSUES = (("issues", "read"), ("pull_requests", "read"))
 WRITE_ISSUES = (("issues", "write"), ("pull_requests", "write"))

@@ -1,7 +1,8 @@
 """Levers for people and scripts, under `/_sim/`: no part of GitHub.
 
-Every call carries the header `X-Simulator-Key` with the App's webhook secret, which whoever started the simulator knows
-and a web page that happens to be open in a browser does not.
+They count towards no limit, and no fault strikes them: what was set up can be taken back. Every call carries the header
+`X-Simulator-Key` with the App's webhook secret, which whoever started the simulator knows and a web page that happens
+to be open in a browser does not.
 """
 
 from __future__ import annotations
@@ -36,10 +37,11 @@ def state(ctx: Context) -> Json:
 def open_issue(ctx: Context) -> Reply:
     """Open an issue as anybody: `{repository, author, title, body, labels}`."""
     _guard(ctx)
-    data = ctx.data
-    made = ctx.sim.open_issue(
-        _find(ctx), data.get("author", "somebody"), str(data["title"]), data.get("body"), data.get("labels") or ()
-    )
+    body = None if ctx.data.get("body") is None else _text(ctx, "body")
+    labels = ctx.data.get("labels") or []
+    if not isinstance(labels, list) or not all(isinstance(name, str) for name in labels):
+        raise ApiError(422, "labels must be a list of names")
+    made = ctx.sim.open_issue(_find(ctx), _text(ctx, "author", "somebody"), _text(ctx, "title"), body, labels)
     return Reply(full_issue(ctx.sim, made), 201)
 
 
@@ -47,8 +49,13 @@ def open_issue(ctx: Context) -> Reply:
 def add_comment(ctx: Context) -> Reply:
     """Comment as anybody: `{repository, number, author, body}`."""
     _guard(ctx)
-    data = ctx.data
-    made = ctx.sim.comment(_find(ctx), int(data["number"]), data.get("author", "somebody"), str(data["body"]))
+    try:
+        found = ctx.sim.issue(_find(ctx), int(ctx.data.get("number", "")))
+    except KeyError as error:
+        raise ApiError(404, str(error)) from None
+    except (TypeError, ValueError):
+        raise ApiError(422, "number must be that of an issue") from None
+    made = ctx.sim.comment(found.repository, found.number, _text(ctx, "author", "somebody"), _text(ctx, "body"))
     return Reply(comment(ctx.sim, made), 201)
 
 
@@ -75,7 +82,10 @@ def clear_faults(ctx: Context) -> Reply:
 def advance(ctx: Context) -> Json:
     """Move the clock: `{"advance": SECONDS}`."""
     _guard(ctx)
-    ctx.sim.clock.advance(float(ctx.data["advance"]))
+    try:
+        ctx.sim.clock.advance(float(ctx.data.get("advance", "")))
+    except (TypeError, ValueError, OverflowError):
+        raise ApiError(422, "advance must be a number of seconds, to a moment in the calendar") from None
     return {"now": ctx.sim.clock.now().isoformat()}
 
 
@@ -83,6 +93,14 @@ def _guard(ctx: Context) -> None:
     key = ctx.headers.get("X-Simulator-Key", "")
     if not hmac.compare_digest(key.encode(), ctx.sim.app.hook.secret.encode()):
         raise forbidden("X-Simulator-Key must be the App's webhook secret")
+
+
+def _text(ctx: Context, name: str, default: str | None = None) -> str:
+    """A field of the body that has to be a text; a script's slip is answered, and is no fault of the simulator's."""
+    value = ctx.data.get(name, default)
+    if not isinstance(value, str):
+        raise ApiError(422, f"{name} must be a text")
+    return value
 
 
 def _find(ctx: Context) -> Repository:
