@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import jwt
@@ -190,6 +190,25 @@ def can_see(world: World, caller: Caller, repository: Repository) -> bool:
         return False
     # What an App does for a person is what both may do.
     return caller.app is None or world.installation_for(caller.app, repository) is not None
+
+
+def app_may(
+    world: World, caller: Caller, repository: Repository, needs: Sequence[tuple[str, str]], *, writes: bool
+) -> bool:
+    """Whether the App that calls, or through which a person does, has one of the permissions that are needed here.
+
+    Where it is not installed it reads what is public, and writes nothing.
+    """
+    if isinstance(caller, InstallationCaller):
+        if not caller.reaches(world, repository):
+            return not writes
+        return not needs or any(caller.may(*need) for need in needs)
+    if isinstance(caller, UserCaller) and caller.app is not None:
+        installation = world.installation_for(caller.app, repository)
+        if installation is None:
+            return not writes
+        return not needs or any(grants(installation.permissions, *need) for need in needs)
+    return True
 
 
 def in_sight(world: World, caller: Caller, issue: Issue) -> Issue | None:

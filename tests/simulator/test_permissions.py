@@ -122,6 +122,25 @@ def test_what_people_may_do(sim: Simulator, person: Callable[..., Api], role: st
     assert tuple(answer.status_code for answer in answers) == statuses
 
 
+def test_a_person_who_calls_through_an_app_may_no_more_than_it(server: Server, sim: Simulator) -> None:
+    sim.add_repository("zed/app")
+    for repository in ("acme/app", "zed/app"):
+        sim.open_issue(repository, "bea", "One")
+        sim.set_permission(repository, "ada", "admin")
+    code = sim.sign_in_code(sim.app, "ada", "http://127.0.0.1/")
+    token = sim.exchange_sign_in(sim.app.client_id, sim.app.client_secret, code, "http://127.0.0.1/")
+    ada, close = Api(server.url, token), {"state": "closed"}
+    assert ada.patch("/repos/acme/app/issues/1", close).status_code == 200
+    assert ada.get("/repos/zed/app/issues/1").status_code == 200
+    elsewhere = ada.patch("/repos/zed/app/issues/1", close)
+    assert (elsewhere.status_code, elsewhere.json()["message"]) == (403, "Resource not accessible by integration")
+    sim.set_permissions("acme", {"metadata": "read", "issues": "read"})
+    assert ada.patch("/repos/acme/app/issues/1", {"state": "open"}).status_code == 403
+    reopen = "mutation($id: ID!) { reopenIssue(input: {issueId: $id}) { issue { state } } }"
+    answer = ada.graphql(reopen, id=sim.issue("acme/app", 1).node_id)
+    assert answer["errors"][0]["message"] == "Resource not accessible by integration"
+
+
 def test_authors_change_their_own_issues_and_comments(sim: Simulator, person: Callable[..., Api]) -> None:
     ada, eve = person("ada"), person("eve")
     number = ada.post("/repos/acme/app/issues", {"title": "Mine", "labels": ["bug"]}).json()["number"]

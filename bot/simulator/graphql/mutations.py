@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.auth import InstallationCaller, can_see, role_of
+from bot.simulator.auth import InstallationCaller, app_may, can_see, role_of
 from bot.simulator.errors import ApiError
 from bot.simulator.graphql.connections import cursor
 from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
@@ -87,10 +87,11 @@ def _require(ctx: Context, issue: Issue, role: Role, key: str) -> None:
         raise unresolved("a node", "global id of", f"'{key}'")
     if repo.archived:
         raise Refusal("UNPROCESSABLE", "Repository was archived so is read-only.")
+    if not app_may(ctx.sim, caller, repo, (("issues", "write"),), writes=True):
+        raise inaccessible()
     if isinstance(caller, InstallationCaller):
-        if not caller.reaches(ctx.sim, repo) or not caller.may("issues", "write"):
-            raise inaccessible()
-    elif not at_least(role_of(ctx.sim, caller, repo), role) and issue.author is not caller.account:
+        return
+    if not at_least(role_of(ctx.sim, caller, repo), role) and issue.author is not caller.account:
         login = ctx.actor.login
         raise Refusal("FORBIDDEN", f"{login} does not have the correct permissions to execute this mutation")
 

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from werkzeug.datastructures import Headers
 
-from bot.simulator.auth import Anonymous, AppCaller, Caller, InstallationCaller, can_see, role_of
+from bot.simulator.auth import Anonymous, AppCaller, Caller, UserCaller, app_may, can_see, role_of
 from bot.simulator.errors import ApiError, forbidden, gone, invalid, moved, not_found, unauthorized
 from bot.simulator.faults import Fault
 from bot.simulator.http.operation import Operation
@@ -86,26 +86,22 @@ class Context:
         return f"{path}?{urlencode(self.query)}" if self.query else path
 
     def require(self, repo: Repository) -> None:
-        """Refuse a caller who lacks the operation's permission (an installation) or role (a user) in this repository.
+        """Refuse a caller who lacks the operation's permission (an App) or role (a user) in this repository.
+
+        Who calls through an App needs both, the App's permission and a role.
 
         Stricter than GitHub in one point: an installation needs the read permission for a public repository that it
         covers, too. So a test with a public repository shows what would fail on a private one.
         """
         writes = self.operation.method != "GET"
-        if isinstance(self.caller, InstallationCaller):
-            if self.caller.reaches(self.sim, repo):
-                needs = self.operation.permissions
-                allowed = not needs or any(self.caller.may(*need) for need in needs)
-            else:
-                allowed = not writes
-            if not allowed:
-                raise self._inaccessible()
-        elif isinstance(self.caller, AppCaller):
+        if not app_may(self.sim, self.caller, repo, self.operation.permissions, writes=writes):
+            raise self._inaccessible()
+        if isinstance(self.caller, AppCaller):
             raise unauthorized("A JSON web token could not be decoded")
-        elif isinstance(self.caller, Anonymous):
-            if writes:
-                raise unauthorized("Requires authentication")
-        elif not at_least(role_of(self.sim, self.caller, repo), self.operation.role):
+        if isinstance(self.caller, Anonymous) and writes:
+            raise unauthorized("Requires authentication")
+        role = role_of(self.sim, self.caller, repo)
+        if isinstance(self.caller, UserCaller) and not at_least(role, self.operation.role):
             raise self.lacks_role()
 
     def lacks_role(self) -> ApiError:
