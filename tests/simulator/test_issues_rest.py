@@ -166,6 +166,31 @@ def test_labels_of_a_repository(sim: Simulator, bot: Api) -> None:
     assert bot.get(f"{ISSUES}/1").json()["labels"] == []
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "x" * 51},
+        {"color": "#ff0000"},
+        {"color": "8451c"},
+        {"color": "red"},
+        {"description": "x" * 101},
+    ],
+)
+def test_labels_that_github_refuses(bot: Api, wrong: dict[str, str]) -> None:
+    assert bot.post("/repos/acme/app/labels", {"name": "new", **wrong}).status_code == 422
+    changes = {"new_name" if name == "name" else name: value for name, value in wrong.items()}
+    assert bot.patch("/repos/acme/app/labels/bug", changes).status_code == 422
+    assert bot.get("/repos/acme/app/labels/new").status_code == 404
+    assert bot.get("/repos/acme/app/labels/bug").json()["color"] == "d73a4a"
+
+
+@pytest.mark.parametrize("labels", [[{"name": None}], [{}], [5], "bug"])
+def test_an_issue_gets_no_label_without_a_name(sim: Simulator, bot: Api, labels: object) -> None:
+    sim.open_issue("acme/app", "ada", "One")
+    assert bot.post(f"{ISSUES}/1/labels", {"labels": labels}).status_code == 422
+    assert bot.get(f"{ISSUES}/1/labels").json() == []
+
+
 def test_g_a_label_can_be_a_suggestion(sim: Simulator, bot: Api, person: Callable[..., Api]) -> None:
     sim.open_issue("acme/app", "ada", "One")
     proposal = {"name": "duplicate", "rationale": "Same trace", "confidence": "high", "suggest": True}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from bot.simulator.errors import invalid
@@ -10,6 +11,10 @@ from bot.simulator.operations.repositories import RepositoryOperations
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Issue, Suggestion
 from bot.simulator.state.repositories import LABEL_MAX, Label, Repository
+
+# Without the `#` that pages write before it.
+_COLOR = re.compile(r"[0-9a-fA-F]{6}")
+DESCRIPTION_MAX = 100
 
 
 class LabelOperations(RepositoryOperations):
@@ -26,6 +31,7 @@ class LabelOperations(RepositoryOperations):
     ) -> Label:
         """A new label of the repository; 422 if it has one of that name (compared without case)."""
         repo = self.repo(repository)
+        self._check_label(name, color, description)
         if name.lower() in repo.labels:
             raise invalid("Label", "name", "already_exists")
         label = self.make_label(repo, name, color, description)
@@ -46,6 +52,7 @@ class LabelOperations(RepositoryOperations):
         """Rename, recolour or describe a label."""
         repo = self.repo(repository)
         label = repo.labels[name.lower()]
+        self._check_label(new_name or name, color, description)
         changes: dict[str, dict[str, str]] = {}
         if new_name and new_name != label.name:
             if new_name.lower() in repo.labels and new_name.lower() != name.lower():
@@ -82,6 +89,14 @@ class LabelOperations(RepositoryOperations):
         for name in names:
             if not name or len(name) > LABEL_MAX:
                 raise invalid("Label", "name", "invalid", value=name)
+
+    def _check_label(self, name: str, color: str | None, description: str | None) -> None:
+        """Refuse with 422 what GitHub does not take of a label."""
+        self.check_label_names([name])
+        if color is not None and not _COLOR.fullmatch(color):
+            raise invalid("Label", "color", "invalid")
+        if description is not None and len(description) > DESCRIPTION_MAX:
+            raise invalid("Label", "description", "custom", "description is too long (maximum is 100 characters)")
 
     def label_named(self, repository: Repository, name: str) -> Label:
         """The repository's label of that name, made if it has none: GitHub does so when an issue is labelled."""

@@ -138,6 +138,9 @@ def _label(ctx: Context, repo: Repository) -> Label:
 def _labels(ctx: Context) -> list[Any]:
     """The labels of the body, which is an object with `labels` or just the list."""
     labels = ctx.body if isinstance(ctx.body, list) else ctx.data.get("labels", [])
-    if not isinstance(labels, list) or not all(isinstance(entry, str | dict) for entry in labels):
+    if not isinstance(labels, list):
+        raise invalid("Label", "labels", "invalid")
+    names = [entry.get("name") if isinstance(entry, dict) else entry for entry in labels]
+    if not all(isinstance(name, str) for name in names):
         raise invalid("Label", "labels", "invalid")
     return labels
