@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands import parse
-from bot.commands.lines import BODY_MAX, LINES_MAX
+from bot.commands.lines import BODY_MAX, LINES_MAX, is_written
 from bot.model import RepoRef
 from tests.fuzz.parsers import check_commands
 
@@ -118,6 +118,23 @@ def test_c4_no_comment_takes_long(piece: str) -> None:
         started = time.process_time()
         parse(body, REPO)
         assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize("piece", ["/duplicates ", "/duplicates<!-- --> ", "/duplicates<!--", "a "])
+def test_c4_no_edit_of_a_comment_takes_long(piece: str) -> None:
+    """As above: a line as long as half the comment is compared with what stood at each of thousands of places."""
+    line = f"/duplicates search {piece * (BODY_MAX // 2 // len(piece))}"
+    for before in (piece * (BODY_MAX // len(piece)), "/duplicates search a " * (BODY_MAX // 21)):
+        started = time.process_time()
+        is_written(line, before, line)
+        assert time.process_time() - started < 1
+
+
+def test_c4_a_long_command_that_an_edit_leaves_as_it_was_is_known() -> None:
+    for words in ("word " * 300, "w" * 1_000):
+        line = f"/duplicates search {words}"
+        assert is_written(line, f"Look:\n`{line}`", f"Look:\n{line}")
+        assert not is_written(line, "Look:", f"Look:\n{line}")
 
 
 def test_c4_only_so_many_lines_of_a_comment_are_looked_at() -> None:
