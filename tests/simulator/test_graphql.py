@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,6 +85,32 @@ def test_a_cursor_may_point_into_a_page(bot: Api) -> None:
     )["data"]["search"]["edges"]
     part = bot.graphql(SEARCH, q="repo:acme/app crashes", type="ISSUE", after=whole[0]["cursor"])["data"]["search"]
     assert [node["number"] for node in part["nodes"]] == [edge["node"]["number"] for edge in whole[1:3]]
+
+
+def test_who_searches_for_none_is_told_how_many(bot: Api) -> None:
+    count = '{ search(query: "repo:acme/app is:issue", type: ISSUE, first: 0) { issueCount nodes { __typename } } }'
+    assert bot.graphql(count)["data"]["search"] == {"issueCount": 5, "nodes": []}
+
+
+def test_a_search_from_its_end_is_refused_loudly(sim: Simulator, bot: Api) -> None:
+    for page in ("last: 1", 'first: 1, before: "Y3Vyc29yOjI="'):
+        asked = bot.graphql(f'{{ search(query: "repo:acme/app is:issue", type: ISSUE, {page}) {{ issueCount }} }}')
+        assert asked["errors"][0]["type"] == "UNPROCESSABLE"
+    assert sim.unknown_requests == ["POST /graphql: a search from its end"] * 2
+
+
+def test_a_cursor_before_the_beginning_is_none(bot: Api) -> None:
+    after = base64.b64encode(b"cursor:-2").decode()
+    listed = f'repository(owner: "acme", name: "app") {{ issues(first: 5, after: "{after}") {{ totalCount }} }}'
+    found = f'search(query: "repo:acme/app is:issue", type: ISSUE, first: 5, after: "{after}") {{ issueCount }}'
+    for part in (listed, found):
+        assert bot.graphql(f"{{ {part} }}")["errors"][0]["type"] == "INVALID_CURSOR_ARGUMENTS"
+
+
+@pytest.mark.parametrize("variables", ["x", [1]])
+def test_variables_are_an_object(bot: Api, variables: object) -> None:
+    asked = {"query": "query($login: String!) { user(login: $login) { id } }", "variables": variables}
+    assert bot.post("/graphql", asked).status_code == 400
 
 
 @pytest.mark.parametrize("kind", ["ISSUE_ADVANCED", "ISSUE_HYBRID", "ISSUE_SEMANTIC"])
@@ -233,6 +260,20 @@ def test_closing_as_a_duplicate_and_reopening(sim: Simulator, bot: Api, person: 
     assert done == {"state": "CLOSED", "duplicateOf": {"number": 1}}
     bot.graphql("mutation($id: ID!) { reopenIssue(input: {issueId: $id}) { issue { state } } }", id=issue.node_id)
     assert (issue.state, issue.duplicate_of) == ("open", None)
+
+
+def test_an_original_may_be_archived_but_is_another_issue(sim: Simulator, bot: Api) -> None:
+    close = """mutation($issue: ID!, $original: ID!, $reason: IssueClosedStateReason!) { closeIssue(input: {
+      issueId: $issue, stateReason: $reason, duplicateIssueId: $original}) { issue { duplicateOf { title } } } }"""
+    first, second = (sim.issue("acme/app", number) for number in (1, 2))
+    refused = bot.graphql(close, issue=first.node_id, original=first.node_id, reason="DUPLICATE")
+    assert (refused["errors"][0]["type"], first.state) == ("UNPROCESSABLE", "open")
+    original = sim.open_issue(sim.add_repository("acme/old"), "ada", "Known for long")
+    sim.archive_repository("acme/old")
+    closed = bot.graphql(close, issue=first.node_id, original=original.node_id, reason="DUPLICATE")
+    assert closed["data"]["closeIssue"]["issue"] == {"duplicateOf": {"title": "Known for long"}}
+    bot.graphql(close, issue=second.node_id, original=original.node_id, reason="COMPLETED")
+    assert (second.state_reason, second.duplicate_of) == ("completed", None)
 
 
 def test_commenting(sim: Simulator, bot: Api) -> None:

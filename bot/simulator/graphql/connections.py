@@ -68,6 +68,9 @@ def position(text: str | None, default: int) -> int:
     if not text:
         return default
     try:
-        return int(base64.b64decode(text).decode().removeprefix("cursor:"))
+        number = int(base64.b64decode(text).decode().removeprefix("cursor:"))
     except (ValueError, binascii.Error):
-        raise Refusal("INVALID_CURSOR_ARGUMENTS", f"`{text}` does not appear to be a valid cursor.") from None
+        number = -1
+    if number < 0:
+        raise Refusal("INVALID_CURSOR_ARGUMENTS", f"`{text}` does not appear to be a valid cursor.")
+    return number

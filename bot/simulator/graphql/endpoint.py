@@ -48,11 +48,14 @@ def graphql(ctx: Context) -> Reply:
     data = ctx.data
     if not isinstance(data.get("query"), str):
         raise ApiError(400, "A query attribute must be specified and must be a string.")
+    variables = data.get("variables") or {}
+    if not isinstance(variables, dict):
+        raise ApiError(400, "Variables must be an object.")
     result: ExecutionResult = graphql_sync(
         schema(),
         data["query"],
         context_value=ctx,
-        variable_values=data.get("variables") or {},
+        variable_values=variables,
         operation_name=data.get("operationName"),
         field_resolver=default,
         type_resolver=_type,

@@ -38,8 +38,10 @@ def close_issue(_: Any, info: Info, input: Input) -> Input:
     ctx, subject = _issue(info, input["issueId"], "triage")
     reason = _REASONS[input.get("stateReason") or "COMPLETED"]
     original = None
-    if input.get("duplicateIssueId"):
-        original = _issue(info, input["duplicateIssueId"], "read")[1]
+    if reason == "duplicate" and input.get("duplicateIssueId"):
+        original = _seen(ctx, input["duplicateIssueId"])
+        if original is subject:
+            raise Refusal("UNPROCESSABLE", "An issue cannot be a duplicate of itself.")
     ctx.sim.close_issue(subject.repository, subject.number, ctx.actor, reason, original)
     return _payload(input, issue=subject)
 
@@ -73,11 +75,17 @@ def _minimize(info: Info, key: str, reason: str | None) -> Comment:
 
 def _issue(info: Info, key: str, role: Role) -> tuple[Context, Issue]:
     ctx = info.context
-    found = ctx.sim.nodes.get(key)
-    if not isinstance(found, Issue):
-        raise unresolved("a node", "global id of", f"'{key}'")
+    found = _seen(ctx, key)
     _require(ctx, found, role, key)
     return ctx, found
+
+
+def _seen(ctx: Context, key: str) -> Issue:
+    """The issue with this node id, if the caller may know of it."""
+    found = ctx.sim.nodes.get(key)
+    if not isinstance(found, Issue) or not can_see(ctx.sim, ctx.caller, found.repository):
+        raise unresolved("a node", "global id of", f"'{key}'")
+    return found
 
 
 def _require(ctx: Context, issue: Issue, role: Role, key: str) -> None:

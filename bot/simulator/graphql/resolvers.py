@@ -155,8 +155,13 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
         return discussions.search(ctx, query, args)
     if type not in _SEARCHES:
         return {"edges": [], "nodes": [], **_NO_COUNTS} | {"pageInfo": page_info([], False, False)}
-    first, last = check("search", args)
-    size = first or last or 1
+    if args.get("last") is not None or args.get("before"):
+        what = "a search from its end"
+        ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
+        raise Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
+    first = check("search", args)[0] or 0
+    # Who asks for none still wants to know how many there are.
+    size = max(first, 1)
     start = position(args.get("after"), 0)
     # The engine pages by number; a cursor may point anywhere, so that two of its pages can make one of ours.
     page, skip = start // size + 1, start % size
@@ -167,7 +172,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
         ]
     except ApiError as error:
         raise Refusal("UNPROCESSABLE", error.message) from error
-    keys = [key for result in found for key in result.ids][skip : skip + size]
+    keys = [key for result in found for key in result.ids][skip : skip + first]
     edges = [{"cursor": cursor(start + at + 1), "node": ctx.sim.issues_by_id[key]} for at, key in enumerate(keys)]
     total = found[0].total_count
     return {
