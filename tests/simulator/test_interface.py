@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import time
 from typing import Any
@@ -49,7 +50,10 @@ def test_issues_are_paged_by_cursor_whatever_happens_meanwhile(sim: Simulator, b
         422,
         "Pagination with the page parameter is not supported for large datasets",
     )
-    assert bot.get("/repos/acme/app/issues", params={"after": "nonsense"}).status_code == 422
+    for cursor in (b"nonsense", b"[1, Infinity]", b"[1e400, 1e400]", b"[" * 20_000):
+        after = {"after": base64.urlsafe_b64encode(cursor).decode()}
+        assert bot.get("/repos/acme/app/issues", params=after).status_code == 422
+    assert bot.get("/repositories/" + "9" * 5_000).status_code == 404
 
 
 def test_an_etag_holds_for_the_token_that_it_was_given_to(sim: Simulator, bot: Api) -> None:

@@ -55,7 +55,8 @@ def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
             path = "/graphql"
         if path.startswith("/repositories/"):
             number, _, tail = path.removeprefix("/repositories/").partition("/")
-            repo = sim.repositories.get(int(number)) if number.isdecimal() else None
+            # No id is that long, and Python reads no number of thousands of digits.
+            repo = sim.repositories.get(int(number)) if number.isdecimal() and len(number) < 20 else None
             # No login looks like this, so that an unknown number is a repository that is not found.
             name = repo.full_name if repo else f"--/{number}"
             path = f"/repos/{name}/{tail}".rstrip("/")

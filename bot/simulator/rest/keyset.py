@@ -54,5 +54,5 @@ def _read(cursor: str) -> Key:
     try:
         value, number = json.loads(base64.urlsafe_b64decode(cursor))
         return float(value), int(number)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         raise ApiError(422, "The cursor is invalid") from None
