@@ -51,6 +51,7 @@ class Limits:
             "integration_manifest": (5_000, HOUR),
         }
         self.anonymous = 60
+        self.anonymous_searches = 10
         self.concurrent = 100
         self.points_per_minute = {"core": 900, "graphql": 2_000}
         self.creations_per_minute = 80
@@ -132,8 +133,8 @@ class Limits:
 
     def _bucket(self, caller: str, resource: str) -> Bucket:
         limit, window = self.primary[resource]
-        if caller.startswith("ip:") and resource == "core":
-            limit = self.anonymous
+        if caller.startswith("ip:"):
+            limit = {"core": self.anonymous, "search": self.anonymous_searches}.get(resource, limit)
         now = self._clock.timestamp()
         bucket = self._buckets.setdefault((caller, resource), Bucket(limit, window))
         bucket.limit = limit

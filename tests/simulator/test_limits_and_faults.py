@@ -123,6 +123,11 @@ def test_nobody_has_sixty_an_hour(server: Server) -> None:
     assert Api(server.url).get(ISSUE).headers["x-ratelimit-limit"] == "60"
 
 
+def test_nobody_has_ten_searches_a_minute(server: Server) -> None:
+    statuses = [Api(server.url).get("/search/issues", params={"q": "repo:acme/app x"}).status_code for _ in range(11)]
+    assert statuses == [200] * 10 + [403]
+
+
 def test_an_answer_that_is_known_costs_nothing(bot: Api, sim: Simulator) -> None:
     first = bot.get(ISSUE)
     again = bot.get(ISSUE, headers={"If-None-Match": first.headers["ETag"]})
