@@ -36,6 +36,33 @@ class Manifest:
     callback_urls: tuple[str, ...] = ()
 
 
+# What the form reads of a manifest, and as what.
+_SHAPES: Mapping[str, type] = {
+    "name": str,
+    "redirect_url": str,
+    "default_permissions": dict,
+    "default_events": list,
+    "hook_attributes": dict,
+    "callback_urls": list,
+    "single_file_paths": list,
+}
+
+
+def slug_of(name: str) -> str:
+    """An App's name as addresses and its bot's login have it; no two Apps may have the same one."""
+    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
+
+
+def problem(data: Any) -> str:
+    """What the form for new Apps finds wrong with a manifest; empty where nothing is."""
+    given = data if isinstance(data, Mapping) else {}
+    wrong = [f"{name} missing" for name in ("url", "redirect_url") if not given.get(name)]
+    wrong += [f"{name} invalid" for name, kind in _SHAPES.items() if not isinstance(given.get(name) or kind(), kind)]
+    levels = () if wrong else (given.get("default_permissions") or {}).values()
+    wrong += ["default_permissions invalid"] if any(level not in ("read", "write", "admin") for level in levels) else []
+    return f"Error Invalid GitHub App configuration: {', '.join(wrong)}" if wrong else ""
+
+
 def from_mapping(data: Mapping[str, Any]) -> Manifest:
     """Read a manifest as the App registration form receives it."""
     permissions = dict(data.get("default_permissions") or {})

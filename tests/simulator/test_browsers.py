@@ -65,6 +65,45 @@ def test_its_own_pages_can(server: Server, sim: Simulator, name: str, says_site:
     assert post(server, f"/apps/{sim.app.slug}/installations/new", {"target": "acme"}, headers).status_code == 200
 
 
+@pytest.mark.parametrize("name", ["Doppel", "doppel!", " Doppel ", "!"])
+def test_no_two_apps_share_a_bot(server: Server, sim: Simulator, name: str) -> None:
+    form = {"manifest": MANIFEST, "name": name, "login": "ada"}
+    answer = post(server, "/settings/apps/new", form, {})
+    assert (answer.status_code, "Name is already in use" in answer.text) == (422, True)
+    assert sim.app.bot.app_id == sim.app.id
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"default_permissions": "issues"},
+        {"default_permissions": {"issues": "own"}},
+        {"default_permissions": {"issues": []}},
+        {"default_events": 5},
+        {"hook_attributes": "http://evil.example/hook"},
+        {"callback_urls": 1},
+        {"name": ["Thief"]},
+        {"redirect_url": 5},
+        {"redirect_url": ""},
+    ],
+    ids=str,
+)
+def test_a_manifest_of_another_shape_is_refused_before_anybody_agrees(server: Server, wrong: dict[str, object]) -> None:
+    manifest = json.dumps({**json.loads(MANIFEST), **wrong})
+    answer = post(server, "/settings/apps/new", {"manifest": manifest, "name": "Thief", "login": "ada"}, {})
+    assert (answer.status_code, "Invalid GitHub App configuration" in answer.text) == (422, True)
+
+
+def test_a_manifest_needs_neither_permissions_nor_a_webhook(server: Server) -> None:
+    manifest = json.dumps({"name": "Plain", "url": "http://127.0.0.1/", "redirect_url": "http://127.0.0.1/back"})
+    assert post(server, "/settings/apps/new", {"manifest": manifest}, {}).status_code == 200
+
+
+def test_an_app_is_installed_on_no_repository_that_is_not_there(server: Server, sim: Simulator) -> None:
+    answer = post(server, f"/apps/{sim.app.slug}/installations/new", {"target": "no/where"}, {})
+    assert answer.status_code == 404
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "[", "[::2]", ""])
 def test_by_a_name_that_was_made_to_lead_here_it_cannot_be_read(server: Server, sim: Simulator, host: str) -> None:
     sim.open_issue("acme/app", "ada", "A plan that nobody may know")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from bot.simulator.keys import KeyPair, new_pair
-from bot.simulator.manifest import Manifest, from_mapping
+from bot.simulator.manifest import Manifest, from_mapping, slug_of
 from bot.simulator.operations.base import Operations, locked
 from bot.simulator.state.accounts import Account, App, Hook, ManifestCode, SignInCode
 from bot.simulator.state.ids import node_id
@@ -25,7 +25,7 @@ class AppOperations(Operations):
     def register_app(self, manifest: Manifest, owner: str | Account, keys: KeyPair) -> App:
         """A new GitHub App with its bot account. Its webhook goes where the manifest says, which may be nowhere."""
         key = self.ids.next("app")
-        slug = "-".join("".join(c if c.isalnum() else " " for c in manifest.name.lower()).split())
+        slug = slug_of(manifest.name)
         bot = self.who(f"{slug}[bot]", "Bot")
         bot.app_id = key
         made = App(

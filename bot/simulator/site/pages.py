@@ -7,12 +7,13 @@ https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-a
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from flask import Blueprint, abort, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response
 
+from bot.simulator import manifest as manifests
 from bot.simulator.state.accounts import App
 
 if TYPE_CHECKING:
@@ -42,12 +43,14 @@ def new_app(organization: str = "") -> Page:
     sim = _sim()
     try:
         manifest = json.loads(request.form.get("manifest", ""))
-        problem = _manifest_problem(manifest)
+        if problem := manifests.problem(manifest):
+            manifest = {}
     except ValueError:
         manifest, problem = {}, "Error Invalid GitHub App configuration: the manifest is not JSON"
     with sim.lock:
         name = request.form.get("name") or (str(manifest.get("name") or "") if not problem else "")
-        taken = any(app.name.lower() == name.lower() for app in sim.apps.values())
+        slug = manifests.slug_of(name)
+        taken = not slug or any(app.slug == slug for app in sim.apps.values())
         problem = problem or ("Name is already in use" if taken and "login" in request.form else "")
         if problem or "login" not in request.form:
             page = render_template(
@@ -73,6 +76,8 @@ def install(slug: str) -> Page:
         if app is None:
             abort(404)
         target = request.form.get("target", "")
+        if "/" in target and target.lower() not in sim.names:
+            return "Not Found", 404
         if target:
             sim.install(target, app_id=app.id)
         repositories = sorted(repo.full_name for repo in sim.repositories.values())
@@ -128,12 +133,6 @@ def _refuse_frames(response: Response) -> Response:
     """In a frame, a page could have people click what they do not see; GitHub's pages are in none either."""
     response.headers["X-Frame-Options"] = "deny"
     return response
-
-
-def _manifest_problem(manifest: Any) -> str:
-    wanted = ("url", "redirect_url")
-    missing = wanted if not isinstance(manifest, dict) else [name for name in wanted if not manifest.get(name)]
-    return f"Error Invalid GitHub App configuration: {', '.join(missing)} missing" if missing else ""
 
 
 def _people(sim: Simulator) -> list[str]:
