@@ -149,6 +149,18 @@ def test_e3_what_a_table_leaves_empty_is_not_there_and_long_labels_are_cut() -> 
     assert [label.name for label in second.labels] == ["bug", "x" * 50]
 
 
+def test_e3_an_id_that_is_there_twice_mixes_up_no_duplicates_and_nothing_is_one_of_itself() -> None:
+    sim = Simulator()
+    closed, old = "2020-02-01T00:00:00Z", {**ROWS[0], "id": "A"}
+    copy = {**old, "id": "B", "created_at": "2020-01-03", "closed_at": closed, "duplicate_of": "A"}
+    again = {**old, "id": "B", "created_at": "2020-01-04", "closed_at": closed}
+    own = {**old, "id": "C", "created_at": "2020-01-05", "closed_at": closed, "duplicate_of": "C"}
+    assert sim.load_issues([old, copy, again, own]) == 4
+    issues = [sim.issue("acme/app", number) for number in (1, 2, 3, 4)]
+    assert [issue.state_reason for issue in issues] == [None, "duplicate", "completed", "duplicate"]
+    assert [issue.duplicate_of for issue in issues] == [None, issues[0], None, None]
+
+
 def test_e3_a_mark_before_the_first_line_is_no_part_of_it(tmp_path: Path) -> None:
     path = tmp_path / "issues.jsonl"
     path.write_text(json.dumps(ROWS[0]), encoding="utf-8-sig")

@@ -42,10 +42,13 @@ class LoadingOperations(ProjectOperations, DiscussionOperations):
         if isinstance(repository, str) and repository.lower() not in self.names:
             self.add_repository(repository)
         repo = self.repo(repository)
-        loaded = {row.id: self._load(repo, row) for row in rows}
-        for row in rows:
-            issue = loaded[row.id]
-            original = loaded.get(row.duplicate_of or "")
+        issues = [self._load(repo, row) for row in rows]
+        # Where files were put together and an id is there twice, the earliest is meant.
+        named = {row.id: issue for row, issue in reversed(list(zip(rows, issues, strict=True)))}
+        for row, issue in zip(rows, issues, strict=True):
+            original = named.get(row.duplicate_of or "")
+            if original is issue:
+                original = None
             if issue.state == "closed" and row.duplicate_of is not None:
                 issue.state_reason, issue.duplicate_of = "duplicate", original
                 if original is not None:
