@@ -47,7 +47,7 @@ def cross_corpus_rrf(
     if not math.isfinite(recency_boost_factor):
         raise ValueError(f"recency_boost_factor: {recency_boost_factor} is nothing to multiply by")
     merged: dict[str, UnifiedRetrievalChunk] = {}
-    scores: dict[str, float] = {}
+    shares: dict[str, list[float]] = {}
     for ranked in source_lists:
         if not math.isfinite(ranked.weight):
             raise ValueError(f"weight: {ranked.weight} is nothing to multiply by, in the list of {ranked.source}")
@@ -59,7 +59,7 @@ def cross_corpus_rrf(
                 _merge(merged[item.id], item)
             if item.id not in seen:
                 seen.add(item.id)
-                scores[item.id] = scores.get(item.id, 0.0) + ranked.weight / (k + rank)
+                shares.setdefault(item.id, []).append(ranked.weight / (k + rank))
     moment = read_moment(now or datetime.now(UTC))
     for item in merged.values():
         # In seconds, since a window of ever so many days, or without end, reaches before the first date there is.
@@ -68,7 +68,8 @@ def cross_corpus_rrf(
             and item.created_at != ""
             and (moment - read_moment(item.created_at)).total_seconds() <= recency_boost_days * 86_400
         )
-        item.rrf_score = scores[item.id] * (1 + recency_boost_factor if recent else 1)
+        # The exact sum: added up one by one, the same ranks in another order of lists may make another score.
+        item.rrf_score = math.fsum(shares[item.id]) * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]
 
 

@@ -118,6 +118,18 @@ def test_r3_what_is_newer_than_now_is_recent() -> None:
     assert fused[0].rrf_score == pytest.approx(1.15 / 60)
 
 
+def test_r4_the_same_ranks_in_another_order_of_lists_make_the_same_score() -> None:
+    """1/60 + 1/69 + 1/61 added up one by one is less than 1/61 + 1/60 + 1/69, and the later one came first."""
+    lists = []
+    for place, (first, second) in enumerate([(0, 1), (9, 0), (1, 9)]):
+        row = [f"{place}-{rank}" for rank in range(10)]
+        row[first], row[second] = "first", "second"
+        lists.append(ranked(*row))
+    fused = cross_corpus_rrf(lists, now=NOW)
+    assert ids(fused)[:2] == ["first", "second"]
+    assert fused[0].rrf_score == fused[1].rrf_score
+
+
 def test_r4_stable_order_top_k_and_empty_lists() -> None:
     assert ids(cross_corpus_rrf([ranked(), ranked("b"), ranked("a")], now=NOW)) == ["b", "a"]
     assert ids(cross_corpus_rrf([ranked("a", "b", "c")], top_k=2, now=NOW)) == ["a", "b"]
