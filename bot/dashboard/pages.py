@@ -23,7 +23,7 @@ from bot.dashboard.session import HOURS, Session, Sessions
 from bot.dashboard.settings_page import setting_rows
 from bot.dashboard.sign_in import NotSignedIn, SignIn
 from bot.dashboard.timeline import DRAWN, timeline
-from bot.errors import DoppelError, InvalidArgument
+from bot.errors import DoppelError, GitHubError, InvalidArgument
 from bot.model import NUMBER_MAX, RepoRef
 from bot.pages import is_https, protect, root_url
 from bot.render import evaluation as words
@@ -127,6 +127,14 @@ class _Pages:
                 raise
             return False
 
+    def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
+        """Whether the person still may: a private repository's name, which can be new, is not for who has left."""
+        try:
+            return self._dashboard.access.allows(repository, session.login)
+        except GitHubError:
+            # Refused for this one, and no outage, which would be told.
+            return False
+
     def login(self) -> Page:
         """Send the person to GitHub. What comes back must fit the cookie, so that nobody is signed in by a link."""
         state = secrets.token_urlsafe(24)
@@ -160,12 +168,16 @@ class _Pages:
         return answer
 
     def home(self) -> Page:
-        """The repositories that the person looks after."""
+        """The repositories that the person looked after when they signed in, but for private ones that they lost."""
         session: Session | None = g.session
         if session is None:
             return render_template("dashboard/welcome.html")
         store = self._data.store.repositories
-        offered = [found for key in session.repositories if (found := store.get(key)) is not None]
+        offered = [
+            found
+            for key in session.repositories
+            if (found := store.get(key)) is not None and (not found.private or self._still_sees(found, session))
+        ]
         return render_template("dashboard/home.html", repositories=sorted(offered, key=lambda one: one.ref.key))
 
     def elsewhere(self, rest: str) -> Page:

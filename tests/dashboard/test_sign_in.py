@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from bot.dashboard.access import Access
 from bot.dashboard.session import Session, Sessions
-from bot.model import RepoRef
+from bot.model import RepoRef, Repository
 from bot.store import StoredRepository
 from bot.web import create_app
 from tests.dashboard.conftest import Host
@@ -74,6 +74,28 @@ def test_whoever_loses_the_right_loses_the_pages(host: Host) -> None:
     later = host.browser()
     later.set_cookie("doppel_session", cookie(browser, "doppel_session"))
     assert later.get("/dashboard/acme/app").status_code == 404
+
+
+def test_whoever_loses_the_right_is_not_told_a_private_repositorys_new_name(host: Host) -> None:
+    """The session lasts for hours, and the list of repositories shows what they are called now."""
+    browser, sim = host.browser(), host.simulator.sim
+    browser.get(host.come_back(browser, "mona"))
+    assert "acme/secret" in browser.get("/dashboard").text
+    sim.set_permission(sim.repository("acme/secret"), "mona", "read")
+    renamed = Repository(host.private, RepoRef("acme", "merger"), private=True)
+    host.store.repositories.upsert(renamed, min(sim.installations), time.time())
+    sim.rename_repository("acme/secret", "merger")
+    later = host.browser()
+    later.set_cookie("doppel_session", cookie(browser, "doppel_session"))
+    assert "merger" not in later.get("/dashboard").text
+    # A public one has no secret name, and need not be asked about.
+    sim.faults.add("GET /repos/acme/*/collaborators/*", status=502, times=None)
+    again = host.browser()
+    again.set_cookie("doppel_session", cookie(browser, "doppel_session"))
+    assert again.get("/dashboard").status_code == 503
+    public = replace(renamed, private=False)
+    host.store.repositories.upsert(public, min(sim.installations), time.time())
+    assert "acme/merger" in again.get("/dashboard").text
 
 
 def test_what_a_person_may_do_is_asked_anew_after_a_minute() -> None:
