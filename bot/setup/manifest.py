@@ -111,7 +111,9 @@ def make_manifest(choice: Wanted, seen: str, permissions: Mapping[str, str], eve
 def _address(field: str, value: str, *, path: bool = False) -> str:
     url = value.strip().rstrip("/")
     parts = _parts(url)
-    right = parts.scheme in ("https", "http") and parts.hostname and "@" not in parts.netloc and not parts.query
+    # A path is appended, which is none behind either of these, be it empty.
+    ends = "?" not in url and "#" not in url
+    right = parts.scheme in ("https", "http") and parts.hostname and "@" not in parts.netloc and ends
     if not right or (path and not parts.path):
         example = "https://smee.io/CHANNEL" if path else "https://doppel.example.org"
         raise InvalidArgument(field, f"this is not an address such as {example}")
