@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hmac
+import logging
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
@@ -30,7 +32,10 @@ from bot.render import evaluation as words
 from bot.render.digest import sentences
 from bot.report import NEAR
 from bot.store import StoredRepository
+from bot.store.failures import passes, why
 from bot.words import speak
+
+log = logging.getLogger(__name__)
 
 COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
 # Issues of a group that its list names.
@@ -60,6 +65,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     pages = Blueprint("dashboard", __name__, template_folder="templates")
     protect(pages)
     pages.register_error_handler(DoppelError, _unavailable)
+    pages.register_error_handler(SQLAlchemyError, _store_failed)
     pages.register_error_handler(HTTPException, _refused)
     routes = _Pages(dashboard)
     pages.before_request(routes.recognise)
@@ -326,6 +332,14 @@ def _refused(problem: HTTPException) -> tuple[str, int]:
     return render_template("dashboard/problem.html", problem=said), problem.code or 500
 
 
+def _store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
+    """The store is away, or full: it may be there again for the next look. Any other failure is a fault of ours."""
+    if not passes(problem):
+        raise problem
+    log.warning("%s: the database failed: %s", request.endpoint, why(problem))
+    return render_template("dashboard/problem.html", problem=f"The database failed: {why(problem)}."), 503
+
+
 def _unavailable(problem: DoppelError) -> tuple[str, int]:
-    """GitHub or a database is away: nobody sees anything that they might not be allowed to see."""
+    """GitHub or the queue is away: nobody sees anything that they might not be allowed to see."""
     return render_template("dashboard/problem.html", problem=f"{problem}."), 503

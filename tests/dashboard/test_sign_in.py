@@ -9,14 +9,16 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from bot.dashboard.access import Access
 from bot.dashboard.session import Session, Sessions
 from bot.model import RepoRef, Repository
 from bot.store import StoredRepository
+from bot.store.engine import write
 from bot.web import create_app
-from tests.dashboard.conftest import Host
+from tests.dashboard.conftest import Host, words
 
 pytestmark = pytest.mark.slow
 
@@ -225,3 +227,21 @@ def test_nobody_sees_anything_while_github_cannot_say_who_may(
     hidden, unknown = browser.get("/dashboard/acme/secret"), browser.get("/dashboard/acme/nothing")
     assert (hidden.status_code, hidden.text) == (unknown.status_code, unknown.text)
     assert hidden.status_code == 404
+
+
+@pytest.mark.parametrize("page", ["/dashboard", *(f"/dashboard/acme/app{page}" for page in PAGES)])
+def test_a_store_that_is_away_is_told_so_without_its_address(host: Host, page: str) -> None:
+    away = replace(host.settings, database_url="postgresql+psycopg://doppel:s3cret@127.0.0.1:1/store")
+    browser = create_app(away).test_client()
+    browser.set_cookie("doppel_session", Sessions(away.client_secret).write(Session("tara", (host.public,))))
+    answer = browser.get(page)
+    assert (answer.status_code, answer.mimetype) == (503, "text/html")
+    assert "The database failed: nothing listens there." in words(answer.text)
+    assert "s3cret" not in answer.text and "127.0.0.1" not in answer.text
+
+
+def test_a_store_that_is_wrong_is_a_fault_and_no_outage(host: Host, signed_in: Callable[[str], FlaskClient]) -> None:
+    browser = signed_in("tara")
+    with write(host.store.engine) as connection:
+        connection.execute(sa.text("drop table signals"))
+    assert browser.get("/dashboard/acme/app").status_code == 500
