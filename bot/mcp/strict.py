@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from bot.config.kinds import nearest
 from bot.errors import GitHubError, Retryable, UserError
 from bot.mcp.stdio import answer_what_is_no_message
+from bot.store.failures import passes, why
 
 
 class StrictServer(MCPServer[str]):
@@ -86,6 +87,8 @@ def _said(problem: BaseException | None) -> str:
         return str(problem)
     if isinstance(problem, Retryable):
         return f"{problem}. Try again {'later' if problem.after is None else f'in {problem.after:.0f} seconds'}."
+    if problem is not None and passes(problem):
+        return f"the database failed: {why(problem)}. Try again later."
     return ""
 
 

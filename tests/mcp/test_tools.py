@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -252,6 +253,13 @@ def test_an_outage_is_told_with_the_time_to_wait(server: Any, sim: Simulator, se
     assert "rate limit" in told
     assert "Try again in 1" in told
     assert settings.github_token not in told
+
+
+def test_a_database_that_is_away_is_told_without_its_address(settings: Settings) -> None:
+    away = replace(settings, database_url="postgresql+psycopg://doppel:s3cret@127.0.0.1:1/store")
+    told = error(ask(build_server(agent_tools(away)), "find_duplicates", number=3))
+    assert "the database failed: nothing listens there. Try again later." in told
+    assert "s3cret" not in told and "127.0.0.1" not in told
 
 
 def test_a_fault_of_ours_stays_in_the_log(
