@@ -57,18 +57,19 @@ class Answers(Part):
 
     def drop_outdated(self, repo_id: int) -> None:
         """Forget answers with an issue whose text or vectors have changed since."""
+        self._drop(repo_id, self.outdated(repo_id))
+
+    def outdated(self, repo_id: int) -> list[int]:
+        """The issues in whose answers is one whose text or vectors have changed since."""
         changed: dict[int, int] = {}
         for part in (terms, vectors):
             for number, at in self._all(sa.select(part.c.number, part.c.changed).where(part.c.repo_id == repo_id)):
                 changed[number] = max(at, changed.get(number, 0))
-        self._drop(
-            repo_id,
-            [
-                answer.number
-                for answer in self.all(repo_id)
-                if any(changed.get(found.number, 0) > answer.sequence for found in answer.found)
-            ],
-        )
+        return [
+            answer.number
+            for answer in self.all(repo_id)
+            if any(changed.get(found.number, 0) > answer.sequence for found in answer.found)
+        ]
 
     def forget(self, repo_id: int) -> None:
         """Forget all answers of a repository."""

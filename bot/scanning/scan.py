@@ -42,6 +42,10 @@ class Scan:
         version = self._asker.version(self._repo_id)
         return self._answers.missing(self._repo_id, version, closed=self._closed, after=after, limit=limit)
 
+    def changed(self, limit: int) -> list[int]:
+        """Some of the issues whose answers hold no longer; they stay until these issues are asked about again."""
+        return sorted({*self._answers.outdated(self._repo_id), *self.missing(limit=limit)})[:limit]
+
     def count(self) -> int:
         """How many issues are looked through."""
         with self._store.engine.connect() as connection:

@@ -101,6 +101,19 @@ def test_d8_what_is_changed_while_others_are_asked_about_is_asked_about_again(fi
 
 
 @pytest.mark.slow
+def test_d8_what_changed_beyond_what_is_asked_about_again_is_shown_as_it_was_found(filled: Host) -> None:
+    """As where vectors come for all of them meanwhile: each of those counts as a change."""
+    ask(filled)
+    filled.work(4)
+    for number in range(1, 6):
+        filled.sim.edit_issue(REPO, number, body=f"{CRASH}, and so is disk {number}." if number == 1 else "Edited.")
+    filled.work()
+    (body,) = shown(filled)
+    assert "1. [#1]" in body
+    assert "   - [#8]" in body
+
+
+@pytest.mark.slow
 def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     real = RepoClient.create_issue
 
