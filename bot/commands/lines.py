@@ -62,15 +62,12 @@ def is_written(line: str, before: str, now: str) -> bool:
     code, a quote or an HTML comment, or with such comments in it. Of a longer command its beginning is found as well,
     both times; one that is very long is known by its beginning alone.
     """
-    wanted = _flat(line)
-    if len(wanted) > _TELLING_MAX:
-        # Not in the middle of a word, of which the end would be missed.
-        wanted = wanted[:_TELLING_MAX].rpartition(" ")[0]
+    wanted = _flat(line)[:_TELLING_MAX]
     return any(0 < count(wanted, before) >= count(wanted, now) for count in (_written, _written_past_comments))
 
 
 def _written(line: str, text: str) -> int:
-    return len(re.findall(re.escape(line) + _ENDS, _flat(text)))
+    return len(_telling(line).findall(_flat(text)))
 
 
 def _written_past_comments(line: str, text: str) -> int:
@@ -90,7 +87,12 @@ def _reads(line: str, text: str, at: int) -> bool:
         seen = _flat(f"{seen} {text[begin : min(end, begin + len(line) + 4)]}")
         if len(seen) > len(line) or not line.startswith(seen):
             break
-    return re.match(re.escape(line) + _ENDS, seen) is not None
+    return _telling(line).match(seen) is not None
+
+
+def _telling(line: str) -> re.Pattern[str]:
+    # What was cut can have been so in the middle of a word.
+    return re.compile(re.escape(line) + (_ENDS if len(line) < _TELLING_MAX else ""))
 
 
 def _flat(text: str) -> str:

@@ -135,6 +135,9 @@ def test_c4_a_long_command_that_an_edit_leaves_as_it_was_is_known() -> None:
         line = f"/duplicates search {words}"
         assert is_written(line, f"Look:\n`{line}`", f"Look:\n{line}")
         assert not is_written(line, "Look:", f"Look:\n{line}")
+    # However long the address, another command beside it is told from it.
+    line = f"/duplicates of https://github.com/acme/app/issues/1?{'w' * 1_000}"
+    assert is_written(line, f"`{line}`", f"{line}\n/duplicates of #2")
 
 
 def test_c4_only_so_many_lines_of_a_comment_are_looked_at() -> None:
