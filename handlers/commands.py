@@ -106,6 +106,11 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     # Anybody can write a marker.
     place = answered_by(event.body) if event.app == services.settings.app_id else None
     comments, where = services.store.comments, (event.repository.id, event.number)
+    if place is not None and comments.get(*where, place) is None:
+        # All that was known may have gone with the issue, of which nothing is noted then: NotFound ends this.
+        with visiting(event, services) as visit:
+            if visit is not None:
+                visit.github.issue(visit.repo, visit.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), place)
     kept = None if place is None else comments.get(*where, place)
     # Of two that there are the older is kept; so a younger one was written when this was gone.

@@ -7,6 +7,7 @@ import pytest
 from bot.posts.marker import MARKER
 from bot.store.comments import Claim, CommentState
 from tests.e2e.harness import BOT, Doppel
+from tests.e2e.late import held_back
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
@@ -194,6 +195,18 @@ def test_c1_what_is_known_of_a_deleted_issue_is_forgotten(doppel: Doppel) -> Non
     doppel.settle()
     assert doppel.services.store.comments.get(doppel.repository.id, 2) is None
     assert doppel.services.store.verdicts.rejected(doppel.repository.id, 1) == set()
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_a_deleted_comment_of_which_is_heard_after_its_issue_is_gone_leaves_nothing_behind(doppel: Doppel) -> None:
+    doppel.open(*AGAIN)
+    assert doppel.advice(2)
+    with held_back(doppel) as deliver_late:
+        doppel.sim.delete_comment(doppel.sim.comments(doppel.repo, 2)[0], "maintain-person")
+    doppel.sim.delete_issue(doppel.repo, 2, "admin-person")
+    doppel.settle()
+    deliver_late()
+    assert doppel.services.store.comments.get(doppel.repository.id, 2) is None
 
 
 @pytest.mark.usefixtures("first")
