@@ -336,8 +336,10 @@ class Worker:
                 bring_forward(self._engine, time.time())
                 self._turns.deal()
                 self._call_for_chores()
-                if now - cleaned >= CLEAN_EVERY and clean(self._engine, time.time(), CLEAN_FOR):
+                if now - cleaned >= CLEAN_EVERY:
                     cleaned = now
+                    if not clean(self._engine, time.time(), CLEAN_FOR):
+                        cleaned -= CLEAN_EVERY
             except Exception as error:
                 log.warning("the queue's upkeep failed and will be tried again: %s", describe(error))
 
