@@ -62,4 +62,6 @@ def prepare(engine: sa.Engine, lock: int) -> None:
                 for statement in _MAKE:
                     connection.exec_driver_sql(statement)
     except sa.exc.DBAPIError as refused:
-        _log.warning("pgvector is not used: %s", why(refused))
+        # What the server says of these statements tells a host more; a driver that did not reach it names addresses.
+        answered = getattr(refused.orig, "sqlstate", None) is not None
+        _log.warning("pgvector is not used: %s", refused.orig if answered else why(refused))
