@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from bot.addresses import hosts_of
 from bot.commands import (
@@ -84,7 +85,7 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
             _reply(ask, [("", Answer(False, ask.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)))], hashed)
         return
     # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
-    commands = _standing(visit, event, commands)
+    commands, written = _standing(visit, event, commands)
     if not commands:
         return
     me = visit.github.react(visit.repo, event.comment_id, "eyes")
@@ -94,7 +95,7 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
     # What the comment said before an edit may have gone the other way, and so may a try before this one.
     visit.github.unreact(visit.repo, event.comment_id, "-1" if well else "+1", me)
     visit.github.react(visit.repo, event.comment_id, "+1" if well else "-1")
-    _reply(ask, answers, hashed, partial=given.partial)
+    _reply(ask, answers, hashed, partial=given.partial, written=written)
 
 
 def comment_deleted(event: CommentEvent, services: Services) -> None:
@@ -140,15 +141,16 @@ def _given(event: CommentEvent, services: Services) -> _Given:
     return _Given(tuple(new.values()), partial=any(one.line in known for one in now))
 
 
-def _standing(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> tuple[Parsed, ...]:
-    """Those commands whose lines the comment still has; an edit before the bot came to them withdraws the others.
+def _standing(visit: Visit, event: CommentEvent, commands: Sequence[Parsed]) -> tuple[tuple[Parsed, ...], datetime]:
+    """Those commands whose lines the comment still has, and when it was written; an edit before the bot came to them
+    withdraws the others.
 
     An event can be late, and come after that of a later edit. Raises NotFound where the comment was deleted.
     """
-    body = visit.github.comment(visit.repo, event.comment_id).body
+    comment = visit.github.comment(visit.repo, event.comment_id)
     hosts = hosts_of(visit.services.settings.github_api_url)
-    lines = {one.line for one in parse(body, visit.repo, hosts)}
-    return tuple(one for one in commands if one.line in lines)
+    lines = {one.line for one in parse(comment.body, visit.repo, hosts)}
+    return tuple(one for one in commands if one.line in lines), comment.created_at
 
 
 def _within_limit(ask: Ask, commands: Sequence[Parsed], hashed: str) -> bool:
@@ -193,11 +195,18 @@ def _answer(ask: Ask, parsed: Parsed, *, again: bool) -> Answer:
         return Answer(False, ask.replies.github_refused(refusal.detail))
 
 
-def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str, *, partial: bool = False) -> None:
+def _reply(
+    ask: Ask,
+    answers: Sequence[tuple[str, Answer]],
+    hashed: str,
+    *,
+    partial: bool = False,
+    written: datetime | None = None,
+) -> None:
     """Keep the one reply to this comment; a re-check that went well needs none.
 
     After an edit it holds the answers to what the edit gave; where there are none, those to what still stands in the
-    comment (`partial`) stay.
+    comment (`partial`) stay. A reply of before is looked for where it is known when the command was `written`.
     """
     visit = ask.visit
     texts = [(line, answer.text) for line, answer in answers if answer.text]
@@ -207,6 +216,8 @@ def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str, *, part
         visit.number,
         lambda body: is_reply_to(body, ask.command_id),
         ask.command_id,
+        # A reply comes later; the second is for a server that takes this to mean after it.
+        None if written is None else written - timedelta(seconds=1),
     )
     if not texts:
         if not partial:
@@ -220,5 +231,5 @@ def _reply(ask: Ask, answers: Sequence[tuple[str, Answer]], hashed: str, *, part
     body = render_reply(ask.command_id, texts, partial=partial)
     # A reply can be there without our knowing: the store may be new, or older than it. Besides the command itself there
     # must be another comment then.
-    look = ask.issue.comments > 1
+    look = written is not None and ask.issue.comments > 1
     visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed), look=look)

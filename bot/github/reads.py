@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 from urllib.parse import quote
+
+from githubkit.utils import UNSET
 
 from bot.errors import Invalid, InvalidArgument, NotFound
 from bot.github import convert
@@ -80,11 +83,16 @@ class Reads:
         )
         return [convert.issue(data) for data in listed if not data.get("pull_request")]
 
-    def comments(self, repo: RepoRef, number: int) -> list[Comment]:
-        """All comments on an issue, oldest first (GitHub allows no issue more than 2,500). Raises NotFound."""
+    def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
+        """All comments on an issue, oldest first (GitHub allows no issue more than 2,500), or those that were written
+        or edited at `since` or later. Raises NotFound.
+        """
+        after = UNSET if since is None else since
         listed: Iterator[Any] = self._api.pages(
             f"read the comments on {repo}#{number}",
-            lambda page: self._api.rest.issues.list_comments(repo.owner, repo.name, number, per_page=PAGE, page=page),
+            lambda page: self._api.rest.issues.list_comments(
+                repo.owner, repo.name, number, since=after, per_page=PAGE, page=page
+            ),
             most=_MOST_COMMENTS,
         )
         return [convert.comment(data) for data in listed]

@@ -36,7 +36,7 @@ _LEAST_WAIT = 1.0
 class CommentApi(Protocol):
     """The operations on GitHub that are needed here."""
 
-    def comments(self, repo: RepoRef, number: int) -> list[Comment]: ...
+    def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]: ...
 
     def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment: ...
 
@@ -49,7 +49,8 @@ class CommentApi(Protocol):
 class Slot:
     """The place of one comment: an issue, and the comment whose commands it answers (ADVISORY: none).
 
-    `is_marked` recognises the body of a comment that belongs here.
+    `is_marked` recognises the body of a comment that belongs here. Where `since` is known none was written before it,
+    and none is looked for: an issue can have 2,500 comments.
     """
 
     repo_id: int
@@ -57,6 +58,7 @@ class Slot:
     number: int
     is_marked: Callable[[str], bool]
     command_id: int = ADVISORY
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +244,7 @@ class CommentKeeper:
         """Our comment; the first of several, since people may have reacted to it. The others came too late, and go."""
         own = [
             comment
-            for comment in github.comments(slot.repo, slot.number)
+            for comment in github.comments(slot.repo, slot.number, since=slot.since)
             # A person who acts through the App bears its id too, and anybody can write a marker.
             if comment.app_id == self._app_id and comment.author.is_bot and slot.is_marked(comment.body)
         ]

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from bot.chores.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
+from bot.github.repo import RepoClient
+from bot.model import Comment, RepoRef
 from bot.simulator.webhooks import Answer
 from bot.store.missed import MissedDeliveries
 from tests.e2e.harness import Doppel
@@ -280,6 +282,29 @@ def test_c2_what_was_silent_when_the_backup_was_made_and_has_spoken_since_is_not
     doppel.sim.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")
     doppel.settle()
     assert len(doppel.said(2)) == 1, "its own comment was found by its marker"
+
+
+def test_c5_a_command_costs_no_listing_of_what_was_written_before_it(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An issue can have 2,500 comments: twenty-five requests for each command that a stranger writes."""
+    read: list[int] = []
+    comments = RepoClient.comments
+
+    def counted(self: RepoClient, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
+        found = comments(self, repo, number, since)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(RepoClient, "comments", counted)
+    doppel.open(*FIRST, author="ann")
+    for _ in range(5):
+        doppel.write(1, "So it is here.")
+    doppel.sim.clock.advance(60)
+    comment = doppel.write(1, "/duplicates help")
+    doppel.edit(comment, "/duplicates explain #7")
+    assert len(doppel.said(1)) == 1
+    assert read == [1], "the command itself"
 
 
 def test_c2_a_command_is_answered_once_though_all_was_erased_after_its_first_answer(doppel: Doppel) -> None:

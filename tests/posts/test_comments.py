@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import pytest
 
@@ -195,7 +196,7 @@ def test_c2_who_looked_for_too_long_posts_nothing(scene: Scene) -> None:
         update_comment = scene.github.update_comment
         delete_comment = scene.github.delete_comment
 
-        def comments(self, repo: RepoRef, number: int) -> list[Comment]:
+        def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
             found = scene.github.comments(repo, number)
             scene.wait(LEASE)
             assert scene.keep_elsewhere("two")
@@ -228,7 +229,7 @@ def test_c2_a_marker_counts_not_in_what_a_person_writes_through_the_app(scene: S
         update_comment = scene.github.update_comment
         delete_comment = scene.github.delete_comment
 
-        def comments(self, repo: RepoRef, number: int) -> list[Comment]:
+        def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
             return [replace(one, app_id=app_id) for one in scene.github.comments(repo, number)]
 
     assert scene.keeper.keep(Through(), scene.slot, draft("one"), look=True)

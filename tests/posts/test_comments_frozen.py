@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from threading import Event
 
 import pytest
@@ -31,8 +32,8 @@ class Frozen:
     meanwhile: Callable[[], object]
     late: bool = False
 
-    def comments(self, repo: RepoRef, number: int) -> list[Comment]:
-        return self.github.comments(repo, number)
+    def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
+        return self.github.comments(repo, number, since)
 
     def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
         return self._around(lambda: self.github.create_comment(repo, number, body))
