@@ -7,6 +7,7 @@ import hmac
 import logging
 import secrets
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -38,6 +39,8 @@ from bot.words import speak
 log = logging.getLogger(__name__)
 
 COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
+# Private repositories about which GitHub is asked at the same time.
+_ASKED_AT_ONCE = 8
 # Issues of a group that its list names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
@@ -179,11 +182,11 @@ class _Pages:
         if session is None:
             return render_template("dashboard/welcome.html")
         store = self._data.store.repositories
-        offered = [
-            found
-            for key in session.repositories
-            if (found := store.get(key)) is not None and (not found.private or self._still_sees(found, session))
-        ]
+        known = [found for key in session.repositories if (found := store.get(key)) is not None]
+        # One after another, the answers about a company's private repositories would take longer than a page may.
+        with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
+            seen = pool.map(lambda found: not found.private or self._still_sees(found, session), known)
+            offered = [found for found, sees in zip(known, seen, strict=True) if sees]
         return render_template("dashboard/home.html", repositories=sorted(offered, key=lambda one: one.ref.key))
 
     def elsewhere(self, rest: str) -> Page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -98,6 +99,28 @@ def test_whoever_loses_the_right_is_not_told_a_private_repositorys_new_name(host
     public = replace(renamed, private=False)
     host.store.repositories.upsert(public, min(sim.installations), time.time())
     assert "acme/merger" in again.get("/dashboard").text
+
+
+def test_github_is_asked_about_several_private_repositories_at_a_time(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One after another, the answers about 250 of them would take longer than a page may."""
+    sim, ask, together = host.simulator.sim, Access.allows, threading.Barrier(4)
+    for number in range(3):
+        one = sim.add_repository(f"acme/plan-{number}", private=True)
+        sim.set_permission(one, "mona", "maintain")
+        place = Repository(one.id, RepoRef.parse(one.full_name), private=True)
+        host.store.repositories.upsert(place, min(sim.installations), time.time())
+
+    def asked(access: Access, repository: StoredRepository, login: str) -> bool:
+        together.wait(timeout=10)
+        return ask(access, repository, login)
+
+    browser = host.browser()
+    browser.get(host.come_back(browser, "mona"))
+    monkeypatch.setattr(Access, "allows", asked)
+    shown = browser.get("/dashboard").text
+    assert all(f"acme/{name}" in shown for name in ("secret", "plan-0", "plan-1", "plan-2"))
 
 
 def test_what_a_person_may_do_is_asked_anew_after_a_minute() -> None:
