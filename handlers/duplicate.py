@@ -47,6 +47,8 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
     except GitHubError:
         visit.services.store.verdicts.remove(verdict.id)
         raise
+    # An edit can lead from one issue to another and back.
+    visit.services.store.verdicts.overtaken(visit.repository.id, visit.number, visit.services.now(), but=root.number)
     if label := verdict.details["label"]:
         try:
             visit.github.add_labels(visit.repo, visit.number, [label])
@@ -105,10 +107,14 @@ def _decided(ask: Ask, root: Issue) -> Verdict | None:
 
 def _decide(ask: Ask, root: Issue) -> Verdict:
     """Store the decision before GitHub is asked for anything, with what taking it back must know."""
-    visit, issue = ask.visit, ask.issue
-    present = {label.lower() for label in issue.labels}
-    label = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
-    visit.services.store.verdicts.add(
+    visit, issue, store = ask.visit, ask.issue, ask.visit.services.store.verdicts
+    if DUPLICATE in {label.lower() for label in issue.labels}:
+        # The one that an `of` in favour of another issue has set goes with this one.
+        before = store.closing(visit.repository.id, visit.number)
+        label = before.details["label"] if before else None
+    else:
+        label = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
+    store.add(
         visit.repository.id,
         visit.number,
         root.number,
@@ -118,7 +124,7 @@ def _decide(ask: Ask, root: Issue) -> Verdict:
         now=visit.services.now(),
         details={
             "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
-            "label": None if DUPLICATE in present else label,
+            "label": label,
         },
     )
     verdict = _decided(ask, root)

@@ -209,3 +209,19 @@ def test_c4_of_follows_a_chain_as_far_as_github_shows_it(quiet: Doppel) -> None:
     quiet.sim.faults.add("GET /repos/*/issues/1", 404, times=None)
     assert of(quiet, 3, 2) == UNSEEN.format(2)
     assert quiet.sim.issue(quiet.repo, 3).state == "open"
+
+
+def test_c4_an_of_that_is_edited_to_another_issue_and_back_is_of_the_last(quiet: Doppel) -> None:
+    """The bot's own word counts where GitHub does not tell, and the label that the first of them set goes with it."""
+    issues(quiet, 4)
+    comment = quiet.write(3, "/duplicates of #1", "triage-person")
+    for other in (2, 1):
+        quiet.sim.clock.advance(5)
+        quiet.edit(comment, f"/duplicates of #{other}")
+    issue = quiet.sim.issue(quiet.repo, 3)
+    assert [label.name for label in issue.labels] == ["duplicate"]
+    issue.duplicate_of = None
+    assert f"leads to {LINK.format(1)}" in of(quiet, 4, 3)
+    quiet.write(3, "/duplicates undo", "triage-person")
+    assert (issue.state, issue.labels) == ("open", [])
+    assert len(quiet.said(3)) == 2
