@@ -1,4 +1,4 @@
-"""The `decisions` table: bounded in age and in number for each repository."""
+"""The `decisions` table: bounded in age and in number for each issue and repository."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ KEPT_DAYS = 400
 KEPT_MOST = 10_000
 """Decisions of one repository, the latest; at about 1.5 kB of evidence each that is 21 MB of SQLite."""
 
+KEPT_OF_ISSUE = 100
+"""Decisions of one issue, the latest: who edits theirs all day long drives out none of the others'."""
+
 _DAY = 86_400.0
 # Numbers in one statement.
 _AT_ONCE = 500
@@ -27,20 +30,22 @@ class Decisions(Part):
     """What was decided about the issues of repositories."""
 
     def add(self, repo_id: int, decision: Decision) -> None:
-        """Keep a decision."""
-        self._change(
-            sa.insert(table).values(
-                repo_id=repo_id,
-                number=decision.number,
-                at=decision.at,
-                cause=decision.cause,
-                mode=decision.mode,
-                outcome=decision.outcome.value,
-                reason=decision.reason,
-                bar=decision.bar,
-                evidence=dump(decision.evidence),
-            )
+        """Keep a decision, and of its issue no more than the latest KEPT_OF_ISSUE."""
+        kept = sa.insert(table).values(
+            repo_id=repo_id,
+            number=decision.number,
+            at=decision.at,
+            cause=decision.cause,
+            mode=decision.mode,
+            outcome=decision.outcome.value,
+            reason=decision.reason,
+            bar=decision.bar,
+            evidence=dump(decision.evidence),
         )
+        with write(self._engine) as connection:
+            connection.execute(kept)
+            of_issue = sa.and_(table.c.repo_id == repo_id, table.c.number == decision.number)
+            connection.execute(_all_but(KEPT_OF_ISSUE, of_issue, connection))
 
     def between(self, repo_id: int, since: float, until: float) -> list[Decision]:
         """The decisions from `since` to before `until`, the earliest first."""
@@ -76,10 +81,7 @@ class Decisions(Part):
         with write(self._engine) as connection:
             erased = connection.execute(sa.delete(table).where(old)).rowcount
             for repo_id in connection.execute(counts).scalars().all():
-                mine = table.c.repo_id == repo_id
-                latest = sa.select(table.c.id).where(mine).order_by(table.c.at.desc(), table.c.id.desc())
-                extra = latest.offset(KEPT_MOST).limit(-1 if connection.dialect.name == "sqlite" else None)
-                erased += connection.execute(sa.delete(table).where(table.c.id.in_(extra))).rowcount
+                erased += connection.execute(_all_but(KEPT_MOST, table.c.repo_id == repo_id, connection)).rowcount
         return erased
 
     def _read(self, query: sa.Select[Any]) -> list[Decision]:
@@ -96,3 +98,10 @@ class Decisions(Part):
             )
             for row in self._all(query)
         ]
+
+
+def _all_but(most: int, those: sa.ColumnElement[bool], connection: sa.Connection) -> sa.Delete:
+    """Erases `those` decisions, but for so many of the latest."""
+    latest = sa.select(table.c.id).where(those).order_by(table.c.at.desc(), table.c.id.desc())
+    extra = latest.offset(most).limit(-1 if connection.dialect.name == "sqlite" else None)
+    return sa.delete(table).where(table.c.id.in_(extra))

@@ -13,7 +13,7 @@ from bot.decisions import Decision, Evidence, Outcome
 from bot.decisions.model import dump, load
 from bot.store import Store
 from bot.store.decision_tables import decisions as table
-from bot.store.decisions import KEPT_DAYS, KEPT_MOST, Decisions
+from bot.store.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE, Decisions
 from bot.store.engine import make_engine, write
 from bot.store.export import export
 from bot.store.migrate import _config, migrate
@@ -59,6 +59,16 @@ def test_c6a_decisions_are_exported_and_go_with_the_issue_and_with_the_repositor
     store.forget(1)
     assert kept.latest(1) == []
     assert len(kept.latest(2)) == 1
+
+
+def test_who_edits_one_issue_all_day_drives_out_no_other_decisions(store: Store) -> None:
+    kept, edits = store.decisions, KEPT_OF_ISSUE + 3
+    kept.add(1, decision(8, 1.0))
+    kept.add(2, decision(7, 1.0))
+    for at in range(edits):
+        kept.add(1, decision(7, 10.0 + at))
+    assert [one.at for one in kept.of_issue(1, 7)] == [10.0 + at for at in range(3, edits)]
+    assert (len(kept.of_issue(1, 8)), len(kept.of_issue(2, 7))) == (1, 1)
 
 
 @pytest.mark.slow
