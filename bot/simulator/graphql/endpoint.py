@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 from graphql import (
+    DocumentNode,
     ExecutionResult,
     GraphQLAbstractType,
+    GraphQLError,
     GraphQLObjectType,
     GraphQLSchema,
     build_schema,
-    graphql_sync,
+    execute_sync,
+    parse,
+    validate,
 )
 
 from bot.simulator.auth import Anonymous, AppCaller
@@ -36,6 +40,16 @@ def schema() -> GraphQLSchema:
     return made
 
 
+@lru_cache(maxsize=256)
+def _read(query: str) -> DocumentNode | list[GraphQLError]:
+    """A query as it is run, or what is wrong with it. To find that out takes longer than to run it."""
+    try:
+        document = parse(query)
+    except GraphQLError as error:
+        return [error]
+    return validate(schema(), document) or document
+
+
 def _type(value: Any, _info: Info, _abstract: GraphQLAbstractType) -> str:
     return kind_of(value)
 
@@ -51,15 +65,7 @@ def graphql(ctx: Context) -> Reply:
     variables = data.get("variables") or {}
     if not isinstance(variables, dict):
         raise ApiError(400, "Variables must be an object.")
-    result: ExecutionResult = graphql_sync(
-        schema(),
-        data["query"],
-        context_value=ctx,
-        variable_values=variables,
-        operation_name=data.get("operationName"),
-        field_resolver=default,
-        type_resolver=_type,
-    )
+    result = _run(ctx, data["query"], variables, data.get("operationName"))
     body: dict[str, Any] = {}
     if result.data is not None:
         body["data"] = result.data
@@ -67,3 +73,18 @@ def graphql(ctx: Context) -> Reply:
         body["errors"] = [formatted(error) for error in result.errors]
         body.setdefault("data", None)
     return Reply(body)
+
+
+def _run(ctx: Context, query: str, variables: dict[str, Any], operation: str | None) -> ExecutionResult:
+    document = _read(query)
+    if isinstance(document, list):
+        return ExecutionResult(None, document)
+    return execute_sync(
+        schema(),
+        document,
+        context_value=ctx,
+        variable_values=variables,
+        operation_name=operation,
+        field_resolver=default,
+        type_resolver=_type,
+    )
