@@ -22,8 +22,8 @@ def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     rows = read_rows(path)
     if not rows:
         raise ValueError("there is no issue in it")
-    # Most of a small file must stay behind, or there is nothing to find.
-    known = rows[: len(rows) - min(ARRIVALS, len(rows) // 5)]
+    # Most of a small file must stay behind, or there is nothing to find; but of the smallest, too, something is shown.
+    known = rows[: len(rows) - max(1, min(ARRIVALS, len(rows) // 5))]
     scenes = [_scene("The file's next issue arrives", row, row.created_at) for row in rows[len(known) :]]
     number = next((n for n in range(len(known), 0, -1) if _is_telling(known[n - 1])), 0)
     if number:

@@ -126,7 +126,8 @@ class Terminal:
     @_show.register
     def _(self, event: Finished) -> None:
         self._console.print()
-        self._line("✓", f"{event.scenes} scenes, all as they should be, in {event.seconds:.1f} s", "bold green")
+        played = "1 scene, as it should be" if event.scenes == 1 else f"{event.scenes} scenes, all as they should be"
+        self._line("✓", f"{played}, in {event.seconds:.1f} s", "bold green")
 
     def _line(self, mark: str, text: str, style: str) -> None:
         # Text and not markup: titles are other people's words, and `[red]` in one must stay what it is.

@@ -6,6 +6,8 @@ import gzip
 import json
 from pathlib import Path
 
+import pytest
+
 from bot.demo.arrivals import ARRIVALS, split
 from bot.demo.scenario import Expect
 from bot.demo.seed import seed
@@ -51,3 +53,11 @@ def test_the_number_of_the_known_report_is_its_number_in_the_simulator(tmp_path:
 def test_a_short_file_without_duplicates_still_has_something_to_show(tmp_path: Path) -> None:
     known, scenes = split(write(tmp_path / "issues.jsonl.gz", 5, {}))
     assert (len(known), len(scenes)) == (4, 1)
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_of_the_shortest_files_too_an_issue_arrives(count: int, tmp_path: Path) -> None:
+    """The show said "0 scenes, all as they should be" after it had shown nothing."""
+    known, scenes = split(write(tmp_path / "issues.jsonl.gz", count, {}))
+    assert (len(known), len(scenes)) == (count - 1, 1)
+    assert scenes[0].title.startswith(f"Issue number {count} ") and scenes[0].expect is Expect.ANYTHING

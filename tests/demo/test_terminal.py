@@ -61,6 +61,11 @@ def test_every_event_fits_into_80_columns_and_is_plain_where_no_terminal_is(
     assert "\x1b" in printed(event, terminal=True)
 
 
+def test_a_single_scene_is_told_as_one() -> None:
+    assert printed(events.Finished(1, 2.0)).strip() == "✓ 1 scene, as it should be, in 2.0 s"
+    assert printed(events.Finished(6, 2.0)).strip() == "✓ 6 scenes, all as they should be, in 2.0 s"
+
+
 def test_a_title_is_not_read_as_markup() -> None:
     assert "It [red]crashes[/red]" in printed(EVERY_EVENT[3])
     assert "16 more lines" in printed(EVERY_EVENT[3])
