@@ -13,6 +13,9 @@ def take_boxes(store: Store, repo_id: int, issue: Issue, login: str, now: float)
     signals = store.signals
     known = boxes.known_boxes(signals.since(repo_id, 0.0))
     new, gone = boxes.changed(issue.body, known, login, now)
+    # A box stays when its issue has been deleted or transferred, of which nothing is kept any more.
+    looked_at = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
+    new = [one for one in new if one.number in looked_at]
     for number, other in (*gone, *((one.number, one.other) for one in new)):
         # Whose box it was does not matter: it is one box for all.
         signals.drop(repo_id, number, Kind.BOX, other)

@@ -98,6 +98,23 @@ def test_c7_a_box_whose_event_was_lost_is_read_before_the_issue_is_written(doppe
     assert (2, 1, True, "box", "triage", 1.0) in said(doppel)
 
 
+def test_c7_a_box_of_an_issue_that_was_deleted_says_nothing_any_more(doppel: Doppel, digest: Issue) -> None:
+    """Its box stays where it is until the digest is written again, and is read by then."""
+    ticked = (digest.body or "").replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
+    doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
+    doppel.settle()
+    signals = doppel.services.store.signals
+    assert [one.number for one in signals.since(doppel.repository.id, 0)] == [2]
+    doppel.sim.delete_issue(doppel.repo, 2, "admin-person")
+    doppel.settle()
+    assert signals.since(doppel.repository.id, 0) == []
+    doppel.sim.edit_issue(doppel.repo, 3, body=f"{ticked}\nThanks!", actor="admin-person")
+    doppel.settle()
+    assert signals.since(doppel.repository.id, 0) == [], "nobody has said it, least of all the admin"
+    keep(doppel)
+    assert signals.since(doppel.repository.id, 0) == []
+
+
 def test_c7_the_days_digest_comes_after_the_reactions_of_midnight(doppel: Doppel) -> None:
     midnight = 20_000 * 86_400.0
     turn = {chore.name: chore.turn for chore in chores(doppel.services)}
