@@ -43,7 +43,8 @@ class Digest:
     """Times are seconds since 1970. `new` issues were opened; `looked` counts all that were looked at for any reason.
 
     Of those the bot `commented` on some, `would` have commented on some (`mode: shadow`), and stayed silent on the
-    rest, of which `missed` were closed as duplicates of what it had seen and not named. `lines` are the latest first.
+    rest, of which `missed` were closed as duplicates of what it had seen and not named. `lines` are the latest first;
+    a comment that names other repositories' issues alone has none.
     """
 
     since: float
@@ -103,15 +104,19 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
                 unasked.add(one.number)
     looked = {one.number for one in inside if one.outcome is not Outcome.LEFT_ALONE}
     lines = tuple(sorted(spoke.values(), key=lambda line: -line.at))
+    # A comment that names other repositories' issues alone has no line, and is one all the same.
+    posted = {
+        one.number: one.outcome.seen for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)
+    } | {line.number: line.posted for line in lines}
     return Digest(
         since=since,
         until=until,
         new=len({one.number for one in inside if one.cause == "opened"}),
         looked=len(looked),
-        commented=sum(line.posted for line in lines),
-        would=sum(not line.posted for line in lines),
+        commented=sum(posted.values()),
+        would=len(posted) - sum(posted.values()),
         left_alone=len({one.number for one in inside} - looked),
-        missed=sum(any(one.same for one in said.get(number, ())) for number in looked - set(spoke)),
+        missed=sum(any(one.same for one in said.get(number, ())) for number in looked - set(posted)),
         lines=lines,
     )
 

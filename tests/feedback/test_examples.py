@@ -91,6 +91,17 @@ def test_c7_the_digest_has_what_was_said_unasked_not_what_a_command_made_of_it()
     assert [line.other for line in digest([asked], [], 0.0, 90.0).lines] == [2]
 
 
+def test_c7_a_comment_that_names_other_repositories_issues_alone_is_a_comment() -> None:
+    """It was counted as silence, and as one that had missed something where its issue was closed as a duplicate."""
+    sibling = Evidence(7, 0.8, 1, shown=True, repo="acme/lib")
+    named = replace(decision(9, 10.0, (1, 0.1)), outcome=Outcome.POSTED, evidence=(sibling, Evidence(1, 0.1, 2, False)))
+    supposed = replace(named, number=10, outcome=Outcome.SHADOW)
+    made = examples([named], [Signal(9, Kind.CLOSED, "ann", 1, True, Who.TRIAGE, 20.0)], [])
+    assert [(one.number, one.other, one.same) for one in made] == [(9, 1, True)]
+    found = digest([named, supposed, decision(11, 12.0, (1, 0.1))], made, 0.0, 90.0)
+    assert (found.looked, found.commented, found.would, found.missed, found.lines) == (3, 1, 1, 0, ())
+
+
 def test_c7_what_only_follows_adds_nothing_to_what_was_said() -> None:
     decisions = [decision(9, 10.0, (1, 0.3))]
     closed = Signal(9, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 60.0)
