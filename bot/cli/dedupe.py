@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.shared.files import READ_FILE
+from bot.cli.shared.files import READ_FILE, is_no_file
 from bot.cli.shared.in_json import in_json
 from bot.errors import Retryable, UserError
 
@@ -77,11 +77,15 @@ def dedupe(
 def replace_file(path: Path, text: str) -> None:
     """Write a file whole or not at all; an existing one keeps its mode, and a link stays a link.
 
-    Raises UserError where the directory or the file cannot be written.
+    What is no file, as a pipe or /dev/null, is written to as it is. Raises UserError where the directory or the file
+    cannot be written.
     """
     target = path.resolve()
     temporary = ""
     try:
+        if is_no_file(path):
+            path.write_text(text, encoding="utf-8")
+            return
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, prefix=".", delete=False) as file:
             temporary = file.name

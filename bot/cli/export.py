@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot import settings as host
+from bot.cli.shared.files import is_no_file
 from bot.cli.shared.in_json import in_json
 from bot.cli.shared.stored import Meant, stored_repository
 from bot.errors import UserError
@@ -66,12 +67,20 @@ def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
 
 
 def _write(path: Path, pieces: Iterator[str]) -> None:
-    """Write to a new file beside it that only its owner can read, which then takes the name: all of it or nothing."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write to a new file beside it that only its owner can read, which then takes the name: all of it or nothing.
+
+    A link stays a link. What is no file, as a pipe, is written to as it is.
+    """
+    target = path.resolve()
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
     try:
+        if is_no_file(path):
+            with path.open("w", encoding="utf-8") as stream:
+                stream.writelines(pieces)
+            return
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.writelines(pieces)
-        partial.replace(path)
+        partial.replace(target)
     except OSError as problem:
         raise UserError(f"--out: {path} cannot be written: {problem.strerror}") from problem
     finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.shared.files import READ_FILE, keep_apart
+from bot.cli.shared.files import READ_FILE, is_no_file, keep_apart
 from bot.errors import UserError
 from bot.model import RepoRef
 from bot.simulator import Simulator, serve
@@ -111,6 +111,9 @@ def write_environment(
 
 
 def _write_private(path: Path, text: str) -> None:
+    if is_no_file(path):
+        path.write_text(text, encoding="utf-8")
+        return
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     partial.unlink(missing_ok=True)
     with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,6 +126,20 @@ def test_c6a_export_writes_a_file_that_only_its_owner_reads(store: Store, tmp_pa
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert json.loads(out.read_text(encoding="utf-8"))["repository"] == "acme/other"
     assert [path.name for path in tmp_path.iterdir() if "export" in path.name] == ["export.json"]
+
+
+def test_c6a_export_writes_to_a_pipe_and_through_a_link(store: Store, tmp_path: Path) -> None:
+    """A file took the place of either; by root, it would have taken that of /dev/null and of /dev/stdout."""
+    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "export.json"
+    os.mkfifo(pipe)
+    with os.fdopen(os.open(pipe, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0) as reader:
+        assert run("export", str(OTHER), "--out", str(pipe)).exit_code == 0
+        assert pipe.is_fifo()
+        assert json.loads(reader.read() or b"")["repository"] == "acme/other"
+    link.symlink_to(file)
+    assert run("export", str(OTHER), "--out", str(link)).exit_code == 0
+    assert link.is_symlink()
+    assert json.loads(file.read_text("utf-8"))["repository"] == "acme/other"
 
 
 def test_c6a_forget_leaves_no_row_and_no_content_and_nothing_of_others_goes(store: Store, settings: Settings) -> None:

@@ -21,6 +21,11 @@ def keep_apart(option: str, out: Path | None, *read: Path) -> None:
         raise UserError(f"{option}: {out} is one of the files that are read, and would be overwritten")
 
 
+def is_no_file(path: Path) -> bool:
+    """Whether something is there that can be written to, and in whose place no file may be put: a pipe, /dev/null."""
+    return path.exists() and not path.is_file()
+
+
 def opened(path: Path) -> TextIO:
     """A file to be written line by line, compressed where its name ends in .gz, as whoever reads it goes by that."""
     if path.suffix == ".gz":
