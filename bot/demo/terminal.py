@@ -69,11 +69,12 @@ class Terminal:
 
     @_show.register
     def _(self, event: IssueOpened) -> None:
-        lines = event.body.splitlines()
-        inside = Text(event.title, style="bold").append("\n\n" + "\n".join(lines[:BODY_LINES]), style="not bold")
+        lines = [_plain(line) for line in event.body.splitlines()]
+        shown = "\n".join(lines[:BODY_LINES])
+        inside = Text(_plain(event.title), style="bold").append(f"\n\n{shown}", style="not bold")
         if len(lines) > BODY_LINES:
             inside.append(f"\n… {len(lines) - BODY_LINES} more lines", style="not bold dim")
-        self._panel(inside, f"#{event.number} opened by {event.login}", "", "blue")
+        self._panel(inside, f"#{event.number} opened by {_plain(event.login)}", "", "blue")
 
     @_show.register
     def _(self, event: CommandGiven) -> None:
@@ -105,7 +106,7 @@ class Terminal:
         says = event.reason
         if event.nearest is not None:
             number, title, probability = event.nearest
-            says += f": #{number} {title}, with {_percent(probability)}; it speaks from {event.bar:.0%} on"
+            says += f": #{number} {_plain(title)}, with {_percent(probability)}; it speaks from {event.bar:.0%} on"
         self._console.print(Padding(Text(says), (0, 0, 0, 2)), style="dim")
 
     @_show.register
@@ -145,6 +146,11 @@ class Terminal:
                 box=box.ROUNDED,
             )
         )
+
+
+def _plain(text: str) -> str:
+    """Strangers' text without control characters: a file's issues must not move the cursor or hide what is there."""
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _percent(probability: float) -> str:

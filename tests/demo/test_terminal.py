@@ -71,6 +71,17 @@ def test_a_title_is_not_read_as_markup() -> None:
     assert "16 more lines" in printed(EVERY_EVENT[3])
 
 
+def test_an_issue_of_a_file_cannot_command_the_terminal() -> None:
+    hostile = "It \x1b]0;owned\x07\x1b[2Jstops\u202e\x00"
+    said = printed(
+        events.IssueOpened(13, hostile, f"    {hostile}\n{hostile}", hostile),
+        events.StayedSilent(14, 0.4, "the best was below the bar", 0.2, (12, hostile, 0.04)),
+    )
+    assert said.count("stops") == 5
+    assert [char for char in said if not char.isprintable() and char != "\n"] == []
+    assert "     It" in said, "code keeps its place"
+
+
 def test_the_fold_is_shown_closed_or_open() -> None:
     opened = printed(events.Commented(13, COMMENT, 0.6, unfold=True))
     folded = printed(events.Commented(13, COMMENT, 0.6, unfold=False))
