@@ -33,6 +33,8 @@ SIZE_MAX = 64 * 1024
 _DEPTH_MAX = 8
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
 _WHOLE = re.compile(r"[-+]?[0-9]{1,18}")
+# An escape in double quotes for a character beyond the last one that there is.
+_BEYOND = re.compile(r"\\U(?!000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{8}")
 _NAMELESS = frozenset(("while scanning an alias", "while scanning an anchor"))
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
@@ -111,9 +113,13 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[Mapping, list[ConfigEr
         except MarkedYAMLError as error:
             reader.errors.append(_no_yaml(error))
             reader.drop_run_on(error)
-        except (YAMLError, ValueError) as error:
+        except YAMLError as error:
             # Characters that YAML does not allow are found before there is any position in lines.
             reader.errors.append(_unreadable(text, getattr(error, "position", 0)))
+        except (ValueError, OverflowError):
+            # The parser does not look whether there is such a character before it makes it.
+            beyond = _BEYOND.search(text)
+            reader.errors.append(_unreadable(text, beyond.start() if beyond else 0))
     return Mapping(1, 1, tuple(reader.entries)), reader.errors
 
 

@@ -185,6 +185,7 @@ SETTINGS = pieces(
     "siblings: ", "language: ", "templates:\n  ", "{", "}", "[", "]", ",", ":", ": ", "\n", "\n  ", "\n- ", "- ", "'",
     '"', "&a ", "*a", "!!python/object/apply:os.system ", "!!set ", "!x ", "<<: *a", "|", ">-", "? ", "%YAML 1.1\n",
     "---\n", "...\n", "#", "0x10", "1_000", "2001-01-01", "~", "null", "\t", "\0", "\ufeff", "\u2028", "\ud800", "🎉",
+    '"\\UFFFFFFFF"', '"\\ud800"',
 )  # fmt: skip
 
 
@@ -203,6 +204,7 @@ def check_settings(text: str) -> None:
 FORMS = pieces(
     "name: ", "body:\n", "- type: ", "textarea", "markdown", "\n  attributes:\n", "    label: ", "    value: |\n",
     "What", "'", '"', "## ", "# ", "---\n", "<!-- ", " -->", "\n", "  ", "- [ ] ", "\r\n", "\t", "\0",
+    '"\\UFFFFFFFF"', '"\\ud800"',
 )  # fmt: skip
 
 
