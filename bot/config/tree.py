@@ -145,6 +145,14 @@ def _unreadable(text: str, position: int) -> ConfigError:
     return ConfigError.saying(line, column, lambda say, _: say.no_yaml_character())
 
 
+def _paired(text: str) -> str:
+    """`text` with one character for each two halves, which escapes can name apart as in JSON; U+FFFD for a lone half.
+
+    No database and no request takes halves.
+    """
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class _Reader:
     """One pass over the events of one file; `entries` fills as top-level keys are completed."""
 
@@ -182,7 +190,7 @@ class _Reader:
         if isinstance(event, AliasEvent):
             return Scalar(line, column, "", plain=True)
         if isinstance(event, ScalarEvent):
-            return Scalar(line, column, event.value, plain=event.style is None)
+            return Scalar(line, column, _paired(event.value), plain=event.style is None)
         if isinstance(event, SequenceStartEvent):
             items: list[Node] = []
             while not isinstance(item := next(self.events), SequenceEndEvent):

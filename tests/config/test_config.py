@@ -201,6 +201,11 @@ def test_c6_a_login_may_be_written_as_one_mentions_somebody() -> None:
     assert (config.ignore.authors, wrong) == (("Octocat", "renovate[bot]"), ())
 
 
+def test_c6_two_escapes_can_name_the_halves_of_a_character_as_in_json() -> None:
+    config, wrong = parse_config(r'{"only_labels": ["\ud83d\udc1e bug", "half \ud83d"]}')
+    assert (config.only_labels, wrong) == (("🐞 bug", "half \ufffd"), ())
+
+
 def test_c6_a_long_list_is_cut_and_said() -> None:
     config, wrong = parse_config(f"known_issues: {list(range(1, 200))}")
     assert len(config.known_issues) == 100

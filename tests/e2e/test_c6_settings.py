@@ -190,6 +190,16 @@ def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
     assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
 
 
+def test_f3_half_a_character_in_an_issue_form_keeps_no_issue_from_being_looked_at(doppel: Doppel) -> None:
+    form = r'body: [{attributes: {label: "Steps \ud83d\udc1e"}}, {attributes: {label: "Half \ud83d"}}]'
+    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.yml", form)
+    doppel.settle()
+    with doppel.before_backfill():
+        doppel.open("Printing hangs", "## Steps 🐞\n\nPrint.\n\n## Half \ufffd\n\n## Spooler timeout\n\nYes.")
+        doppel.write(2, "/duplicates")
+    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+
+
 def test_c6_what_was_read_before_the_clock_was_set_back_is_read_anew(doppel: Doppel) -> None:
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## What went wrong\n")
     doppel.settle()
