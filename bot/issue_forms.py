@@ -106,7 +106,8 @@ class IssueForms:
 
     def _stored(self, repo_id: int, name: str) -> tuple[str, ...]:
         known = self._store.texts.get(repo_id, name)
-        return tuple((known.text or "").splitlines()) if known else ()
+        # Only at what `refresh` joined them by: a line may hold other signs that end one for Python.
+        return tuple(known.text.split("\n")) if known and known.text else ()
 
 
 def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:

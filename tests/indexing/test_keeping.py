@@ -244,6 +244,16 @@ def test_what_the_issue_forms_supply_is_no_evidence_from_the_first_issue_on(host
     assert (host.found("marsupial"), host.found("wallaby")) == ([1, 2], [])
 
 
+@on_one_database
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x0c", "\x85"])
+def test_a_line_of_an_issue_form_is_one_whatever_signs_it_holds(host: Host, sign: str) -> None:
+    line = f"Describe the kangaroo{sign}and where it hops"
+    host.sim.write_file(REPO, ".github/ISSUE_TEMPLATE/bug.md", f"{line}\n")
+    host.sim.open_issue(REPO, "ann", "It is there", f"{line}\n\nmarsupial")
+    host.install()
+    assert (host.found("marsupial"), host.found("kangaroo"), host.found("hops")) == ([1], [], [])
+
+
 def test_what_was_deleted_while_nobody_listened_is_taken_out(filled: Host) -> None:
     filled.sim.add_repository("acme/other")
     filled.sim.delete_issue(REPO, 5)
