@@ -17,10 +17,12 @@ FALLBACK = "en"
 
 # So many characters of an issue are looked at; who writes more has said in which language by then.
 _READ_MAX = 8_000
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s.*$|^\s*[-*] \[[ xX]\].*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Log lines and other code that stands indented, and what stands between backticks or angle brackets.
-_CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>|\S+://\S+|\S*[\w][./\\_@=]\w\S*", re.MULTILINE)
+_CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
+# An address, a path or a name from code has this in it; whoever looks for it between spaces looks at each sign once.
+_JOINED = re.compile(r"\S://\S|\w[./\\_@=]\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -60,7 +62,8 @@ _LEAST, _SHARE, _BEFORE_ENGLISH, _BEFORE_OTHERS = 3, 0.15, 2.0, 1.2
 
 def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`; code in it does not count."""
-    prose = _CODE.sub(" ", without_noise(_HEADING.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
+    text = _CODE.sub(" ", without_noise(_HEADING.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
+    prose = " ".join(run for run in text.split() if not _JOINED.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
     latin = [word for word in words if word[0] < "\u0250"]
