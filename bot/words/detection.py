@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from bot.text.terms import without_noise
+from bot.text.words import UNSPACED, apart
 from bot.words.catalogue import LANGUAGES
 
 FALLBACK = "en"
@@ -22,7 +23,8 @@ _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.D
 # Log lines and other code that stands indented, and what stands between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
 # An address, a path or a name from code has this in it; whoever looks for it between spaces looks at each sign once.
-_JOINED = re.compile(r"\S://\S|\w[./\\_@=]\w")
+# In what is written without spaces, a full stop may also stand between two sentences.
+_JOINED = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
@@ -63,7 +65,8 @@ _LEAST, _SHARE, _BEFORE_ENGLISH, _BEFORE_OTHERS = 3, 0.15, 2.0, 1.2
 def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`; code in it does not count."""
     text = _CODE.sub(" ", without_noise(_HEADING.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
-    prose = " ".join(run for run in text.split() if not _JOINED.search(run))
+    # Where no space parts words, a name from code would take the whole sentence with it.
+    prose = " ".join(run for run in apart(text).split() if not _JOINED.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
     latin = [word for word in words if word[0] < "\u0250"]
