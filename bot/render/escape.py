@@ -34,7 +34,11 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     marks = 0
     for char in text[:_READ_MAX]:
         category = unicodedata.category(char)
-        marks = marks + 1 if category in ("Mn", "Me") else 0
+        if category in ("Mn", "Me"):
+            marks += 1
+        elif category != "Cf":
+            # What is invisible parts no mark from its letter.
+            marks = 0
         if category == "Cs":
             # A lone surrogate, which JSON can carry but no request body can.
             kept.append("\N{REPLACEMENT CHARACTER}")

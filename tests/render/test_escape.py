@@ -144,6 +144,8 @@ def test_c3_breaking_twice_changes_nothing_more(text: str) -> None:
         ("at 10:23:45 AM", "at 10:23:45 AM"),
         ("\ud800", "\ufffd"),
         ("Z\u0301\u0301\u0301\u0301\u0301", "Z\u0301\u0301\u0301"),
+        ("Z\u0301\u200b\u0301\u00ad\u0301\u202e\u0301\ufeff\u0301a\u0301", "Z\u0301\u0301\u0301a\u0301"),
+        ("Z\u0301\u0301\u200d\u0301\u0301\u200d\u0301", "Z\u0301\u0301\u200d\u0301"),
         ("", ""),
     ],
 )
