@@ -79,7 +79,7 @@ class Template:
 
 
 # What could make one thing of the piece and the value beside it. A no-break space keeps words apart as a space does.
-_JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~(\[]\Z")
+_JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~!(\[]\Z")
 _JOINS_AFTER = re.compile(r"[0-9A-Za-z`@#:/.\-_&=*+~(\[]")
 # A list, a line, a heading or an underline would begin here.
 _BLOCK = re.compile(r"\s*(?:[-+=]|[*_](?=[\s*_]*\Z|\s)|[0-9]{1,9}[.)])")

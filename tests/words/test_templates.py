@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bot.config import parse_config
 from bot.render.escape import code, escape
+from bot.render.links import Place
 from bot.words import GAPS_MAX, LONGEST, Malformed, Template, speak
 from bot.words.template import forbidden
 from tests.render.reading import read
@@ -49,6 +50,11 @@ def test_c3_code_beside_code_stays_code(template: str) -> None:
     assert page.active == {}
     assert page.html == []
     assert "@octocat <b> `x` @octocat" in page.codes
+
+
+def test_c3_a_link_behind_an_exclamation_mark_is_no_picture() -> None:
+    page = read(speak("en", {"of_done": "Closed!{issue}"}).of_done(issue=Place("acme/app").issue(7)))
+    assert (page.links, page.images) == (["https://redirect.github.com/acme/app/issues/7"], 0)
 
 
 def test_c6_a_text_may_be_emphasised_and_hold_code() -> None:
