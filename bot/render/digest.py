@@ -49,7 +49,7 @@ def bar_words(bar: Bar, say: Words) -> str:
     if bar.origin is Origin.SETTINGS:
         return say.bar_settings(bar.value)
     if bar.origin is Origin.FEEDBACK:
-        return say.bar_feedback(bar.value, f"{bar.right:g}", f"{bar.wrong:g}")
+        return say.bar_feedback(bar.value, say.manner.number(bar.right), say.manner.number(bar.wrong))
     return say.bar_usual(bar.value)
 
 

@@ -21,8 +21,8 @@ class Manner:
 
         return str(Locale.parse(self.language).plural_form(count))
 
-    def number(self, number: int) -> str:
-        """`1,200`, as the language groups digits."""
+    def number(self, number: float) -> str:
+        """`1,200` or `2.5`, as the language groups digits and marks decimals, of which it shows three."""
         from babel.numbers import format_decimal
 
         return str(format_decimal(number, locale=self.language))

@@ -13,7 +13,7 @@ from bot.digest.week import Digest, Line, Standing
 from bot.judgements import Kind
 from bot.posts.marker import fingerprint, has_marker
 from bot.render import COMMENT_MAX, Place, Replies, explain, render_comment, render_reply
-from bot.render.digest import DigestView, render_digest
+from bot.render.digest import DigestView, bar_words, render_digest
 from bot.render.scan import render_scan
 from bot.report import Outcome, QueryRun
 from bot.scanning.model import Entry, Group, Member, Result
@@ -65,6 +65,14 @@ def test_c3_the_dollar_signs_of_two_titles_of_the_digest_make_no_formula() -> No
     body = render_digest(DigestView(week, titles, Bar(0.2, Origin.USUAL), PLACE, CHECKED_AT, speak("en", {})), {})
     assert "<span>$</span>ref is not resolved" in body and "Price shows 5<span>$</span> (50%)" in body
     assert body.count("$") == body.count("<span>$</span>") == 2
+
+
+@pytest.mark.parametrize(
+    ("language", "right", "wrong"), [("en", "2.5", "0.1"), ("de", "2,5", "0,1"), ("ja", "2.5", "0.1")]
+)
+def test_c6_weights_have_the_decimal_sign_of_their_language(language: str, right: str, wrong: str) -> None:
+    said = bar_words(Bar(0.3, Origin.FEEDBACK, 2.5, 0.1), speak(language, {}))
+    assert right in said and wrong in said
 
 
 def hostile(say: Words, title: str, reason: str, query: str, problem: str) -> list[str]:
