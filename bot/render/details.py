@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from bot.commands.table import BY_NAME, Name
 from bot.config import ConfigError
 from bot.remarks import recognise
-from bot.render.escape import code, escape
+from bot.render.escape import code, escape, no_formula
 from bot.render.help import command_words
 from bot.render.remarks import remark_words
 from bot.report import Candidate, QueryRun, Report
@@ -106,13 +106,13 @@ def query_line(query: QueryRun, say: Words) -> str:
 def causes(problems: Sequence[str], say: Words) -> str:
     """Which sources failed and why, in short, as the end of a sentence; empty if none is known (F9)."""
     first = {source: reason for source, _, reason in (one.partition(": ") for one in reversed(problems))}
-    named = [
-        say.cause(source=source_name(source, say), reason=remark_words(first[source], say, _CAUSE_LENGTH))
-        for source in reversed(first)
+    named = list(reversed(first))[:_CAUSES_MAX]
+    reasons = no_formula(*(remark_words(first[source], say, _CAUSE_LENGTH) for source in named))
+    shown = [
+        say.cause(source=source_name(source, say), reason=reason) for source, reason in zip(named, reasons, strict=True)
     ]
-    shown = named[:_CAUSES_MAX]
-    if len(named) > _CAUSES_MAX:
-        shown.append(say.causes_more(count=len(named) - _CAUSES_MAX))
+    if len(first) > _CAUSES_MAX:
+        shown.append(say.causes_more(count=len(first) - _CAUSES_MAX))
     return say.because(causes=say.comma().join(shown)) if shown else ""
 
 

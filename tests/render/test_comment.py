@@ -263,6 +263,15 @@ def test_f9_the_sentence_names_the_sources_that_failed_and_why(problems: tuple[s
         assert f"{says}, because not every search answered: {named}." in body.partition("<details>")[0]
 
 
+def test_c3_the_dollar_signs_of_what_two_sources_said_make_no_formula() -> None:
+    """They stand in one sentence, and in each reason there is but one of them."""
+    problems = ("discussions: Variable $query is missing", "github-hybrid: Variable $first is missing")
+    for found in ((), (candidate(),)):
+        body = render_comment(report(*found, outcome=Outcome.DEGRADED, problems=problems), view())
+        sentence = body.partition("<details>")[0]
+        assert sentence.count("$") == sentence.count("<span>$</span>") == 2
+
+
 def test_c3_f8_every_query_is_shown_that_all_sources_can_ask() -> None:
     most = {"github-search": 7, "discussions": 3, "pull-requests": 2, "siblings": 2}
     asked = [QueryRun(source, f"{source} {at}", at) for source in SOURCE_NAMES for at in range(most.get(source, 1))]
