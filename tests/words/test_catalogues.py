@@ -167,3 +167,18 @@ def test_c3_the_share_beside_an_unlikely_candidate_is_that_of_being_the_same(lan
 )
 def test_c7_one_issue_is_spoken_of_as_one(language: str, said: str) -> None:
     assert speak(language, {}).digest_missed(count=1) == said
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "Looking through 1 open issue in the background"),
+        ("de", "1 offenes Issue wird im Hintergrund durchgesehen"),
+        ("es", "Se está revisando 1 issue abierto en segundo plano"),
+        ("fr", "1 ticket ouvert est parcouru en arrière-plan"),
+    ],
+)
+def test_a_scan_of_one_issue_speaks_of_one(language: str, said: str) -> None:
+    say = speak(language, {})
+    assert said in say.scan_begun(count=1, wait="", title="")
+    assert said in say.scan_begun_known(count=1, wait="", issue="")
