@@ -53,7 +53,7 @@ def command_lines(body: str) -> list[str]:
     for token in _markdown().parse("\n".join(source)):
         quotes += (token.type == "blockquote_open") - (token.type == "blockquote_close")
         if token.type == "inline" and not quotes and token.map:
-            found += _of_paragraph(token, source, token.map[0])
+            found += _of_paragraph(token, source, *token.map)
     return found
 
 
@@ -107,12 +107,14 @@ def _visible(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
     yield at, max(at, end)
 
 
-def _of_paragraph(paragraph: Token, source: list[str], first: int) -> list[str]:
+def _of_paragraph(paragraph: Token, source: list[str], first: int, end: int) -> list[str]:
     """The commands of one paragraph.
 
     Its text has lost what stood before it, such as the dash of a list, so the source has the last word on whether the
-    line begins with the command.
+    line begins with the command. Whole lines are lost where these hold nothing but no-break spaces and the like.
     """
+    begin = paragraph.content.partition("\n")[0]
+    first = next((at for at in range(first, end) if begin in source[at]), first)
     found = []
     for token in paragraph.children or ():
         if token.type == "command":

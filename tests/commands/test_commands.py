@@ -164,6 +164,8 @@ def test_c4_an_html_comment_is_no_part_of_a_command_and_hides_what_is_in_it(body
         "`code that\n/duplicates\ngoes on`",
         "> /duplicates",
         "> quoted\n/duplicates",
+        "> \N{NO-BREAK SPACE}\n/duplicates",
+        "\N{NO-BREAK SPACE}\n- /duplicates",
         "> - quoted\n>   /duplicates",
         "<!-- hidden\n/duplicates\n-->",
         "text <!-- hidden\n/duplicates\n--> text",
@@ -204,6 +206,9 @@ def test_c4_what_is_no_command_is_left_alone(body: str) -> None:
         "/duplicates help\n---\nmy signature",
         "hello\r\n/duplicates help\r\nbye",
         "`/duplicates` does it:\n/duplicates help",
+        "\N{NO-BREAK SPACE}\n/duplicates help",
+        "hello\n\n\N{IDEOGRAPHIC SPACE}\n\N{NO-BREAK SPACE}\n  /duplicates help\nbye",
+        "- \N{NO-BREAK SPACE}\n  /duplicates help",
     ],
 )
 def test_c4_a_command_is_found_among_other_text(body: str) -> None:
