@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -34,7 +33,8 @@ def _decoded(text: str) -> str:
         return text
     try:
         return _with_lines(base64.b64decode("".join(text.split()), validate=True).decode("ascii"))
-    except (binascii.Error, UnicodeError):
+    except ValueError:
+        # No base64, not ASCII, or base64 of what is not ASCII.
         return text
 
 

@@ -74,6 +74,7 @@ def test_no_key_at_all_is_an_empty_string() -> None:
     ("value", "says"),
     [
         ("hello", "not a PEM key"),
+        ("clé", "not a PEM key"),
         (BODY, "not a PEM key"),
         (PEM[:400], "damaged or cut off"),
         (PEM.replace(BODY[200:210], "é" * 10), "damaged or cut off"),
@@ -86,7 +87,7 @@ def test_no_key_at_all_is_an_empty_string() -> None:
             "public key",
         ),
     ],
-    ids=["word", "body alone", "cut", "not ascii", "password", "elliptic", "public"],
+    ids=["word", "word that is not ascii", "body alone", "cut", "not ascii", "password", "elliptic", "public"],
 )
 def test_a_wrong_key_is_explained_and_never_shown(value: str, says: str) -> None:
     with pytest.raises(SettingsError, match=says) as caught:
