@@ -71,7 +71,8 @@ class Reader:
         login = False
         try:
             parts = urlsplit(value)
-            right = not value or (parts.scheme in ("https", "http") and bool(parts.hostname))
+            # Reading the port is what finds a wrong one.
+            right = not value or (parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0)
             login = "@" in parts.netloc and not secret
         except ValueError:
             right = False

@@ -99,6 +99,8 @@ def test_e1_a_secret_of_before_is_none_without_a_present_one(tmp_path: Path, sec
         ("LOG_LEVEL", "LOUD"),
         ("DATABASE_URL", "mysql://x"),
         ("GITHUB_API_URL", "ghe.example.org"),
+        ("GITHUB_API_URL", "https://ghe.example.org:port/api/v3"),
+        ("DOPPEL_EMBEDDING_URL", "http://localhost:114340/v1"),
         ("DOPPEL_PAUSED", "maybe"),
         ("DOPPEL_DEBOUNCE", "-1"),
         ("DOPPEL_DEBOUNCE", "soon"),
