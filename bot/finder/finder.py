@@ -171,9 +171,8 @@ class Finder:
         inside, candidates = self._weigh(weighed, options, gathered, look)
         ranked = self._ranked(weighed, candidates, options, look)
         found = results(target, ranked, options, self._look_up(target, look))
-        least = options.min_confidence
-        likely = [pair for pair in found if least is None or pair[0].confidence >= least]
-        shown, best = likely[: options.max_candidates], found[:MOST_CONSIDERED]
+        wanted = [pair for pair in found if options.may_show(pair[0].confidence, pair[0].sources)]
+        shown, best = wanted[: options.max_candidates], found[:MOST_CONSIDERED]
         reasons = _reasons_of(shown, best) if options.explained else {}
         shown_results, best_results = (
             [replace(result, reasons=reasons.get(id(result), ())) for result, _ in pairs] for pairs in (shown, best)
@@ -219,7 +218,12 @@ class Finder:
         if look is None:
             return Inside()
         # All of them matter where something else than their order decides.
-        in_order = options.by is Relevance.LEARNED and options.threshold == 0 and options.state == "all"
+        in_order = (
+            options.by is Relevance.LEARNED
+            and options.threshold == 0
+            and options.state == "all"
+            and not options.sources
+        )
         most = max(50, _SPARE * options.max_candidates) if in_order else None
         use = self._settings.use(indexed=True)
         return weigh_inside(look, target, use, gathered.hits, self._settings.known_issues, most)

@@ -23,8 +23,8 @@ class FindOptions:
     `rejected_elsewhere` issues of other repositories (as `owner/repo#number` in lower case); `earlier_only` leaves out
     what came later. `named` are the issues (written so, see `bot/text/naming.py`) that the target's text names: they
     are left out, or with `show_named` shown and marked. `duplicates` says which issues people here marked as duplicates
-    of which. Without `explained` candidates come without reasons, which cost a look into the text of each: to measure
-    by.
+    of which. With `sources` only what one of these found is shown (H4), whatever the others put before it. Without
+    `explained` candidates come without reasons, which cost a look into the text of each: to measure by.
 
     What a command asks to differ from the settings is `bot.commands.Options`.
     """
@@ -41,6 +41,7 @@ class FindOptions:
     named: Collection[str] = ()
     show_named: bool = False
     duplicates: Mapping[int, int] = field(default_factory=dict)
+    sources: Collection[str] = ()
     explained: bool = True
 
     def __post_init__(self) -> None:
@@ -77,6 +78,11 @@ class FindOptions:
             and issue.number not in self.rejected
             and not (self.earlier_only and issue.number > target.number)
         )
+
+    def may_show(self, confidence: float, sources: Collection[str]) -> bool:
+        """Whether what these sources found is likely enough, and is asked for."""
+        likely = self.min_confidence is None or confidence >= self.min_confidence
+        return likely and (not self.sources or not set(self.sources).isdisjoint(sources))
 
     def may_lead(self, issue: Issue) -> bool:
         """Whether it is in a state that is asked for."""

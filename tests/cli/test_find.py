@@ -379,3 +379,16 @@ def test_h4_the_hint_beside_a_filter_by_source_leads_to_what_it_names() -> None:
     found = hint.search(filtered)
     assert found
     assert f" {found[1]}  #" in run("acme/app#5", "--threshold", "0", "--include-closed").stdout
+
+
+def test_h4_a_filter_by_source_comes_before_the_cut_so_that_what_others_put_first_hides_nothing(
+    configured: Server,
+) -> None:
+    """Else the one candidate is another source's, and "nothing was found" would be a false answer (F9)."""
+    asked = "acme/app#3", "--threshold", "0", "--limit", "1", "--json"
+    (best,) = json.loads(run(*asked).stdout)["candidates"]
+    assert best["sources"] == ["pull-requests"]
+    for source in ("siblings", "known-issues"):
+        data = json.loads(run(*asked, "--source", source).stdout)
+        (found,) = data["candidates"]
+        assert data["outcome"] == "found" and source in found["sources"] and found != best

@@ -106,6 +106,7 @@ def find(
                 rejected=known.rejected(ref.number),
                 rejected_elsewhere=known.rejected_elsewhere(ref.number),
                 duplicates=known.originals(),
+                sources=only,
             )
             report = known.finder.find(target, options, gathered)
             # The same hits as the bot would judge them.
