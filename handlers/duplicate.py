@@ -36,12 +36,13 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
         return Answer(False, ask.replies.refused_root(named.number, root.number, newer))
     verdict = _decided(ask, root)
     if verdict is None:
-        if _is_closed_for(ask, root):
+        before = _closed_for(ask)
+        if before == root.number:
             return Answer(True, ask.replies.closed_already(root.number))
         if root.state == "closed":
             refused = ask.replies.refused_unseen if root.state_reason == "duplicate" else ask.replies.refused_closed
             return Answer(False, ask.replies.refused_root(named.number, root.number, refused(root.number)))
-        verdict = _decide(ask, root)
+        verdict = _decide(ask, root, before)
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, root.id)
     except GitHubError:
@@ -92,10 +93,9 @@ def _original(ask: Ask, number: int) -> int | None:
     return original.number if original.repo.key == visit.repo.key else None
 
 
-def _is_closed_for(ask: Ask, root: Issue) -> bool:
-    if ask.issue.state_reason != "duplicate":
-        return False
-    return _original(ask, ask.visit.number) == root.number
+def _closed_for(ask: Ask) -> int | None:
+    """In favour of which issue of this repository the command's own is closed already."""
+    return _original(ask, ask.visit.number) if ask.issue.state_reason == "duplicate" else None
 
 
 def _decided(ask: Ask, root: Issue) -> Verdict | None:
@@ -105,16 +105,15 @@ def _decided(ask: Ask, root: Issue) -> Verdict | None:
     return next(holding, None)
 
 
-def _decide(ask: Ask, root: Issue) -> Verdict:
-    """Store the decision before GitHub is asked for anything, with what taking it back must know."""
-    visit, issue, store = ask.visit, ask.issue, ask.visit.services.store.verdicts
-    if DUPLICATE in {label.lower() for label in issue.labels}:
-        # The one that an `of` in favour of another issue has set goes with this one.
-        before = store.closing(visit.repository.id, visit.number)
-        label = before.details["label"] if before else None
-    else:
-        label = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
-    store.add(
+def _decide(ask: Ask, root: Issue, before: int | None) -> Verdict:
+    """Store the decision before GitHub is asked for anything, with what taking it back must know.
+
+    `before` is the issue in favour of which this one was closed until now.
+    """
+    visit, issue = ask.visit, ask.issue
+    present = {label.lower() for label in issue.labels}
+    label = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
+    visit.services.store.verdicts.add(
         visit.repository.id,
         visit.number,
         root.number,
@@ -124,7 +123,8 @@ def _decide(ask: Ask, root: Issue) -> Verdict:
         now=visit.services.now(),
         details={
             "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
-            "label": label,
+            "original": before,
+            "label": None if DUPLICATE in present else label,
         },
     )
     verdict = _decided(ask, root)

@@ -7,9 +7,11 @@ the other issue is brought up to date by a job of its own, in order with whateve
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 
 from bot.commands import Command, Name, Requirement
 from bot.commands.table import BY_NAME
+from bot.errors import Invalid, NotFound
 from bot.events import IssueEvent
 from bot.events.own import JUDGED, own_issue_event
 from bot.judgements import Verdict, VerdictKind, Who
@@ -127,13 +129,26 @@ def _take_back_not(ask: Ask, verdict: Verdict, *, everybodys: bool) -> Answer:
 
 def _restore(ask: Ask, verdict: Verdict) -> bool:
     """Bring the issue back to what it was before `of`, unless somebody has changed it since; whether it is open now."""
-    visit, issue = ask.visit, ask.issue
-    was = verdict.details["was"]
-    still_so = issue.state == "closed" and issue.state_reason == "duplicate"
-    if still_so and was in _CLOSED:
-        visit.github.close(visit.repo, visit.number, was)
-    elif still_so:
-        visit.github.reopen(visit.repo, visit.number)
+    visit, issue, is_open = ask.visit, ask.issue, ask.issue.state == "open"
+    if issue.state == "closed" and issue.state_reason == "duplicate":
+        is_open = not _closed_as_before(ask, verdict)
+        if is_open:
+            visit.github.reopen(visit.repo, visit.number)
     if label := verdict.details["label"]:
         visit.github.remove_label(visit.repo, visit.number, label)
-    return was not in _CLOSED if still_so else issue.state == "open"
+    return is_open
+
+
+def _closed_as_before(ask: Ask, verdict: Verdict) -> bool:
+    """Close it for the reason for which it was closed before `of`; False where there was none that can be had again."""
+    visit, was, original = ask.visit, verdict.details["was"], verdict.details.get("original")
+    if was in _CLOSED:
+        visit.github.close(visit.repo, visit.number, was)
+        return True
+    if original is not None:
+        # The issue in favour of which it was closed may be gone by now.
+        with suppress(NotFound, Invalid):
+            before = visit.github.issue(visit.repo, original)
+            visit.github.close_as_duplicate(visit.repo, visit.number, before.id)
+            return True
+    return False

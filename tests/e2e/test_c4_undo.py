@@ -199,3 +199,28 @@ def test_c4_undo_of_of_says_that_an_issue_stays_closed_which_somebody_closed_sin
     undone = pair.said(2)[2]
     assert "Taken back: " in undone
     assert "is open again" not in undone
+
+
+def test_c4_undo_of_an_of_that_named_another_original_brings_the_former_one_back(pair: Doppel) -> None:
+    """It was closed in favour of that before; to open it would take back more than the last decision."""
+    pair.open("Dark mode for the settings page", "Please add it.")
+
+    def stands() -> tuple[str, int | None]:
+        issue = pair.sim.issue(pair.repo, 3)
+        return issue.state, issue.duplicate_of.number if issue.duplicate_of else None
+
+    for number in (2, 1):
+        pair.write(3, f"/duplicates of #{number}", "triage-person")
+        assert stands() == ("closed", number)
+    pair.write(3, "/duplicates undo", "triage-person")
+    assert stands() == ("closed", 2)
+    assert pair.said(3)[-1].endswith("It stays closed, as it was before.\n")
+    pair.write(3, "/duplicates undo", "triage-person")
+    assert stands() == ("open", None)
+    assert pair.sim.issue(pair.repo, 3).labels == []
+    # And so where it was closed by hand.
+    pair.sim.close_issue(pair.repo, 3, "triage-person", "duplicate", pair.sim.issue(pair.repo, 2))
+    pair.settle()
+    pair.write(3, "/duplicates of #1\n/duplicates undo", "triage-person")
+    assert stands() == ("closed", 2)
+    assert pair.said(3) and pair.said(2)
