@@ -36,7 +36,7 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
         return Answer(False, ask.replies.refused_root(named.number, root.number, newer))
     verdict = _decided(ask, root)
     if verdict is None:
-        before = _closed_for(ask)
+        before = closed_for(ask)
         if before == root.number:
             return Answer(True, ask.replies.closed_already(root.number))
         if root.state == "closed":
@@ -93,7 +93,7 @@ def _original(ask: Ask, number: int) -> int | None:
     return original.number if original.repo.key == visit.repo.key else None
 
 
-def _closed_for(ask: Ask) -> int | None:
+def closed_for(ask: Ask) -> int | None:
     """In favour of which issue of this repository the command's own is closed already."""
     return _original(ask, ask.visit.number) if ask.issue.state_reason == "duplicate" else None
 

@@ -22,6 +22,7 @@ from handlers import elsewhere
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask
 from handlers.closing import taken_back
+from handlers.duplicate import closed_for
 from handlers.named import number_named
 from handlers.visit import visiting
 
@@ -130,7 +131,8 @@ def _take_back_not(ask: Ask, verdict: Verdict, *, everybodys: bool) -> Answer:
 def _restore(ask: Ask, verdict: Verdict) -> bool:
     """Bring the issue back to what it was before `of`, unless somebody has changed it since; whether it is open now."""
     visit, issue, is_open = ask.visit, ask.issue, ask.issue.state == "open"
-    if issue.state == "closed" and issue.state_reason == "duplicate":
+    # It may have been opened since, and closed in favour of another issue.
+    if issue.state == "closed" and closed_for(ask) == verdict.other:
         is_open = not _closed_as_before(ask, verdict)
         if is_open:
             visit.github.reopen(visit.repo, visit.number)

@@ -224,3 +224,16 @@ def test_c4_undo_of_an_of_that_named_another_original_brings_the_former_one_back
     pair.write(3, "/duplicates of #1\n/duplicates undo", "triage-person")
     assert stands() == ("closed", 2)
     assert pair.said(3) and pair.said(2)
+
+
+def test_c4_undo_of_of_leaves_closed_what_somebody_has_closed_in_favour_of_another_issue_since(pair: Doppel) -> None:
+    pair.open("Dark mode for the settings page", "Please add it.")
+    pair.write(3, "/duplicates of #1", "triage-person")
+    pair.sim.reopen_issue(pair.repo, 3, "maintain-person")
+    pair.settle()
+    pair.sim.close_issue(pair.repo, 3, "maintain-person", "duplicate", pair.sim.issue(pair.repo, 2))
+    pair.settle()
+    pair.write(3, "/duplicates undo", "triage-person")
+    issue = pair.sim.issue(pair.repo, 3)
+    assert (issue.state, issue.duplicate_of) == ("closed", pair.sim.issue(pair.repo, 2))
+    assert pair.said(3)[-1].endswith("It stays closed, as it was before.\n") and pair.said(2)
