@@ -48,8 +48,10 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
     except GitHubError:
         visit.services.store.verdicts.remove(verdict.id)
         raise
-    # An edit can lead from one issue to another and back.
-    visit.services.store.verdicts.overtaken(visit.repository.id, visit.number, visit.services.now(), but=root.number)
+    for one in _held(ask):
+        if one.other != root.number:
+            # What the comment said before it was edited has become this.
+            visit.services.store.verdicts.remove(one.id)
     if label := verdict.details["label"]:
         try:
             visit.github.add_labels(visit.repo, visit.number, [label])
@@ -98,21 +100,31 @@ def closed_for(ask: Ask) -> int | None:
     return _original(ask, ask.visit.number) if ask.issue.state_reason == "duplicate" else None
 
 
+def _held(ask: Ask) -> list[Verdict]:
+    """What this comment has closed the issue for, and holds: by an earlier attempt, or before it was edited."""
+    taken = ask.visit.services.store.verdicts.by_command(ask.visit.repository.id, ask.command_id)
+    return [one for one in taken if one.kind is VerdictKind.OF and one.undone_at is None]
+
+
 def _decided(ask: Ask, root: Issue) -> Verdict | None:
     """What an earlier attempt at this command has stored."""
-    taken = ask.visit.services.store.verdicts.by_command(ask.visit.repository.id, ask.command_id)
-    holding = (v for v in taken if v.kind is VerdictKind.OF and v.other == root.number and v.undone_at is None)
-    return next(holding, None)
+    return next((one for one in _held(ask) if one.other == root.number), None)
 
 
 def _decide(ask: Ask, root: Issue, before: int | None) -> Verdict:
     """Store the decision before GitHub is asked for anything, with what taking it back must know.
 
-    `before` is the issue in favour of which this one was closed until now.
+    `before` is the issue in favour of which this one was closed until now. If that was by this very comment, before it
+    was edited, taking it back leads to what was before both.
     """
     visit, issue = ask.visit, ask.issue
     present = {label.lower() for label in issue.labels}
     label = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
+    details = {
+        "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
+        "original": before,
+        "label": None if DUPLICATE in present else label,
+    }
     visit.services.store.verdicts.add(
         visit.repository.id,
         visit.number,
@@ -121,11 +133,7 @@ def _decide(ask: Ask, root: Issue, before: int | None) -> Verdict:
         actor=ask.login,
         command_id=ask.command_id,
         now=visit.services.now(),
-        details={
-            "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
-            "original": before,
-            "label": None if DUPLICATE in present else label,
-        },
+        details=next((one.details for one in _held(ask) if one.other == before), details),
     )
     verdict = _decided(ask, root)
     assert verdict is not None, "it has just been stored"

@@ -90,21 +90,15 @@ class Verdicts(Part):
         row = self._first(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
         return None if row is None else _read(row)
 
-    def closing(self, repo_id: int, number: int) -> Verdict | None:
-        """The last `of` on this issue that still holds."""
-        query = sa.select(verdicts).where(
+    def original(self, repo_id: int, number: int) -> int | None:
+        """The issue in whose favour this one was closed by the last `of` that still holds; None without one."""
+        query = sa.select(verdicts.c.other).where(
             verdicts.c.repo_id == repo_id,
             verdicts.c.number == number,
             verdicts.c.kind == VerdictKind.OF,
             verdicts.c.undone_at.is_(None),
         )
-        row = self._first(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
-        return None if row is None else _read(row)
-
-    def original(self, repo_id: int, number: int) -> int | None:
-        """The issue in whose favour this one was closed by the last `of` that still holds; None without one."""
-        held = self.closing(repo_id, number)
-        return None if held is None else held.other
+        return self._scalar(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
 
     def originals(self, repo_id: int) -> dict[int, int]:
         """For each issue of a repository that was closed in favour of another, by an `of` that still holds, which."""
