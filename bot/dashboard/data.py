@@ -78,6 +78,10 @@ class Data:
         """The latest decisions, one more than a page holds where there are more."""
         return self.store.decisions.latest(repository.id, PAGE + 1, before)
 
+    def last_looks(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, float]:
+        """When these issues were looked at for the last time, in seconds since 1970."""
+        return self.store.decisions.last_looks(repository.id, numbers)
+
     def of_issue(self, repository: StoredRepository, number: int) -> list[Decision]:
         """Everything that was decided about an issue, the latest first."""
         return self.store.decisions.of_issue(repository.id, number)[::-1]

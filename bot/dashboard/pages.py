@@ -199,7 +199,8 @@ class _Pages:
         found = self._data.latest(repository, before)
         more = found[PAGE - 1].at if len(found) > PAGE else None
         titles = self._data.titles(repository, views.named(found[:PAGE]))
-        rows = views.rows(found[:PAGE], titles, self._data.clock())
+        last = self._data.last_looks(repository, {one.number for one in found[:PAGE]})
+        rows = views.rows(found[:PAGE], titles, last, self._data.clock())
         week = self._data.week(repository) if before is None else None
         return render_template(
             "dashboard/decisions.html",
@@ -216,7 +217,7 @@ class _Pages:
         """All that was decided about one issue, with the evidence."""
         found = self._data.of_issue(repository, number)
         titles = self._data.titles(repository, views.named(found) | {number})
-        rows = views.rows(found, titles, self._data.clock())
+        rows = views.rows(found, titles, {number: found[0].at} if found else {}, self._data.clock())
         return render_template(
             "dashboard/issue.html",
             repository=repository,

@@ -60,10 +60,10 @@ def outcome_words(decision: Decision) -> str:
     return _WORDS[decision.outcome]
 
 
-def rows(decisions: Iterable[Decision], titles: Mapping[int, str], moment: datetime) -> list[Row]:
-    """Decisions as rows; times in the zone of `moment`."""
-    decisions = list(decisions)
-    newest = {id(one) for one in {one.number: one for one in sorted(decisions, key=lambda one: one.at)}.values()}
+def rows(
+    decisions: Iterable[Decision], titles: Mapping[int, str], last: Mapping[int, float], moment: datetime
+) -> list[Row]:
+    """Decisions as rows; `last` has the time of each issue's newest one, and times are in the zone of `moment`."""
     return [
         Row(
             number=one.number,
@@ -74,10 +74,14 @@ def rows(decisions: Iterable[Decision], titles: Mapping[int, str], moment: datet
             reason=one.reason,
             bar=one.bar,
             best=one.evidence[0] if one.evidence else None,
-            asks=id(one) in newest and bool(one.evidence) and one.evidence[0].own and one.evidence[0].shown,
+            asks=one.at == last.get(one.number) and _names_own(one),
         )
         for one in decisions
     ]
+
+
+def _names_own(decision: Decision) -> bool:
+    return bool(decision.evidence) and decision.evidence[0].own and decision.evidence[0].shown
 
 
 def said(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:

@@ -74,6 +74,12 @@ class Decisions(Part):
         query = sa.select(table).where(table.c.repo_id == repo_id, table.c.number == number)
         return self._read(query.order_by(table.c.at, table.c.id))
 
+    def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
+        """When these issues were looked at for the last time, by number."""
+        at = sa.func.max(table.c.at)
+        query = sa.select(table.c.number, at).where(table.c.repo_id == repo_id, table.c.number.in_(numbers))
+        return {row[0]: row[1] for row in self._all(query.group_by(table.c.number))}
+
     def prune(self, now: float) -> int:
         """Erase what is older than KEPT_DAYS, and of each repository all but the latest KEPT_MOST; how many rows."""
         old = table.c.at < now - KEPT_DAYS * _DAY

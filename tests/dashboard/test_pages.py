@@ -61,6 +61,16 @@ def test_c7_the_weeks_digest_stands_above_what_happened_and_each_comment_can_be_
     assert "1 wrong" in words(page)
 
 
+def test_on_older_pages_only_the_newest_decision_on_an_issue_is_asked_about(host: Host, signed_in: SignedIn) -> None:
+    browser, decisions, evidence = signed_in("tara"), host.store.decisions, (Evidence(1, 0.71, 1, True),)
+    for number, at in ((2, 10.0), (2, 20.0), (3, 30.0)):
+        decisions.add(host.public, Decision(number, at, "edited", "comment", Outcome.POSTED, 0.2, "", evidence))
+    older = browser.get("/dashboard/acme/app?before=25").text
+    assert words(older).count("#2 ") == 2
+    # #2 and #3 have been looked at since, at 1,000,000 seconds and later.
+    assert "👍 Yes" not in older
+
+
 def test_a_full_page_of_what_happened_is_small_and_fast(host: Host, signed_in: SignedIn) -> None:
     """50 decisions that people are asked about, with titles as long as they get, and ten candidates each."""
     evidence = tuple(Evidence(n, 0.5, n, True, {"full-text": n}, (0.4, 0.4), ("words",)) for n in range(1, 11))
