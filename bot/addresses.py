@@ -30,6 +30,16 @@ ISSUE = re.compile(
 _REPOSITORY = re.compile(rf"https?://([^/\s]{{1,100}})/({PLACE})/?")
 
 
+def is_web(text: str) -> bool:
+    """Whether it is an http(s) address with a host and, if any, a port that there can be."""
+    try:
+        parts = urlsplit(text)
+        # Reading the port is what finds a wrong one.
+        return parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
 def is_server(api_url: str) -> bool:
     """Whether an API is an Enterprise Server's."""
     return api_url.rstrip("/").endswith(SERVER_PATH)

@@ -12,6 +12,7 @@ import time
 import click
 
 from bot import settings as host_settings
+from bot.cli.shared.web_address import WebAddress
 from bot.errors import SettingsError, Unavailable
 from bot.machine.local import is_well
 from bot.machine.supervisor import GUNICORN, PROXY, WORKER, Supervisor
@@ -25,7 +26,11 @@ LOOK_EVERY_SECONDS = 0.5
 @click.command()
 @click.option("--host", help="The address to listen on; 127.0.0.1 is this machine alone [default: DOPPEL_HOST].")
 @click.option("--port", type=click.IntRange(1, 65535), help="The port to listen on [default: PORT].")
-@click.option("--webhook-url", help="Tell GitHub to deliver to this address; done by itself for a local simulator.")
+@click.option(
+    "--webhook-url",
+    type=WebAddress(),
+    help="Tell GitHub to deliver to this address; done by itself for a local simulator.",
+)
 def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     """Run web and worker together, until SIGTERM or Ctrl-C. What dies is started again.
 

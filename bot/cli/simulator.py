@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from bot.cli.shared.files import READ_FILE, is_no_file, keep_apart
+from bot.cli.shared.web_address import WebAddress
 from bot.errors import UserError
 from bot.model import RepoRef
 from bot.simulator import Simulator, serve
@@ -35,7 +36,7 @@ ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
     show_default=True,
     help="Where to listen on 127.0.0.1; 0 takes a free port.",
 )
-@click.option("--webhook-url", default="", metavar="URL", help="Where to deliver webhooks; without it nowhere yet.")
+@click.option("--webhook-url", type=WebAddress(), help="Where to deliver webhooks; without it nowhere yet.")
 @click.option(
     "--write-env",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -49,7 +50,7 @@ ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
     help="Whether rate limits hold for user tokens, too.",
 )
 def simulator(
-    issues_file: Path | None, repo: str, port: int, webhook_url: str, write_env: Path | None, user_limits: str
+    issues_file: Path | None, repo: str, port: int, webhook_url: str | None, write_env: Path | None, user_limits: str
 ) -> None:
     """Run a simulated GitHub: REST at its root, GraphQL at /graphql, signed webhooks.
 
@@ -60,7 +61,7 @@ def simulator(
     """
     keep_apart("--write-env", write_env, *([issues_file] if issues_file else []))
     ref = RepoRef.parse(repo)
-    sim = Simulator(webhook_url=webhook_url)
+    sim = Simulator(webhook_url=webhook_url or "")
     sim.limits.exempt_users = user_limits == "off"
     made = sim.add_repository(str(ref))
     sim.install(str(ref))

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import dotenv
 
+from bot.addresses import is_web
 from bot.errors import InvalidArgument, SettingsError
 from bot.model import RepoRef
 
@@ -68,18 +69,10 @@ class Reader:
     def url(self, name: str, default: str, example: str = "", *, secret: bool = False) -> str:
         """An http(s) address. One that is no `secret` is told in messages, so it must not hold a password."""
         value = self.text(name, default).rstrip("/")
-        login = False
-        try:
-            parts = urlsplit(value)
-            # Reading the port is what finds a wrong one.
-            right = not value or (parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0)
-            login = "@" in parts.netloc and not secret
-        except ValueError:
-            right = False
-        if not right:
+        if value and not is_web(value):
             # Without the value: whoever knows a channel's address can read it, and others can hold a password.
             self.problems.append(f"{name}: this is not an http(s) address, such as {example or default}.")
-        elif login:
+        elif not secret and "@" in urlsplit(value).netloc:
             self.problems.append(
                 f"{name}: this holds a name or password before the @, which messages would show; leave it out. Keys "
                 "and tokens have variables of their own (docs/config.md)."

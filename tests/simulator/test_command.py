@@ -99,6 +99,15 @@ def test_a_port_that_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert "65536 is not in the range" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["simulator", "serve"])
+@pytest.mark.parametrize("wrong", ["localhost:8000", "http:///webhook", "http://127.0.0.1:PORT/webhook", "here"])
+def test_an_address_for_webhooks_that_is_none(command: str, wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--webhook-url", wrong])
+    assert ended.value.code == 2
+    assert f"{wrong} is not an http(s) address, such as http://127.0.0.1:8000/webhook." in capsys.readouterr().err
+
+
 def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
         main(["simulator", "--port", str(taken.getsockname()[1])])
