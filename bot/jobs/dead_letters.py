@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,15 @@ import sqlalchemy as sa
 from dbos import WorkflowStatus
 
 from bot.events import Event, InstallationEvent, from_json, full_name
-from bot.jobs.database import belongs_to, named_failures, prepare, queue_client, queue_engine, workflow_table
+from bot.jobs.database import (
+    belongs_to,
+    input_table,
+    named_failures,
+    prepare,
+    queue_client,
+    queue_engine,
+    workflow_table,
+)
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import Message
 from bot.jobs.trials import DIED
@@ -52,36 +60,33 @@ class DeadLetters:
 
     def of(self, repo_id: int) -> tuple[DeadLetter, ...]:
         """Those of one repository, the latest first, however many others have and whatever it was called then."""
-        workflows = workflow_table(self._engine)
-        query = sa.select(workflows.c.workflow_uuid).where(
-            belongs_to(workflows, repo_id), workflows.c.name == WORKFLOW, workflows.c.status.in_(GIVEN_UP)
-        )
-        with named_failures():
-            prepare(self._engine)
-            with self._engine.connect() as connection:
-                ids = connection.execute(query.order_by(workflows.c.created_at.desc()).limit(MOST)).scalars().all()
-        # Without any id DBOS would list those of all.
-        found = self._given_up(MOST, ids) if ids else ()
-        return tuple(_letter(row, message, _event(message.text)) for row, message in found)
+        return tuple(self._letters(MOST, repo_id))
 
     def list(self, limit: int = 100) -> list[DeadLetter]:
         """What has been given up and not been retried since, those of the latest deliveries first."""
-        return [_letter(row, message, _event(message.text)) for row, message in self._given_up(limit)]
+        return [*self._letters(limit)]
 
-    def _given_up(self, limit: int, ids: Sequence[str] | None = None) -> Iterator[tuple[WorkflowStatus, Message]]:
-        """The rows, with what their workflows were given; those of which that is erased are left out."""
+    def _letters(self, limit: int, repo_id: int | None = None) -> Iterator[DeadLetter]:
+        """Those whose content is not erased: the others, of which there can be any number, take up no place."""
+        workflows, inputs = workflow_table(self._engine), input_table(self._engine)
+        query = (
+            sa.select(workflows.c.workflow_uuid)
+            .join(inputs, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
+            .where(workflows.c.name == WORKFLOW, workflows.c.status.in_(GIVEN_UP))
+            .order_by(workflows.c.created_at.desc())
+            .limit(limit)
+        )
+        if repo_id is not None:
+            query = query.where(belongs_to(workflows, repo_id))
         with named_failures():
             prepare(self._engine)
-            rows = self._client.list_workflows(
-                workflow_ids=None if ids is None else [*ids],
-                name=WORKFLOW,
-                status=GIVEN_UP,
-                sort_desc=True,
-                limit=limit,
-            )
+            with self._engine.connect() as connection:
+                ids = connection.execute(query).scalars().all()
+            # Without any id DBOS would list those of all.
+            rows = self._client.list_workflows(workflow_ids=[*ids], status=GIVEN_UP, sort_desc=True) if ids else []
         for row in rows:
             if (message := _message(row)) is not None:
-                yield row, message
+                yield _letter(row, message, _event(message.text))
 
     def retry(self, delivery_id: str) -> bool:
         """Put a delivery back into the queue, as if it had just arrived, with all its attempts.

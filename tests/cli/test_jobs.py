@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from bot.cli import cli
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox, Job, Worker, retry
+from bot.jobs.database import queue_engine, workflow_table
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
+from bot.store.engine import write
 
 pytestmark = pytest.mark.slow
 
@@ -75,6 +79,29 @@ def test_what_was_given_up_is_listed_and_tried_again(given_up: Settings) -> None
     assert missed.stderr.startswith("delivery-1: no delivery of this id was given up")
     assert run("retry", "--all").stdout == "1 of 1 put back into the queue\n"
     assert run().stdout == "Nothing was given up.\n"
+
+
+def test_what_is_erased_takes_no_place_in_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A repository that went with its many letters would hide for a month what was given up of others."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+    settings = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'doppel.db'}")
+    engine = queue_engine(settings, pool_size=1)
+    with closing(Inbox(settings)) as inbox, closing(DeadLetters(settings)) as letters:
+        for id in (5, 6):
+            repository = Repository(id, RepoRef("acme", f"app-{id}"), private=True)
+            inbox.put(f"delivery-{id}", IssueEvent("opened", 1, repository, 1, Actor("ann"), Actor("ann")))
+        jobs, given_up = workflow_table(engine), {"status": "ERROR", "completed_at": int(time.time() * 1000)}
+        with write(engine) as connection:
+            connection.execute(sa.update(jobs).values(given_up))
+            connection.execute(sa.update(jobs).where(jobs.c.workflow_uuid == "delivery-6").values(created_at=2**41))
+        assert [one["delivery_id"] for one in json.loads(run("--json").stdout)] == ["delivery-6", "delivery-5"]
+        inbox.erase(6)
+        assert [one["delivery_id"] for one in json.loads(run("--json", "--limit", "1").stdout)] == ["delivery-5"]
+        assert [one.delivery_id for one in letters.of(5)] == ["delivery-5"] and letters.of(6) == ()
+        inbox.erase(5)
+        assert letters.list() == []
+    engine.dispose()
 
 
 @pytest.mark.parametrize("arguments", [[], ["delivery-1", "--all"]])
