@@ -198,15 +198,16 @@ def monthly_arrivals(arrived: Sequence[datetime]) -> float:
     if not arrived:
         return 0.0
     last = max(arrived)
-    recent = [moment for moment in arrived if moment >= last - RECENT]
+    # Differences alone: before the first year of the calendar there is no moment.
+    recent = [moment for moment in arrived if last - moment <= RECENT]
     return len(recent) / max((last - min(recent)) / MONTH, 1.0)
 
 
 def _last_month(judged: Sequence[Judged], arrived: Sequence[datetime], cuts: Sequence[float]) -> dict[float, Monthly]:
     """What would have happened in the month that ends with the last arrival, at each threshold."""
-    begin = max(arrived) - MONTH if arrived else None
-    recent = [one for one in judged if begin is not None and one.arrived > begin]
-    arrivals = sum(begin is not None and moment > begin for moment in arrived)
+    last = max(arrived, default=None)
+    recent = [one for one in judged if last is not None and last - one.arrived < MONTH]
+    arrivals = sum(last is not None and last - moment < MONTH for moment in arrived)
     weight = sum(one.weight for one in recent)
     return {cut: _month(speaking(recent, cut), arrivals, weight) for cut in cuts}
 

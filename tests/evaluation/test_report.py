@@ -207,6 +207,14 @@ def test_months_are_those_of_the_last_year() -> None:
     assert monthly_arrivals([]) == 0
 
 
+def test_months_are_told_of_the_calendars_first_year_too() -> None:
+    """As a time that nobody set reads where a programme has put it into a zone."""
+    first = datetime.min.replace(tzinfo=UTC) + timedelta(hours=8)
+    judged = [Judged(number, first, None, ()) for number in range(3)]
+    found = evaluate(judged, issues=3, arrived=[first] * 3, min_confidence=0.5)
+    assert {month.issues for month in (*found.monthly.values(), *found.last_month.values())} == {3}
+
+
 @pytest.mark.parametrize(
     ("share", "text"), [(0.0, "0 %"), (0.001, "0.1 %"), (0.02, "2 %"), (0.0996, "10 %"), (0.5, "50 %"), (None, "–")]
 )
