@@ -52,9 +52,11 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
 
     interruption = _Interruption()
     try:
-        # `kill` and a closing terminal end it as properly as Ctrl-C, which a shell lets background jobs ignore.
+        # `kill` and a closing terminal end it as properly as Ctrl-C, which a shell lets background jobs ignore. Who has
+        # said `nohup` wants it to outlive the terminal.
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, interruption)
+            if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, interruption)
         perform(Plan(serve, issues, name, postgres, port), tell)
     except BaseException as failure:
         # What an interruption breaks off can end in another error: libraries in C wrap whatever is raised within them.

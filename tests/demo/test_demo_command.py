@@ -77,6 +77,19 @@ def test_an_interruption_is_one_whatever_a_library_makes_of_it(
             signal.signal(number, handler)
 
 
+def test_nohup_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`nohup doppel demo --serve &` ended with the terminal all the same."""
+    monkeypatch.setattr("bot.cli.demo.perform", lambda *_: signal.raise_signal(signal.SIGHUP))
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        assert CliRunner().invoke(demo, []).exit_code == 130
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        assert CliRunner().invoke(demo, []).exit_code == 0
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: Path) -> None:
     started = subprocess.Popen(
         [*COMMAND, "--serve", "--json"],
