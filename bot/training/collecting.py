@@ -64,7 +64,11 @@ def collect_all(opened: Open, files: Sequence[Path], progress: Progress, *, othe
             while not (told.empty() and all(part.done() for part in parts)):
                 with suppress(queue.Empty):
                     progress(*told.get(timeout=_PATIENCE_SECONDS))
-        except KeyboardInterrupt:
+                # A file that cannot be read is told of now, and not when the others have been read for hours.
+                for part in parts:
+                    if part.done():
+                        part.result()
+        except (KeyboardInterrupt, Exception):
             # Whoever finds nobody to tell stops, and puts away what it has made.
             manager.shutdown()
             pool.shutdown(cancel_futures=True)

@@ -13,6 +13,7 @@ from bot.cli.train import train
 from bot.errors import UserError
 from bot.matching import Model
 from bot.ranking.model import Model as SearchModel
+from bot.training import over_index
 from tests.calling import told_to_end, write_lines
 
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
@@ -50,6 +51,25 @@ def test_what_keeps_files_from_teaching_is_said(
     assert says in str(result.exception)
     assert "issues.jsonl" in str(result.exception)
     assert not out.exists()
+
+
+@pytest.mark.processes
+def test_a_file_that_cannot_be_read_is_told_of_before_the_others_are_done(tmp_path: Path) -> None:
+    rows = [
+        {"id": n, "title": f"It fails {n}", "body": f"part{n} " * 50, "created_at": f"{2000 + n // 300}-01-01"}
+        for n in range(1_500)
+    ]
+    long, broken = write_lines(tmp_path / "long.jsonl", rows), tmp_path / "broken.jsonl"
+    broken.write_text("{", encoding="utf-8")
+    to_do = done = 0
+
+    def advance(more: int, now: int) -> None:
+        nonlocal to_do, done
+        to_do, done = to_do + more, done + now
+
+    with pytest.raises(UserError, match=r"broken\.jsonl, line 1: not JSON"):
+        over_index.learn([long, broken], advance, others=1_000, seed=0)
+    assert done < to_do or to_do == 0
 
 
 @pytest.mark.processes
