@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.shared.files import READ_FILE, is_no_file
+from bot.cli.shared.files import READ_FILE, is_no_file, told_if_refused
 from bot.cli.shared.in_json import in_json
 from bot.errors import Retryable, UserError
 
@@ -80,12 +80,13 @@ def replace_file(path: Path, text: str) -> None:
     What is no file, as a pipe or /dev/null, is written to as it is. Raises UserError where the directory or the file
     cannot be written.
     """
+    if is_no_file(path):
+        with told_if_refused(path):
+            path.write_text(text, encoding="utf-8")
+        return
     target = path.resolve()
     temporary = ""
     try:
-        if is_no_file(path):
-            path.write_text(text, encoding="utf-8")
-            return
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, prefix=".", delete=False) as file:
             temporary = file.name

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot import settings as host
-from bot.cli.shared.files import is_no_file
+from bot.cli.shared.files import is_no_file, told_if_refused
 from bot.cli.shared.in_json import in_json
 from bot.cli.shared.stored import Meant, stored_repository
 from bot.errors import UserError
@@ -73,11 +73,11 @@ def _write(path: Path, pieces: Iterator[str]) -> None:
     """
     target = path.resolve()
     partial = target.with_name(f".{target.name}.{os.getpid()}")
+    if is_no_file(path):
+        with told_if_refused(f"--out: {path} cannot be written"), path.open("w", encoding="utf-8") as stream:
+            stream.writelines(pieces)
+        return
     try:
-        if is_no_file(path):
-            with path.open("w", encoding="utf-8") as stream:
-                stream.writelines(pieces)
-            return
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
             file.writelines(pieces)
         partial.replace(target)

@@ -10,10 +10,9 @@ import click
 
 from bot.cli.shared.asking import asking_options, from_option, read_weights, seed_option
 from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, opened
+from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, opened, told_if_refused
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.shares import Share
-from bot.errors import UserError
 from bot.ranking.plan import DEFAULT_BUDGET
 from bot.replay import Asking, choose, read_archive, replay_index, replay_search
 
@@ -77,6 +76,7 @@ def replay(
     answered = 0
     try:
         with (
+            told_if_refused(out),
             ended_in_order(),
             opened(out) as lines,
             progress_bar("Issues arriving", len(past)) as (progress, task),
@@ -91,6 +91,4 @@ def replay(
     except KeyboardInterrupt:
         click.echo(f"{out} is unfinished: it holds {answered} of {len(asked)} answers", err=True)
         raise
-    except OSError as problem:
-        raise UserError(f"{out}: {problem.strerror}") from None
     click.echo(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", err=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart
+from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, told_if_refused
 from bot.cli.shared.progress import progress_bar
 from bot.errors import UserError
 from bot.machine.sockets import use_short_paths
@@ -59,8 +59,6 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
         "made_by": f"doppel train FILES --for {purpose} --others {others} --seed {seed}",
         **learned,
     }
-    try:
+    with told_if_refused(out):
         out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    except OSError as problem:
-        raise UserError(f"{out}: {problem.strerror}") from None
     click.echo(f"{out}: from {learned['arrivals']} issues", err=True)

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 import bot.cli
 from bot.cli import COMMANDS, EXIT_CODES, cli, main
 from bot.errors import InvalidArgument, NotFound, RateLimited
+from tests.calling import write_lines
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,24 @@ def test_each_kind_of_error_has_its_exit_code(
     assert ended.value.code == code and code in EXIT_CODES
     printed = capsys.readouterr()
     assert text in printed.err and printed.out == "" and "hush" not in printed.err
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("options", [["replay", "--jobs", "1", "--out"], ["scan", "--processes", "1", "--html"]])
+def test_a_pipe_that_is_closed_is_told_alike_where_it_is_named_as_a_file(options: list[str], tmp_path: Path) -> None:
+    """As of `doppel replay FILE --out /dev/stdout | head`."""
+    rows = [{"id": n, "title": f"It fails {n}", "created_at": "2024-01-01"} for n in range(9)]
+    arguments = [*options, "/dev/stdout", str(write_lines(tmp_path / "issues.jsonl", rows))]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "bot", *arguments],
+        env=os.environ | {"TMPDIR": str(tmp_path), "DOPPEL_EMBEDDING_MODEL": "none"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert running.stdout is not None and running.stderr is not None
+    running.stdout.close()
+    said = running.stderr.read().decode()
+    assert (running.wait(), "doppel:" in said) == (1, False), said
 
 
 @pytest.mark.parametrize(("setting", "coloured"), [("1", False), ("", True)])

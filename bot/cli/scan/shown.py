@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bot.addresses import pages_of
 from bot.cli.scan.backlog import Backlog
-from bot.errors import UserError
+from bot.cli.shared.files import told_if_refused
 from bot.render import Place
 from bot.render.candidates import confidence_words
 from bot.render.escape import clean
@@ -27,10 +27,8 @@ def write_page(path: Path, found: Result, backlog: Backlog) -> None:
     """Write all groups into a page."""
     home = "" if backlog.names else f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
     checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."
-    try:
+    with told_if_refused(f"--html: {path}"):
         path.write_text(scan_page(found, backlog.name, checked, home, backlog.names), encoding="utf-8")
-    except OSError as problem:
-        raise UserError(f"--html: {path}: {problem.strerror}") from None
     click.echo(f"{path}: {len(found.groups)} groups", err=True)
 
 

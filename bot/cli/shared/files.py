@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
 
@@ -26,6 +28,20 @@ def is_no_file(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
+@contextmanager
+def told_if_refused(what: object) -> Iterator[None]:
+    """Raise UserError, beginning with `what`, where the system refuses a file.
+
+    That the reader of a pipe has gone is no mistake, and is told by the exit code alone, as it is of stdout.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        raise UserError(f"{what}: {problem.strerror}") from None
+
+
 def opened(path: Path) -> TextIO:
     """A file to be written line by line, compressed where its name ends in .gz, as whoever reads it goes by that."""
     if path.suffix == ".gz":
@@ -36,11 +52,8 @@ def opened(path: Path) -> TextIO:
 
 def write(path: Path, text: str) -> None:
     """Write a file as a whole, compressed as `opened` does it. Raises UserError where it cannot be written."""
-    try:
-        with opened(path) as file:
-            file.write(text)
-    except OSError as problem:
-        raise UserError(f"{path}: {problem.strerror}") from None
+    with told_if_refused(path), opened(path) as file:
+        file.write(text)
 
 
 class WrittenFile(click.Path):
