@@ -6,12 +6,14 @@ import dataclasses
 import errno
 import os
 import secrets
+import signal
 import socket
 import time
 
 import click
 
 from bot import settings as host_settings
+from bot.cli.shared.ending import Ended, ended_in_order
 from bot.cli.shared.web_address import WebAddress
 from bot.errors import SettingsError, Unavailable
 from bot.machine.local import is_well
@@ -38,14 +40,25 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     deliveries are fetched from that channel as well. Exit code 2: the port is taken, or a setting is missing. 3: one
     of the processes keeps ending; its last lines say why.
     """
-    # Building clients and stores takes a second to import, which `doppel --help` need not pay.
-    from bot.wiring.clients import build_github, prepare_databases
-
     settings = _loaded(host, port)
     if not settings.new:
         settings.require_app()
     configure_logging(settings.log_level, settings.log_format)
     check_address(settings)
+    try:
+        with ended_in_order():
+            _serve(settings, webhook_url)
+    except KeyboardInterrupt as end:
+        # It has not begun to supervise, which hears of these by itself: who ends it now ends it as properly.
+        if isinstance(end, Ended) and end.number == signal.SIGHUP:
+            raise
+
+
+def _serve(settings: Settings, webhook_url: str | None) -> None:
+    """Start the processes, and watch them until somebody ends this one."""
+    # Building clients and stores takes a second to import, which `doppel --help` need not pay.
+    from bot.wiring.clients import build_github, prepare_databases
+
     prepare_databases(settings)
     environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
     if settings.new:

@@ -112,6 +112,33 @@ def test_one_command_serves_and_ends_when_it_is_asked_to(
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_who_ends_it_while_it_starts_ends_it_as_properly(
+    number: signal.Signals, simulator: Server, environ: dict[str, str], tmp_path: Path
+) -> None:
+    """SIGTERM left what it had started to itself, and both had an exit code of failure."""
+    # GitHub is away just when it is to be told the address, which is tried again for a while.
+    simulator.sim.faults.add("PATCH /app/hook/config", 503, times=None)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = str(free.getsockname()[1])
+    serving = subprocess.Popen(
+        [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", port],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environ},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert serving.stderr is not None
+        assert any("Doppel takes deliveries" in line for line in serving.stderr)
+    finally:
+        serving.send_signal(number)
+        _, rest = serving.communicate(timeout=120)
+    assert serving.returncode == 0, rest
+    socket.create_server(("127.0.0.1", int(port))).close()
+
+
+@pytest.mark.processes
 def test_where_log_lines_are_objects_everything_that_is_said_is_one(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
