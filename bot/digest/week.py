@@ -40,7 +40,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """Times are seconds since 1970. `new` issues were opened; `looked` counts all that were looked at for any reason.
+    """Times are seconds since 1970. `looked` counts all issues that were looked at for any reason, and `new` those of
+    them that were opened then.
 
     Of those the bot `commented` on some, `would` have commented on some (`mode: shadow`), and stayed silent on the
     rest, of which `missed` were closed as duplicates of what it had seen and not named. `lines` are the latest first;
@@ -111,7 +112,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     return Digest(
         since=since,
         until=until,
-        new=len({one.number for one in inside if one.cause == "opened"}),
+        new=len({one.number for one in inside if one.cause == "opened"} & looked),
         looked=len(looked),
         commented=sum(posted.values()),
         would=len(posted) - sum(posted.values()),

@@ -102,6 +102,13 @@ def test_c7_a_comment_that_names_other_repositories_issues_alone_is_a_comment() 
     assert (found.looked, found.commented, found.would, found.missed, found.lines) == (3, 1, 1, 0, ())
 
 
+def test_c7_what_nobody_looked_at_is_not_new_among_what_was_looked_at() -> None:
+    """It read "looked at 1 issue (3 new)" where a bot had opened two."""
+    alone = [replace(decision(number, 10.0), outcome=Outcome.LEFT_ALONE, reason="a bot caused it") for number in (8, 9)]
+    found = digest([*alone, decision(7, 12.0, (1, 0.1))], [], 0.0, 90.0)
+    assert (found.looked, found.new, found.left_alone) == (1, 1, 2)
+
+
 def test_c7_what_only_follows_adds_nothing_to_what_was_said() -> None:
     decisions = [decision(9, 10.0, (1, 0.3))]
     closed = Signal(9, Kind.CLOSED, "ann", 0, False, Who.TRIAGE, 60.0)
