@@ -79,9 +79,12 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Like click's, but a name that there is none of is answered with the one that is meant."""
+        """Like click's, but a name that there is none of is answered with the one that is meant.
+
+        Not where a shell asks what could follow: what it is told stands between what somebody is typing.
+        """
         name = args[0]
-        if not name.startswith("-") and name not in COMMANDS:
+        if not ctx.resilient_parsing and not name.startswith("-") and name not in COMMANDS:
             near = get_close_matches(name, COMMANDS, n=1)
             ctx.fail(f"No such command {name!r}. " + (f"Did you mean {near[0]!r}?" if near else "See doppel --help."))
         return super().resolve_command(ctx, args)

@@ -92,6 +92,15 @@ def test_the_shell_completes_names_of_files(command: str) -> None:
     assert said.stdout.split() == ["file,iss"]
 
 
+@pytest.mark.parametrize("line", ["doppel evaluat --", "doppel evaluat iss", "doppel jobs retr --"])
+def test_the_shell_is_told_of_no_fault_after_a_command_that_there_is_not(line: str) -> None:
+    """It printed a fault of Doppel's own between what somebody was typing."""
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_DOPPEL_COMPLETE": "bash_complete"}
+    script = "from bot.cli import main; main()"
+    said = subprocess.run([sys.executable, "-c", script], env=os.environ | words, capture_output=True, text=True)
+    assert said.stderr == ""
+
+
 @pytest.mark.parametrize(
     "command", [["evaluate"], ["replay", "--out", "answers.jsonl"], ["scan"], ["demo", "--issues"]]
 )
