@@ -26,12 +26,12 @@ WORDS_MAX = 200
 def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS) -> tuple[Parsed, ...]:
     """Read the commands of a comment in `repo`; `hosts` are those of its addresses (`bot.addresses.hosts_of`).
 
-    Everything that is not meant for the bot is ignored. At most `COMMANDS_MAX` commands are read; if there are more,
-    an `Invalid` with TOO_MANY ends the list.
+    Everything that is not meant for the bot is ignored, and so is a line that is there again. At most `COMMANDS_MAX`
+    commands are read; if there are more, an `Invalid` with TOO_MANY ends the list.
     """
     here = Here(repo, hosts)
     found: list[Parsed] = []
-    for line in command_lines(body):
+    for line in dict.fromkeys(command_lines(body)):
         parsed = _line(line, here)
         if parsed is None:
             continue

@@ -350,6 +350,16 @@ def test_c4_several_commands_are_carried_out_in_order_and_answered_once(pair: Do
     assert pair.reactions(comment) == ["eyes", "-1"]
 
 
+def test_c4_a_line_that_is_repeated_is_carried_out_once_and_is_not_one_too_many(pair: Doppel) -> None:
+    others = "/duplicates explain #1\n/duplicates search PDF\n/duplicates undo\n/duplicates help\n"
+    comment = pair.write(2, f"/duplicates not #1\n{others}/duplicates not #1\n", "reporter")
+    assert pair.services.store.verdicts.rejected(pair.repository.id, 2) == set(), "it was undone once"
+    assert reply(pair).startswith("`/duplicates not #1`\n\nNoted: ")
+    assert reply(pair).count("`/duplicates not #1`") == 1
+    assert "Only the first 5 commands" not in reply(pair)
+    assert pair.reactions(comment) == ["eyes", "+1"]
+
+
 def test_c1_an_edited_command_edits_its_reply(pair: Doppel) -> None:
     comment = pair.write(2, "/duplicates explian #1", "reporter")
     before = [one.id for one in pair.sim.comments(pair.repo, 2)]

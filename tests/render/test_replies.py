@@ -87,7 +87,10 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
             "`limit=x` does not work: `limit` takes 1 to 10, `confidence` and `threshold` take 0 to 1. Write, for example, `confidence=0.7` `threshold=0.4` `limit=3`.",
         ),
         ("/duplicates undo it", "I do not understand `it` there. Write `/duplicates undo`."),
-        ("/duplicates help\n" * 6, "Only the first 5 commands of a comment are carried out."),
+        (
+            "".join(f"/duplicates not #{number}\n" for number in range(1, 7)),
+            "Only the first 5 commands of a comment are carried out.",
+        ),
     ],
 )
 def test_c4_a_command_that_is_wrong_is_answered_with_what_is_right(line: str, expected: str) -> None:
