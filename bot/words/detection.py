@@ -18,7 +18,8 @@ FALLBACK = "en"
 
 # So many characters of an issue are looked at; who writes more has said in which language by then.
 _READ_MAX = 8_000
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$", re.MULTILINE)
+# What a form supplies: its headings, its boxes, and what GitHub writes where a field was left empty.
+_SUPPLIED = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No response_[^\S\n]*$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Log lines and other code that stands indented, and what stands between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
@@ -64,7 +65,7 @@ _LEAST, _SHARE, _BEFORE_ENGLISH, _BEFORE_OTHERS = 3, 0.15, 2.0, 1.2
 
 def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`; code in it does not count."""
-    text = _CODE.sub(" ", without_noise(_HEADING.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
+    text = _CODE.sub(" ", without_noise(_SUPPLIED.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
     # Where no space parts words, a name from code would take the whole sentence with it.
     prose = " ".join(run for run in apart(text).split() if not _JOINED.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]

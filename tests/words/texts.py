@@ -13,6 +13,11 @@ StoreError: could not open the database: it is locked by another process
 
 LOG = "    ERROR the upload of the file has failed and will not be tried again because the server is not there\n" * 4
 
+# As GitHub makes it of a form of which the rest was left empty.
+UNFILLED = "".join(
+    f"### {name}\r\n\r\n_No response_\r\n\r\n" for name in ("Steps", "Expected", "Logs", "Pictures", "More")
+)
+
 ISSUES: list[tuple[str, str, str]] = [
     (
         "en",
@@ -114,6 +119,7 @@ ISSUES: list[tuple[str, str, str]] = [
     ("zh", "无法打开文件", "更新到 3.2 之后，Windows 11 上无法打开 config.yaml 文件，请问怎么解决？"),
     ("zh", "升级到1.8.3后程序崩溃", "打开config.json文件后程序立即崩溃，日志显示找不到文件。"),
     ("zh", "打开app.exe时崩溃.请问怎么解决", "打开ftp://example.org后也崩溃."),
+    ("zh", "粘贴图片时崩溃", f"### What happened\n\n粘贴图片时，编辑器崩溃。\n\n{UNFILLED}"),
     ("zh", "支持暗色模式", ""),
     ("zh", "無法開啟檔案", "更新之後無法開啟檔案，請問該怎麼處理？之前的版本沒有這個問題。"),
     (
@@ -128,6 +134,7 @@ ISSUES: list[tuple[str, str, str]] = [
     ),
     ("ja", "ファイルが開けない", "3.2 に更新してから、Windows 11 で config.yaml が開けなくなりました。"),
     ("ja", "1.8.3に更新後起動しない", "1.8.3に更新してからconfig.jsonが読み込めず起動しなくなりました。"),
+    ("ja", "貼り付けで落ちる", f"### What happened\r\n\r\n画像を貼り付けると落ちる。\r\n\r\n{UNFILLED}"),
     ("ja", "ダークモード対応", ""),
     # What the bot does not speak is answered in English.
     ("en", "붙여넣기할 때 충돌", "이미지를 붙여넣으면 편집기가 충돌합니다. 텍스트는 괜찮습니다."),
