@@ -22,6 +22,8 @@ from bot.store import Store
 KEPT = 3600.0
 """Seconds for which forms are remembered. They change seldom, and a push to them ends that at once."""
 
+# How the names of the files end.
+_FORMS, _TEMPLATES = (".yml", ".yaml"), (".md",)
 _HEADINGS, _LINES = "issue form headings", "issue form lines"
 # GitHub itself shows no more than a handful; each file is a request.
 _FILES_MAX = 20
@@ -54,9 +56,9 @@ class Supplied:
 def supplied_by(name: str, text: str) -> Supplied:
     """What a form, a Markdown template or a file of another kind supplies; which it is says its name."""
     text = text.replace("\r\n", "\n")
-    if name.endswith((".yml", ".yaml")):
+    if name.endswith(_FORMS):
         return _form(text)
-    if name.endswith(".md"):
+    if name.endswith(_TEMPLATES):
         headings = (heading.rstrip("# \t") for heading in _HEADING.findall(text))
         return Supplied(tuple(headings), tuple(_lines(_FRONT_MATTER.sub("", text))))
     return Supplied()
@@ -112,8 +114,10 @@ class IssueForms:
 
 def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:
     try:
-        names = github.directory(place, TEMPLATES)[:_FILES_MAX]
-        return {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in names}
+        names = github.directory(place, TEMPLATES)
+        # A picture beside them may be too large to be read. Whatever is there, the owner's do not count.
+        read = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
+        return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in read}
     except (NotFound, Forbidden, Invalid):
         # Without them a heading may be searched for that every issue has: worse, but no reason to fail.
         return {}

@@ -6,6 +6,7 @@ import pytest
 
 from bot import issue_forms as forms
 from bot import repository_settings as settings
+from bot.github.reads import LARGEST_FILE
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -183,6 +184,16 @@ def test_c6a_an_owners_private_settings_go_with_its_repository(doppel: Doppel) -
 def test_f3_headings_of_issue_templates_do_not_count(doppel: Doppel) -> None:
     template = "---\nname: Bug\n---\n\n## Steps to reproduce\n"
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", template)
+    doppel.settle()
+    with doppel.before_backfill():
+        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
+        doppel.write(2, "/duplicates")
+    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+
+
+def test_f3_a_picture_beside_the_issue_templates_hides_none_of_them(doppel: Doppel) -> None:
+    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/a.png", "x" * (LARGEST_FILE + 1))
+    doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.md", "## Steps to reproduce\n")
     doppel.settle()
     with doppel.before_backfill():
         doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
