@@ -23,7 +23,8 @@ _TITLE_READ = 4_096
 _BODY_READ = 65_536
 
 _HEADING = re.compile(r"^ {0,3}##[ \t]+(\S.*)$")
-_FENCE = re.compile(r"^ {0,3}(```|~~~)")
+# Where other ticks follow in the same line, as in "```error```", it is none.
+_FENCE = re.compile(r"^ {0,3}(```(?=`*[^`]*$)|~~~)")
 
 
 def extract_search_keywords(

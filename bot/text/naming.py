@@ -15,8 +15,9 @@ from bot.text.terms import without_comments
 #: Characters of a text that are read, GitHub's own limit.
 LONGEST = 65_536
 
-# A fence ends at one of at least its length, or with the text ("GitHub Flavored Markdown Spec", 4.5).
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+# A fence ends at one of at least its length, or with the text ("GitHub Flavored Markdown Spec", 4.5). Where other ticks
+# follow in the same line, as in "```error```", it is none.
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
 _INDENTED = re.compile(r"^(?: {4}|\t)[^\n]*$", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")

@@ -20,7 +20,7 @@ FALLBACK = "en"
 _READ_MAX = 8_000
 # What a form supplies: its headings, its boxes, and what GitHub writes where a field was left empty.
 _SUPPLIED = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No response_[^\S\n]*$", re.MULTILINE)
-_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Log lines and other code that stands indented, and what stands between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
 # An address, a path or a name from code has this in it; whoever looks for it between spaces looks at each sign once.

@@ -55,6 +55,10 @@ def test_f3_headings_in_code_and_of_the_template_do_not_count() -> None:
     assert extract_search_keywords("Crash", body, ["Steps to Reproduce"]) == "Crash Proxy"
 
 
+def test_f3_code_between_ticks_in_one_line_hides_nothing_below_it() -> None:
+    assert extract_search_keywords("Crash", "```TypeError```\n## Proxy\n````log`\n## Spooler") == "Crash Proxy Spooler"
+
+
 def test_f3_code_ends_at_a_fence_of_its_own_kind() -> None:
     assert extract_search_keywords("Crash", "```\n## quoted\n```\n## Proxy\n") == "Crash Proxy"
     assert extract_search_keywords("Crash", "```\n~~~\n## quoted\n```\n## Proxy\n") == "Crash Proxy"

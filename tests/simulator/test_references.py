@@ -31,6 +31,7 @@ HERE = (None, 7)
         ("```\n#7\n```\n", ()),
         ("~~~\n#7\n~~~\n#8", ((None, 8),)),
         ("```\n#7 in a fence that never ends", ()),
+        ("```error #7```\n\n#8", ((None, 8),)),
         ("<!-- #7 -->", ()),
         ("an unclosed ` tick and #7", (HERE,)),
         ("acme/appGH-7", ()),

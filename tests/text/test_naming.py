@@ -33,6 +33,7 @@ HERE = RepoRef("Acme", "App")
         ("```\n#12\n```\n#13", {"acme/app#13"}),
         ("~~~~ log\n#12\n~~~\n#13\n~~~~\n#14", {"acme/app#14"}),
         ("```\n#12 never closed", set()),
+        ("```TypeError: #12```\n\nLike #13\n````#14` ````\n#15", {"acme/app#13", "acme/app#15"}),
         ("text\n\n    #12\n\t#13\n#14", {"acme/app#14"}),
         ("<!-- like #12 --> #13", {"acme/app#13"}),
         ("a lone ` tick #12", {"acme/app#12"}),
