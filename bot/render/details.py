@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+
+from markdown_it import MarkdownIt
 
 from bot.commands.table import BY_NAME, Name
 from bot.config import ConfigError
@@ -33,9 +36,20 @@ SOURCE_NAMES: Mapping[str, Callable[[Words], str]] = {
 
 
 def fold(summary: str, blocks: Iterable[str]) -> str:
-    """A closed `<details>`. The empty lines let GitHub read the inside as Markdown again."""
+    """A closed `<details>`. The empty lines let GitHub read the inside as Markdown again, which the summary is not."""
     inside = "\n\n".join(block for block in blocks if block)
-    return f"<details>\n<summary>{summary}</summary>\n\n{inside}\n\n</details>"
+    return f"<details>\n<summary>{_as_html(summary)}</summary>\n\n{inside}\n\n</details>"
+
+
+def _as_html(text: str) -> str:
+    """What a text of the bot's or a repository's own may hold of Markdown, as HTML."""
+    return str(_inline().renderInline(text))
+
+
+@cache
+def _inline() -> MarkdownIt:
+    rules = ["backticks", "balance_pairs", "emphasis", "entity", "escape", "html_inline"]
+    return MarkdownIt("zero", {"html": True}).enable(rules)
 
 
 def bullets(lines: Iterable[str]) -> str:

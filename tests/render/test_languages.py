@@ -42,6 +42,14 @@ def test_c6_what_a_repository_says_below_the_candidates_holds_where_the_bot_labe
     assert "\nSee `CONTRIBUTING.md`.\n" in render_comment(report(candidate()), view(say=say, labels=labels))
 
 
+def test_c6_a_repositorys_own_summary_is_shown_as_its_other_texts_are() -> None:
+    """It stands in HTML, where GitHub reads no Markdown."""
+    say = speak("en", {"summary": "**How** [this] was found | `doppel` <b> & $1"})
+    body = render_comment(report(candidate()), view(say=say))
+    shown = "<strong>How</strong> [this] was found | <code>doppel</code> &lt;b&gt; &amp; <span>$</span>1"
+    assert f"<details>\n<summary>{shown}</summary>\n" in body
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_c6_every_text_is_said_in_the_samples(language: str) -> None:
     """So that the snapshots show all of them, and none is there in vain."""
