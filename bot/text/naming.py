@@ -18,7 +18,8 @@ LONGEST = 65_536
 # A fence ends at one of at least its length, or with the text ("GitHub Flavored Markdown Spec", 4.5). Where other ticks
 # follow in the same line, as in "```error```", it is none.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
-_INDENTED = re.compile(r"^(?: {4}|\t)[^\n]*$", re.MULTILINE)
+_INDENTED = ("    ", "\t")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|\Z)")
 _TICKS = re.compile(r"`+")
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
 # GitHub links what is emphasised, `_#12_`, and `gh-12` as well as `GH-12`.
@@ -54,7 +55,7 @@ def named_by(issue: Issue) -> frozenset[str]:
 
 def without_code(text: str) -> str:
     """A Markdown text without code blocks and code spans. Linear in its length."""
-    return _without_spans(_INDENTED.sub(" ", _without_fences(text)))
+    return _without_spans(_without_indented(_without_fences(text)))
 
 
 def _without_fences(text: str) -> str:
@@ -69,6 +70,21 @@ def _without_fences(text: str) -> str:
             opened, at = "", fence.end()
     # A fence that nothing closes runs to the end.
     return " ".join([*kept, "" if opened else text[at:]])
+
+
+def _without_indented(text: str) -> str:
+    """Indented code stands behind an empty line, and never below an item of a list, to which such lines belong."""
+    kept = []
+    empty, code, in_list = True, False, False
+    for line in text.split("\n"):
+        blank, indented = not line.strip(), line.startswith(_INDENTED)
+        if not blank:
+            code = indented and not in_list and (code or empty)
+            if not indented and (_ITEM.match(line) or (empty and not line.startswith(" "))):
+                in_list = _ITEM.match(line) is not None
+        kept.append(" " if code and not blank else line)
+        empty = blank
+    return "\n".join(kept)
 
 
 def _without_spans(text: str) -> str:
