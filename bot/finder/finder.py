@@ -29,6 +29,7 @@ from bot.ranking.similarity import dice_sorensen
 from bot.report import NEAR, Candidate, Report
 from bot.sources import Hit, Source
 from bot.sources.vocabulary import count_words, make_acquaintance
+from bot.text.naming import named_by
 
 # So many times as many candidates are read from the index as are shown: some are rejected, some share a group.
 _SPARE = 3
@@ -116,7 +117,8 @@ class Finder:
             rejected=rejected,
             earlier_only=earlier_only,
         )
-        return self.find(self._github.issue(place, number), options)
+        target = self._github.issue(place, number)
+        return self.find(target, replace(options, named=named_by(target), show_named=True))
 
     def find(self, target: Issue, options: FindOptions, gathered: Gathered | None = None) -> Report:
         """Like `find_duplicates`, for an issue that the caller has read already.

@@ -319,3 +319,10 @@ def test_any_script_is_found_again(find: Find, sim: Simulator, title: str) -> No
     sim.open_issue("acme/app", "fay", title, "")
     sim.open_issue("acme/app", "fay", f"{title}!", "")
     assert find(7).candidates[0].number == 6
+
+
+def test_f7_a_candidate_says_whether_the_issues_own_text_names_it(find: Find, sim: Simulator) -> None:
+    for text in ("panic: proxy refused the connection", "panic: proxy refused the connection, as in #1"):
+        sim.open_issue("acme/app", "zoe", "Login crash with proxy", text)
+    sim.flush_index()
+    assert [next(one.named for one in find(number).candidates if one.number == 1) for number in (6, 7)] == [False, True]

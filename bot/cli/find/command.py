@@ -21,6 +21,7 @@ from bot.model import Issue, IssueRef
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Outcome
 from bot.settings import Settings
+from bot.text.naming import named_by
 
 if TYPE_CHECKING:
     from bot.finder.asking import Gathered
@@ -105,6 +106,8 @@ def find(
                 min_confidence=min_confidence,
                 rejected=known.rejected(ref.number),
                 rejected_elsewhere=known.rejected_elsewhere(ref.number),
+                named=named_by(target),
+                show_named=True,
                 duplicates=known.originals(),
                 sources=only,
             )
