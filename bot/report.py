@@ -79,6 +79,11 @@ class Candidate:
         return self.kind == "issue" and not self.repo
 
     @property
+    def source_haystack(self) -> str | None:
+        """The source that is named first of those that found it (H1); None where none did, as in `explain`."""
+        return self.sources[0] if self.sources else None
+
+    @property
     def regression(self) -> bool:
         """Whether it was mended once: the same thing may be back."""
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
@@ -153,7 +158,12 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """The public shape of F7: `{issue, candidates, candidate_count, search_query, …}`, ready for `json.dumps`."""
         candidates = [
-            {**asdict(one), "created_at": one.created_at.isoformat(), "regression": one.regression}
+            {
+                **asdict(one),
+                "created_at": one.created_at.isoformat(),
+                "source_haystack": one.source_haystack,
+                "regression": one.regression,
+            }
             for one in self.candidates
         ]
         return {

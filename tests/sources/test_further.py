@@ -147,6 +147,12 @@ def test_h1_a_source_that_fails_is_named_and_the_others_answer(find: Find, sim: 
     assert all(problem.startswith("github-search: ") for problem in report.problems)
 
 
+def test_h1_every_result_carries_the_source_that_found_it(find: Find) -> None:
+    data = find("github-search", "known-issues", "pull-requests", known=(1,)).to_json()
+    found = {one["number"]: (one["source_haystack"], one["sources"]) for one in data["candidates"]}
+    assert found == {1: ("github-search", ("github-search", "known-issues")), 2: ("pull-requests", ("pull-requests",))}
+
+
 def test_h2_h4_results_of_several_sources_are_one_and_are_counted(find: Find) -> None:
     report = find("github-search", "known-issues", "pull-requests", known=(1,))
     first = report.candidates[0]
