@@ -23,8 +23,8 @@ _TITLE_READ = 4_096
 _BODY_READ = 65_536
 
 _HEADING = re.compile(r"^ {0,3}##[ \t]+(\S.*)$")
-# Where other ticks follow in the same line, as in "```error```", it is none.
-_FENCE = re.compile(r"^ {0,3}(```(?=`*[^`]*$)|~~~)")
+# What opens fenced code: behind backticks no further one, else they are a span of code within one line.
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 
 
 def extract_search_keywords(
@@ -58,13 +58,13 @@ def _meaningful(words: Iterable[str]) -> list[str]:
 
 
 def _headings(body: str) -> Iterable[str]:
-    """The texts of the `##` headings outside of fenced code."""
+    """The texts of the `##` headings outside of fenced code ("GitHub Flavored Markdown Spec", 4.5)."""
     fence = ""
     for line in body.splitlines():
         if mark := _FENCE.match(line):
             if not fence:
                 fence = mark[1]
-            elif mark[1] == fence:
+            elif mark[1].startswith(fence) and not mark[2].strip():
                 fence = ""
         elif not fence and (heading := _HEADING.match(line)):
             yield heading[1]

@@ -64,6 +64,15 @@ def test_f3_code_ends_at_a_fence_of_its_own_kind() -> None:
     assert extract_search_keywords("Crash", "```\n~~~\n## quoted\n```\n## Proxy\n") == "Crash Proxy"
 
 
+def test_f3_a_fence_ends_at_one_of_at_least_its_length_that_says_nothing_more() -> None:
+    assert extract_search_keywords("Crash", "````md\n```\n## quoted\n```\n````\n## Proxy\n") == "Crash Proxy"
+    assert extract_search_keywords("Crash", "```\n```sh\n## quoted\n`````\n## Proxy\n") == "Crash Proxy"
+
+
+def test_f3_code_within_one_line_takes_no_heading_away() -> None:
+    assert extract_search_keywords("Crash", "```panic: refused```\n## Proxy\n") == "Crash Proxy"
+
+
 def test_f3_whole_words_up_to_200_characters() -> None:
     words = ["w" * 60 + str(n) for n in range(4)]
     assert extract_search_keywords(" ".join(words)) == " ".join(words[:3])
