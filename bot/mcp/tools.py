@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from bot.calls import ToolCallTracker, equal, never
 from bot.errors import InvalidArgument, UserError
@@ -23,7 +23,7 @@ from bot.knowledge.deduplication import deduplicate
 from bot.knowledge.playbook import Malformed, apply
 from bot.known_repository import KnownRepository
 from bot.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
-from bot.model import NOBODY, Actor, Issue, RepoRef
+from bot.model import NOBODY, NUMBER_MAX, Actor, Issue, RepoRef
 from bot.ranking.playbook import SECTION_SLUGS
 from bot.report import Outcome
 from bot.scanning.asking import AskAll
@@ -31,8 +31,17 @@ from bot.scanning.scan import Scan
 
 A = TypeVar("A", bound=Answer)
 
-#: Lends the repository of an issue, which the client can read, to look for what that issue repeats.
-OpenKnown = Callable[[RepoClient, Issue], AbstractContextManager[KnownRepository]]
+
+class OpenKnown(Protocol):
+    """Lends the repository of an issue, which the client can read, to look for what that issue repeats.
+
+    `issues` is how many it has, to go by where this host has not counted them.
+    """
+
+    def __call__(
+        self, client: RepoClient, target: Issue, *, issues: int | None = None
+    ) -> AbstractContextManager[KnownRepository]: ...
+
 
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
 WRITING = ("close_as_duplicate",)
@@ -115,9 +124,9 @@ class Tools:
         def ask() -> Findings:
             client = self._client(place, caller)
             # How many there are tells the ranking how much a likeness means; a missing repository is told by this too.
-            latest = client.recent_issues(place, 1)
-            draft = _draft(place, latest[0] if latest else None, title, body, self._clock())
-            with self._open_known(client, draft) as known:
+            latest = next(iter(client.recent_issues(place, 1)), None)
+            draft = _draft(place, latest, title, body, self._clock())
+            with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
                 report = known.finder.find(draft, replace(options, duplicates=known.originals()))
             return Findings.of(report, None)
 
@@ -263,13 +272,16 @@ def _is_whole(findings: Findings) -> bool:
 
 
 def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
-    """The issue that would be filed now, after `latest`. Addresses of what the index finds are made from its own."""
-    number = latest.number + 1 if latest else 1
+    """The issue that would be filed now. Addresses of what the index finds are made from that of the `latest` one.
+
+    It has a number that nothing else has. The next one may be a pull request's or a discussion's already, or that of an
+    issue that came since, which would be left out as the draft itself.
+    """
     return Issue(
         repo=place,
         id=0,
         node_id="",
-        number=number,
+        number=NUMBER_MAX,
         title=title,
         body=body,
         state="open",
@@ -279,5 +291,5 @@ def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: dat
         created_at=now,
         updated_at=now,
         closed_at=None,
-        url=f"{latest.url.rsplit('/', 2)[0]}/issues/{number}" if latest else "",
+        url=f"{latest.url.rsplit('/', 2)[0]}/issues/{NUMBER_MAX}" if latest else "",
     )

@@ -60,11 +60,13 @@ def build_asker(settings: Settings, weights: str = "", store: Store | None = Non
 
 
 @contextmanager
-def known_repository(settings: Settings, client: RepoClient, target: Issue) -> Iterator[KnownRepository]:
+def known_repository(
+    settings: Settings, client: RepoClient, target: Issue, *, issues: int | None = None
+) -> Iterator[KnownRepository]:
     """The repository of an issue, which `client` can read, with what finds what that issue repeats.
 
-    Searches are planned by the words that the bot has counted there, if any. Nothing is created where this host has no
-    database, and nothing is stored.
+    `issues` is how many it has, to go by where nobody here has counted them. Searches are planned by the words that the
+    bot has counted there, if any. Nothing is created where this host has no database, and nothing is stored.
     """
     # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
     repo_id = client.repository(target.repo).id
@@ -75,7 +77,7 @@ def known_repository(settings: Settings, client: RepoClient, target: Issue) -> I
         finder = Finder(
             client,
             words=RepositoryWords(store.words, repo_id, target) if store and store.words.total(repo_id) else None,
-            issues=None if progress is None else progress.size,
+            issues=issues if progress is None or progress.size is None else progress.size,
             settings=finder_settings(loaded.config, workflow_field=settings.workflow_field),
             matcher=Matcher(build_index(settings, store)) if store and complete else None,
             repo_id=repo_id,

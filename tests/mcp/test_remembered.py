@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
+from bot.settings import Settings
 from bot.simulator import Simulator
 from tests.knowledge.playbooks import entry, playbook
-from tests.mcp.conftest import TRACE, answer, run
+from tests.mcp.conftest import TRACE, answer, fill_index, run
 
 READING = {"find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook"}
 
@@ -66,6 +67,26 @@ def test_t2_fresh_compares_again(server: Any, sim: Simulator) -> None:
                 compared = answer(await client.call_tool("explain_pair", arguments))
                 assert compared["other"]["title"].startswith(title)
                 assert compared["cached"] is not arguments.get("fresh", False)
+
+    run(use)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("indexed", [False, True])
+def test_what_was_filed_since_an_earlier_draft_is_found_for_the_next_one(
+    server: Any, sim: Simulator, settings: Settings, indexed: bool
+) -> None:
+    """The list of issues is remembered for the session, and the number that the draft would have got is taken now."""
+
+    async def use() -> None:
+        async with Client(server) as client:
+            await client.call_tool("check_draft", {"title": "Colours of the logo are wrong on paper"})
+            sim.open_issue("acme/app", "erin", "Index out of range panic in table rendering", TRACE)
+            if indexed:
+                fill_index(sim, settings)
+            draft = {"title": "Panic, index out of range, rendering table", "body": TRACE}
+            found = answer(await client.call_tool("check_draft", draft))
+            assert {one["number"] for one in found["candidates"]} == {1, 3, 5}
 
     run(use)
 
