@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from bot.errors import Forbidden, Invalid, InvalidArgument, NotFound
@@ -10,6 +14,8 @@ from bot.github.reads import LARGEST_FILE
 from bot.github.repo import RepoClient
 from bot.model import Actor, Permission, RepoRef
 from bot.simulator import Simulator
+from bot.simulator.http.context import Context
+from bot.simulator.http.reply import Reply
 from tests.github.conftest import REPO
 
 
@@ -81,6 +87,24 @@ def test_all_pages_of_comments_in_order(client: RepoClient, sim: Simulator) -> N
     comments = client.comments(REPO, 1)
     assert [comment.body for comment in comments] == [f"comment {number}" for number in range(205)]
     assert client.comment(REPO, comments[7].id) == comments[7]
+
+
+@pytest.mark.parametrize("hidden", [1, 100])
+def test_a_page_from_which_something_was_taken_is_not_the_last_one(
+    client: RepoClient, sim: Simulator, monkeypatch: pytest.MonkeyPatch, hidden: int
+) -> None:
+    """GitHub cuts a list into pages first, and then takes off them what a spammer's account has written."""
+    sim.open_issue("acme/app", "alice", "One", "")
+    for number in range(150):
+        sim.comment("acme/app", 1, "mallory" if number < hidden else "bob", f"comment {number}")
+    whole = Context.page
+
+    def page(self: Context, items: Sequence[Any], show: Callable[[Any], Any]) -> Reply:
+        reply = whole(self, items, show)
+        return replace(reply, body=[one for one in reply.body if one["user"]["login"] != "mallory"])
+
+    monkeypatch.setattr(Context, "page", page)
+    assert [comment.body for comment in client.comments(REPO, 1)] == [f"comment {at}" for at in range(hidden, 150)]
 
 
 def test_a_comment_says_which_app_wrote_it(client: RepoClient, sim: Simulator) -> None:
