@@ -208,7 +208,7 @@ class Finder:
         elsewhere = [
             hit
             for hit in gathered.hits
-            if not (is_own(hit.issue, target) and hit.issue.number in inside.compared)
+            if not (is_own(hit.issue, target) and hit.issue.number in inside.held)
             and options.may_tell(hit.issue, target)
         ]
         return inside, together(inside.candidates, self._weigh_outside(target, elsewhere))

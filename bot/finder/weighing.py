@@ -42,11 +42,12 @@ class Weighed:
 class Inside:
     """What the index answered: candidates, most likely first, and what its sources found, by name.
 
-    `compared` are the numbers of all that were judged, which `candidates` may be fewer than.
+    `held` are the numbers of all that was found and is in the index, which `candidates` may be fewer than: what ranks
+    too low to be compared is judged nowhere, since by another model it could seem likelier than what ranks higher.
     """
 
     candidates: tuple[Weighed, ...] = ()
-    compared: frozenset[int] = frozenset()
+    held: frozenset[int] = frozenset()
     found: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     runs: tuple[QueryRun, ...] = ()
     problems: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ def weigh_inside(
         compared = _best(look, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
     matches = [match for match in look.judge(also=compared) if match.number in compared]
     rows = look.issues([match.number for match in matches[:most]])
+    left = look.issues({hit.issue.number for hit in own} - compared)
     return Inside(
         candidates=tuple(
             Weighed(
@@ -85,7 +87,7 @@ def weigh_inside(
             for one in matches[:most]
             if one.number in rows
         ),
-        compared=frozenset(match.number for match in matches),
+        held=frozenset((*(match.number for match in matches), *left)),
         found=found,
         runs=runs,
         problems=tuple(one for one in look.problems if one.partition(":")[0] in use),

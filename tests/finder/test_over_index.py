@@ -283,6 +283,16 @@ def test_what_the_index_alone_has_found_is_compared_where_there_is_too_much(
     assert set(numbers(bench.find("full-text"))) == set(best)
 
 
+def test_what_is_cut_is_not_judged_by_another_model_instead(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ranks too low to be compared is in the index all the same: GitHub's search has found nothing new in it."""
+    asked = ("full-text", "github-search")
+    all_of_them = {one.number: one.confidence for one in bench.find(*asked).candidates}
+    monkeypatch.setattr("bot.finder.weighing.MOST_COMPARED", 2)
+    found = {one.number: one.confidence for one in bench.find(*asked).candidates}
+    assert len(all_of_them) > len(found) == 2
+    assert found == {number: all_of_them[number] for number in found}
+
+
 class TestDuplicatesResolved:
     """Issue 3, item 5."""
 
