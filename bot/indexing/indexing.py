@@ -264,7 +264,7 @@ class Indexing:
                 read.issues += page.issues
                 read.end = not page.more
                 read.etag = page.etag
-                if page.more and page.last is not None:
+                if page.more:
                     read.place = further(place, page.last, page.after)
                 elif not page.unchanged:
                     read.place = resting(place, page.last)

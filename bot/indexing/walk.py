@@ -39,9 +39,11 @@ class Place:
         return cls(since, after, int(page or 1))
 
 
-def further(place: Place, last: datetime, after: str) -> Place:
-    """The next place after a page that others follow, whose last entry was changed at `last`."""
-    since = _text(last - _SAME_SECOND)
+def further(place: Place, last: datetime | None, after: str) -> Place:
+    """The next place after a page that others follow, whose last entry was changed at `last`; None for an empty one,
+    from which GitHub has taken what is not to be seen, such as all that a spammer's account has written.
+    """
+    since = _text(last - _SAME_SECOND) if last else ""
     return Place(since) if since > place.since else replace(place, after=after, page=place.page + 1)
 
 

@@ -12,6 +12,8 @@ from bot.errors import Unavailable
 from bot.github import changes
 from bot.github.changes import ChangesPage
 from bot.indexing import Indexing, pace
+from bot.simulator.http.reply import Reply
+from bot.simulator.rest import keyset
 from bot.store.backfills import Backfills, Progress
 from tests.indexing.conftest import REPO, Host, on_one_database
 
@@ -248,6 +250,23 @@ def test_what_was_read_before_a_failure_is_kept(host: Host, monkeypatch: pytest.
     assert progress is not None and progress.problem == "list the issues: GitHub answered 502"
     host.work()
     assert len(host.indexed()) == 350
+
+
+@on_one_database
+def test_a_page_from_which_all_was_taken_is_not_the_end(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub cuts a list into pages first, and then takes off them what a spammer's account has written."""
+    host.load(230, author="mallory")
+    kept = host.sim.open_issue(REPO, "bob", "A real report about partx", "It says error.").number
+    whole = keyset.page
+
+    def page(*arguments: Any, **options: Any) -> Reply:
+        reply = whole(*arguments, **options)
+        return dataclasses.replace(reply, body=[one for one in reply.body if one["user"]["login"] != "mallory"])
+
+    monkeypatch.setattr(keyset, "page", page)
+    host.install_quietly()
+    host.work(6)
+    assert (host.services.indexing.ready(host.repo_id), set(host.indexed())) == (True, {kept})
 
 
 @on_one_database
