@@ -27,7 +27,7 @@ from bot.ranking.rarity import CountedWords, WordStats
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
 from bot.report import NEAR, Candidate, Report
-from bot.sources import Hit, Source
+from bot.sources import Hit, Source, collapsed
 from bot.sources.vocabulary import count_words, make_acquaintance
 from bot.text.naming import named_by
 
@@ -211,7 +211,7 @@ class Finder:
             if not (is_own(hit.issue, target) and hit.issue.number in inside.held)
             and options.may_tell(hit.issue, target)
         ]
-        return inside, together(inside.candidates, self._weigh_outside(target, elsewhere))
+        return inside, together(inside.candidates, self._weigh_outside(target, collapsed(elsewhere)))
 
     def _weigh_outside(self, target: Issue, hits: Sequence[Hit]) -> list[Weighed]:
         return weigh_outside(target, hits, self._words, self._model, self._issues)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from bot.finder.asking import Gathered
 from bot.model import Issue, IssueRef
 from bot.report import Outcome, QueryRun
-from bot.sources import FULL_TEXT, GitHubLexical
+from bot.sources import FULL_TEXT, GitHubLexical, collapsed
 
 
 def outcome(runs: Sequence[QueryRun], problems: Sequence[str], *, found: bool, usable: bool = True) -> Outcome:
@@ -40,8 +40,9 @@ def counted(inside: Mapping[str, Sequence[int]], gathered: Gathered, target: Iss
     """
     total = sum(map(len, inside.values())) + sum(len(found) for answer in gathered.answers for found in answer.lists)
     different = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
-    different.update(hit.issue.key for hit in gathered.hits)
+    hits = collapsed(gathered.hits)
+    different.update(hit.issue.key for hit in hits)
     by_source = Counter({name: len(set(numbers)) for name, numbers in inside.items()})
     by_source.update({answer.source: 0 for answer in gathered.answers})
-    by_source.update(source for hit in gathered.hits for source in hit.sources)
+    by_source.update(source for hit in hits for source in hit.sources)
     return {"total": total, "unique": len(different), "duplicates": total - len(different), **by_source}

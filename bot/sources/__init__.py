@@ -8,7 +8,7 @@ from bot.sources.discussions import Discussions, DiscussionSearcher
 from bot.sources.github_hybrid import GitHubHybrid
 from bot.sources.github_lexical import GitHubLexical
 from bot.sources.known_issues import KnownIssues
-from bot.sources.merging import Hit, limited, merge
+from bot.sources.merging import Hit, collapsed, limited, merge
 from bot.sources.protocol import Answer, Question, Searcher, Source
 from bot.sources.pull_requests import PullRequests
 from bot.sources.siblings import RepositoryReader, Siblings
@@ -32,6 +32,7 @@ __all__ = [
     "Source",
     "ask_all",
     "chosen",
+    "collapsed",
     "limited",
     "merge",
     "only",

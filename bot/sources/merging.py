@@ -33,8 +33,7 @@ class Hit:
 def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConfig] | None = None) -> list[Hit]:
     """Every result once, best first by reciprocal rank over all lists, the recent ones a little ahead (R3).
 
-    `use` are the sources' settings: a list's ranks count by its source's weight. Discussions that say the same are one
-    result.
+    `use` are the sources' settings: a list's ranks count by its source's weight.
     """
     issues: dict[str, Issue] = {}
     sources: dict[str, dict[str, None]] = {}
@@ -49,24 +48,16 @@ def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConf
                 sources.setdefault(key, {})[answer.source] = None
                 chunks.append(_chunk(key, issue))
             lists.append(RankedSourceList(SourceType.ISSUE, chunks, weight))
-    hits = [Hit(issues[chunk.id], tuple(sources[chunk.id])) for chunk in cross_corpus_rrf(lists, now=now)]
-    return _collapsed(hits) if any(hit.issue.is_discussion for hit in hits) else hits
+    return [Hit(issues[chunk.id], tuple(sources[chunk.id])) for chunk in cross_corpus_rrf(lists, now=now)]
 
 
-def limited(answer: Answer, limit: int | None) -> Answer:
-    """The answer with so many different results at most: those with the best ranks in any of its lists."""
-    if limit is None:
-        return answer
-    kept: dict[str, None] = {}
-    for row in zip_longest(*answer.lists):
-        for issue in row:
-            if issue is not None and len(kept) < limit:
-                kept[issue.key] = None
-    return replace(answer, lists=tuple(tuple(one for one in found if one.key in kept) for found in answer.lists))
+def collapsed(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """H3: discussions that say the same are one result, since one may repeat another's text under another number.
 
-
-def _collapsed(hits: Sequence[Hit]) -> list[Hit]:
-    """H3: a discussion may repeat another's text under another number."""
+    The first takes the place of all of them, so that what may not be told has to be left out before.
+    """
+    if not any(hit.issue.is_discussion for hit in hits):
+        return hits
     by_url = {hit.issue.url: hit.issue for hit in reversed(hits)}
     documents = [
         Document(
@@ -79,6 +70,18 @@ def _collapsed(hits: Sequence[Hit]) -> list[Hit]:
         for hit in hits
     ]
     return [Hit(replace(by_url[one.url], body="\n\n".join(one.snippets)), one.sources) for one in collapse(documents)]
+
+
+def limited(answer: Answer, limit: int | None) -> Answer:
+    """The answer with so many different results at most: those with the best ranks in any of its lists."""
+    if limit is None:
+        return answer
+    kept: dict[str, None] = {}
+    for row in zip_longest(*answer.lists):
+        for issue in row:
+            if issue is not None and len(kept) < limit:
+                kept[issue.key] = None
+    return replace(answer, lists=tuple(tuple(one for one in found if one.key in kept) for found in answer.lists))
 
 
 def _chunk(key: str, issue: Issue) -> UnifiedRetrievalChunk:

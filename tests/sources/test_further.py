@@ -91,6 +91,16 @@ def test_h6_discussions_need_a_permission_and_say_so(find: Find, sim: Simulator)
     assert one.url.endswith("/acme/app/discussions/3")
 
 
+def test_h3_a_discussion_that_may_not_be_named_hides_none_that_says_the_same(find: Find, sim: Simulator) -> None:
+    sim.set_permissions("acme", {"issues": "write", "metadata": "read", "discussions": "read"})
+    sim.start_discussion("acme/app", "dan", "Login crash: what works?", "How do you log in?")
+    (one,) = find("discussions").candidates
+    (other,) = find("discussions", rejected={one.number}).candidates
+    assert {one.number, other.number} == {3, 5}
+    # That one was started after the issue.
+    assert [one.number for one in find("discussions", earlier_only=True).candidates] == [3]
+
+
 def test_h1_discussions_that_github_brings_count_although_it_failed_for_others(find: Find, sim: Simulator) -> None:
     sim.set_permissions("acme", {"issues": "write", "metadata": "read", "discussions": "read"})
     sim.faults.add("POST /graphql", "graphql_error")
