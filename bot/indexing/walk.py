@@ -53,4 +53,5 @@ def resting(place: Place, last: datetime | None) -> Place:
 
 
 def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    # Not `strftime`, which writes the years before 1000 with fewer digits.
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"

@@ -46,7 +46,8 @@ class Clock:
 
 def iso(moment: datetime) -> str:
     """GitHub's way to write a time: UTC, whole seconds, `Z` at the end."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    # Not `strftime`, which writes the years before 1000 with fewer digits.
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def iso_or_none(moment: datetime | None) -> str | None:

@@ -41,6 +41,7 @@ def test_at_the_end_a_minute_is_looked_at_again() -> None:
     assert resting(Place("2026-03-10T11:00:00Z", "abc", 3), second(0)) == Place("2026-03-10T11:59:00Z")
     assert resting(Place("2026-03-10T11:00:00Z"), None) == Place("2026-03-10T11:00:00Z")
     assert resting(Place(), None) == Place()
+    assert resting(Place(), datetime(2, 1, 1, tzinfo=UTC)) == Place("0001-12-31T23:59:00Z"), "a file's first years too"
 
 
 @pytest.mark.parametrize("place", [Place(), Place("2026-03-10T12:00:00Z"), Place("", "a b", 2), Place("x", "", 7)])

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
-from bot.simulator import Simulator
+from bot.simulator import Simulator, start_simulator
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -65,6 +66,17 @@ def test_e3_numbers_follow_arrival_and_states_the_file(tmp_path: Path, name: str
     assert issues[2].created_at.isoformat() == "2020-01-02T23:00:00+00:00"
     assert sim.repository("acme/app").open_issues == 2
     assert sim.open_issue("acme/app", "ada", "Next").number == 5
+
+
+def test_e3_issues_of_the_calendars_first_years_can_be_listed() -> None:
+    """As times that nobody set read where a programme has put them into a zone. The server answered 500."""
+    row = {"id": 1, "title": "First", "created_at": "0001-01-01T00:00:00-08:00", "closed_at": "0999-01-01"}
+    with start_simulator() as server:
+        server.sim.load_issues([row])
+        headers = {"Authorization": f"Bearer {server.sim.user_token('ada')}"}
+        url = f"{server.url}/repos/acme/app/issues?state=all"
+        (issue,) = requests.get(url, headers=headers, timeout=10).json()
+    assert (issue["created_at"], issue["closed_at"]) == ("0001-01-01T08:00:00Z", "0999-01-01T00:00:00Z")
 
 
 def test_e3_reasons_reactions_comments_labels_and_bots_are_kept() -> None:
