@@ -22,6 +22,8 @@ from bot.model import RepoRef
 
 BOT_LOGIN = "doppel[bot]"
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 @click.command()
 @click.option("--serve", is_flag=True, help="Keep it running, with a web page to play with, until Ctrl-C.")
@@ -54,7 +56,7 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
     try:
         # `kill` and a closing terminal end it as properly as Ctrl-C, which a shell lets background jobs ignore. Who has
         # said `nohup` wants it to outlive the terminal.
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in _SIGNALS:
             if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, interruption)
         perform(Plan(serve, issues, name, postgres, port), tell)
@@ -79,11 +81,14 @@ class _Interrupted(BaseException):
 
 
 class _Interruption:
-    """What is done on a signal; `came` says that there was one."""
+    """What is done on the first signal; `came` says that there was one."""
 
     def __init__(self) -> None:
         self.came = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         self.came = True
+        # What ends the processes and removes what they wrote must not be interrupted.
+        for one in _SIGNALS:
+            signal.signal(one, signal.SIG_IGN)
         raise _Interrupted

@@ -77,6 +77,28 @@ def test_an_interruption_is_one_whatever_a_library_makes_of_it(
             signal.signal(number, handler)
 
 
+def test_a_second_signal_does_not_break_off_what_the_first_one_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a terminal is closed after Ctrl-C."""
+    put_away = []
+
+    def shows(*_: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+                signal.raise_signal(number)
+            put_away.append("everything")
+
+    monkeypatch.setattr("bot.cli.demo.perform", shows)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        assert CliRunner().invoke(demo, []).exit_code == 130
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert put_away == ["everything"]
+
+
 def test_nohup_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     """`nohup doppel demo --serve &` ended with the terminal all the same."""
     monkeypatch.setattr("bot.cli.demo.perform", lambda *_: signal.raise_signal(signal.SIGHUP))
