@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bot.text.terms import without_comments
 from bot.text.words import STOP_WORDS, split_words
 
 __all__ = ["STOP_WORDS", "extract_search_keywords", "has_usable_words", "join_within"]
@@ -38,7 +39,8 @@ def extract_search_keywords(
     """
     title_words = _meaningful(split_words(title[:_TITLE_READ]))[:max_words]
     supplied = {_plain(heading) for heading in template_headings}
-    own_headings = [heading for heading in _headings((body or "")[:_BODY_READ]) if _plain(heading) not in supplied]
+    seen = without_comments((body or "")[:_BODY_READ])
+    own_headings = [heading for heading in _headings(seen) if _plain(heading) not in supplied]
     known = {word.lower() for word in title_words}
     heading_words = [word for word in _meaningful(split_words("\n".join(own_headings))) if word.lower() not in known]
     return join_within(title_words + heading_words[:MAX_HEADING_WORDS], MAX_LENGTH)

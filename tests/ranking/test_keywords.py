@@ -55,6 +55,11 @@ def test_f3_headings_in_code_and_of_the_template_do_not_count() -> None:
     assert extract_search_keywords("Crash", body, ["Steps to Reproduce"]) == "Crash Proxy"
 
 
+def test_f3_headings_that_nobody_sees_do_not_count() -> None:
+    body = "<!--\n## Before you submit\nRead the guide.\n-->\n\nIt crashes.\n\n## Proxy\n"
+    assert extract_search_keywords("Crash on start", body) == "Crash start Proxy"
+
+
 def test_f3_code_between_ticks_in_one_line_hides_nothing_below_it() -> None:
     assert extract_search_keywords("Crash", "```TypeError```\n## Proxy\n````log`\n## Spooler") == "Crash Proxy Spooler"
 
