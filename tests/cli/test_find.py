@@ -326,6 +326,19 @@ def test_c6_where_the_settings_keep_the_bot_silent_it_is_said(configured: Server
     assert says in run("acme/app#3").stdout
 
 
+def test_c1_what_the_bot_never_answers_is_said_to_be_left_alone(configured: Server) -> None:
+    """A pull request, and what a bot has opened; in another state the issue would be looked at."""
+    sim = configured.sim
+    again = ("Trailing comments are dropped by the parser", "`CommentLost: line 12`")
+    robot = sim.open_issue("acme/app", sim.who("helper[bot]", "Bot"), *again)
+    sim.flush_index()
+    for number, why in ((2, "it is a pull request"), (robot.number, "a bot opened it")):
+        says = f"\n\nThe bot leaves this issue alone ({why}). Otherwise:\nThe bot would name "
+        assert says in run(f"acme/app#{number}").stdout
+    sim.close_issue("acme/app", 3, "dan")
+    assert "leaves this issue alone" not in run("acme/app#3").stdout
+
+
 def test_c6_what_is_wrong_with_the_settings_does_not_count_and_is_told(configured: Server) -> None:
     configured.sim.write_file("acme/app", CONFIG_PATH, "min_confidance: 0.9\nsiblings: [acme/lib]")
     found = run("acme/app#3")

@@ -162,8 +162,15 @@ def _of_its_own_accord(known: KnownRepository, target: Issue, gathered: Gathered
     )
     report = known.finder.find(target, options, gathered)
     muted = "/duplicates mute" if known.is_muted(target.number) else ""
-    ignored = config.why_ignored(target.author.login, target.labels, target.title) or ""
+    ignored = _never_answered(target) or config.why_ignored(target.author.login, target.labels, target.title) or ""
     mode = "" if config.mode == "comment" else f"mode: {config.mode}"
     # What is muted or ignored is left alone in shadow mode too.
     silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
     return OfItsOwnAccord(report, bar, silence, config.include_closed)
+
+
+def _never_answered(target: Issue) -> str:
+    """Why the bot leaves such a target alone whatever the settings say (C1); empty if it does not."""
+    if target.is_pull_request:
+        return "it is a pull request"
+    return "a bot opened it" if target.author.is_bot else ""
