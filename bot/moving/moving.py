@@ -66,12 +66,16 @@ def move(source: Place, target: Place, tell: Tell) -> Moved:
     resumed = _check(source, target)
     with source.kept_as_it_is() as connections:
         target.prepare()
-        for engine in {target.store, target.queue}:
+        # The notes of the two go one after the other, when everything has been compared.
+        ended = {engine for engine in target.engines() if resumed and not sa.inspect(engine).has_table(_notes.name)}
+        for engine in {target.store, target.queue} - ended:
             _own.create_all(engine)
         there = {table.name: table for table in target.tables()}
         tables = source.tables()
         for table in tables:
             copy = there[table.name]
+            if target.engine(copy) in ended:
+                continue
             _copy(connections[source.engine(table)], table, target.engine(copy), copy, source.fingerprint, tell)
         rows = {}
         for table in tables:

@@ -24,6 +24,7 @@ from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.executors import Executor, beat, leave
 from bot.model import Actor, RepoRef, Repository
 from bot.moving import move, plan
+from bot.moving.moving import _own
 from bot.moving.places import Place, place
 from bot.settings import Settings
 from bot.store import Store, open_store
@@ -145,6 +146,32 @@ def test_a_move_that_broke_off_goes_on_where_it_was(here: Place, there: Place, a
     assert moved.resumed
     assert content(there) == {**content(here), "workflow_status": content(there)["workflow_status"]}
     assert sum(told) == 2 * sum(moved.rows.values()) - copied, "nothing is copied twice"
+
+
+@pytest.mark.parametrize("first", ["store", "queue"])
+def test_a_move_that_breaks_off_over_its_notes_ends_when_it_is_repeated(
+    here: Place, new_database: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    """Store and queue are two files of SQLite's, and the notes of one go before those of the other."""
+    with closing(place(Settings(home=tmp_path, database_url=new_database("sqlite")))) as there:
+
+        def breaking(engine: sa.Engine) -> None:
+            if engine is getattr(there, first):
+                drop(engine)
+            else:
+                # The other's turn may be first.
+                drop(getattr(there, first))
+                raise Broken
+
+        drop = _own.drop_all
+        monkeypatch.setattr(_own, "drop_all", breaking)
+        with pytest.raises(Broken):
+            move(here, there, lambda *_: None)
+        monkeypatch.undo()
+        assert plan(here, there).resumed
+        assert move(here, there, lambda *_: None).resumed
+        assert content(there) == content(here)
+        assert not any(sa.inspect(engine).has_table("move_notes") for engine in there.engines())
 
 
 @pytest.mark.processes
