@@ -75,9 +75,7 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
         services.inbox.put(following.delivery_id, following, REST)
         return
     if event.after:
-        # Some may have been changed after it was their turn. Once, and no more than these: a scan has to end. Of others
-        # it shows what was found, which the next one asks again: vectors can have come for all of them meanwhile.
-        scan.ask(scan.changed(AT_ONCE))
+        scan.ask_again()
     client = partial(services.github.in_repository, services.installation_of(known))
     config = services.repository_settings.read(client, known.summary).config
     if config.mode == "off":

@@ -181,6 +181,8 @@ class Tools:
                     scan.keep(answers)
                     done += len(answers)
                     tell(done, len(missing))
+                if missing:
+                    scan.ask_again()
                 scan.count_reactions(partial(client.reactions, repository.ref), threshold)
                 return Backlog.of(str(repository.ref), scan.result(threshold), limit)
 

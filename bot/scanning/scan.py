@@ -16,6 +16,9 @@ from bot.store.engine import write
 
 log = logging.getLogger(__name__)
 
+AGAIN = 100
+"""Issues that are asked about once more at the end of a scan, some seconds' work."""
+
 ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
 """How many 👍 and 👎 issues have, by number, as GitHub says now; issues may be left out."""
 
@@ -42,9 +45,14 @@ class Scan:
         version = self._asker.version(self._repo_id)
         return self._answers.missing(self._repo_id, version, closed=self._closed, after=after, limit=limit)
 
-    def changed(self, limit: int) -> list[int]:
-        """Some of the issues whose answers hold no longer; they stay until these issues are asked about again."""
-        return sorted({*self._answers.outdated(self._repo_id), *self.missing(limit=limit)})[:limit]
+    def ask_again(self) -> None:
+        """Ask about issues whose answers hold no longer, since some were changed after it was their turn.
+
+        Once, and no more than AGAIN: a scan has to end. Of others it shows what was found, which the next one asks
+        again: vectors can have come for all of them meanwhile.
+        """
+        changed = {*self._answers.outdated(self._repo_id), *self.missing(limit=AGAIN)}
+        self.ask(sorted(changed)[:AGAIN])
 
     def count(self) -> int:
         """How many issues are looked through."""

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
+from bot.mcp.tools import Caller
 from bot.model import RepoRef, Repository
 from bot.scanning.answers import Answers
 from bot.settings import Settings
 from bot.simulator import Simulator
 from bot.store import open_store
 from bot.store.backfills import Progress
+from bot.wiring.agents import agent_tools
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run
 
 pytestmark = pytest.mark.slow
@@ -123,6 +125,19 @@ def test_progress_is_told_and_what_has_been_compared_is_not_compared_again(serve
     # A session of its own, so nothing is answered from memory.
     run(use)
     assert told == []
+
+
+def test_d8_what_is_changed_while_others_are_asked_about_is_asked_about_again(sim: Simulator, filled: Settings) -> None:
+    def edit(done: int, total: int) -> None:
+        sim.edit_issue("acme/app", 3, title="Wrong colours on paper", body="The logo is printed in green.")
+        sim.clock.advance(1)
+        fill_index(sim, filled)
+
+    found = agent_tools(filled).scan_backlog(
+        Caller("somebody"), include_closed=False, threshold=0.15, limit=20, tell=edit
+    )
+    assert found.issues == 3
+    assert not any(3 in (group.original.number, *(one.number for one in group.members)) for group in found.groups)
 
 
 def test_github_is_asked_only_whether_the_repository_may_be_read_and_for_the_reactions_of_today(

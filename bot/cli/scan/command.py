@@ -111,4 +111,6 @@ def _scan(backlog: Backlog, closed: bool, fresh: bool, processes: int, weights: 
         for answers in ask_in_processes(make, backlog.repo_id, numbers, processes):
             scan.keep(answers)
             progress.advance(task, len(answers))
+    if numbers:
+        scan.ask_again()
     return scan
