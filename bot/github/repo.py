@@ -106,6 +106,10 @@ class RepoClient(Writes):
         """
         return ThreadClient(self._api, self._tracker, key, fresh=fresh)
 
+    def forget_thread(self, key: str) -> None:
+        """Forget what was read for a thread: something was changed since, of which it tells."""
+        self._tracker.clear_session(key)
+
 
 class ThreadClient(RepoClient):
     """A RepoClient that answers repeated reads from memory: searches, workflow states, files, labels, lists of issues.

@@ -180,6 +180,7 @@ class _Offered:
 
     def close_as_duplicate(
         self,
+        context: Context[str, Any],
         number: Number,
         original: Annotated[int, Field(description="The older, open issue that stays.", ge=1), Given],
         owner: Owner = None,
@@ -189,7 +190,7 @@ class _Offered:
 
         Only on a person's explicit wish: a confidence alone is no reason to close anything.
         """
-        return self._tools.close_as_duplicate(Caller(None, owner, repo), number, original)
+        return self._tools.close_as_duplicate(Caller(session_of(context), owner, repo), number, original)
 
 
 def _caller(context: Context[str, Any], owner: str | None, repo: str | None, fresh: bool) -> Caller:

@@ -220,7 +220,8 @@ class Tools:
     def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:
         """Close an issue as GitHub's own kind of duplicate, as `/duplicates of` does: only in favour of an older one.
 
-        Raises InvalidArgument where the original is newer, closed or the issue itself.
+        Raises InvalidArgument where the original is newer, closed or the issue itself. What the session was told before
+        is forgotten, as it may tell of an open issue.
         """
         place = self._place(caller)
         if number == original:
@@ -236,6 +237,9 @@ class Tools:
             hint = f"; it is a duplicate of {further}" if further else ""
             raise InvalidArgument("original", f"#{original} is closed{hint}")
         closed = client.close_as_duplicate(place, number, kept.id)
+        if caller.session is not None:
+            self._tracker.clear_session(caller.session)
+            client.forget_thread(_reading(caller.session))
         return Closed(number=number, original=original, url=closed.url)
 
     def _place(self, caller: Caller) -> RepoRef:
@@ -252,7 +256,7 @@ class Tools:
     def _client(self, place: RepoRef, caller: Caller) -> RepoClient:
         """What one session reads is remembered for it: a second, different question costs fewer requests."""
         client = self._open_repo(place)
-        return client if caller.session is None else client.thread(f"mcp {caller.session}", fresh=caller.fresh)
+        return client if caller.session is None else client.thread(_reading(caller.session), fresh=caller.fresh)
 
     def _remembered(
         self,
@@ -266,6 +270,11 @@ class Tools:
             return run()
         call = self._tracker.call(caller.session, tool, arguments, run, fresh=caller.fresh, keep=keep)
         return call.result.model_copy(update={"cached": call.cached, "note": call.note})
+
+
+def _reading(session: str) -> str:
+    """The thread under which the client remembers what it read for a session."""
+    return f"mcp {session}"
 
 
 def _is_whole(findings: Findings) -> bool:

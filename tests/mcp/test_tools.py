@@ -318,6 +318,17 @@ class TestWrites:
         assert (issue.state, issue.state_reason) == ("closed", "duplicate")
         assert tracker.get_stats()["total_calls"] == 0
 
+    def test_what_the_session_was_told_before_is_not_repeated_afterwards(self, writing: Any) -> None:
+        async def use() -> None:
+            async with Client(writing) as client:
+                before = answer(await client.call_tool("find_duplicates", {"number": 1}))
+                assert [(one["number"], one["state"]) for one in before["candidates"]] == [(3, "open")]
+                answer(await client.call_tool("close_as_duplicate", {"number": 3, "original": 1}))
+                after = answer(await client.call_tool("find_duplicates", {"number": 1}))
+                assert (after["candidates"], after["cached"]) == ([], False)
+
+        run(use)
+
     @pytest.mark.parametrize(
         ("number", "original", "said"),
         [(1, 3, "newer"), (3, 3, "the issue itself"), (3, 99, "#99"), (3, 4, "newer"), (3, True, "original: ")],
