@@ -104,19 +104,24 @@ class Api:
     def pages(
         self, operation: str, request: Callable[[int], githubkit.Response[Any, list[T]]], most: int
     ) -> Iterator[T]:
-        """The items of all pages of a list, up to `most` items. `request` takes the page's number and asks for PAGE.
-
-        A page that is not full need not be the last one: GitHub takes off it what is not to be seen, such as what an
-        account has written that it took for a spammer's. The `Link` header knows.
-        """
+        """The items of all pages of a list, up to `most` items. `request` takes the page's number and asks for PAGE."""
         page = 0
         while page * PAGE < most:
             page += 1
             response = self.send(operation, partial(request, page))
             items = self.read(operation, response)
             yield from items[: most - (page - 1) * PAGE]
-            if len(items) < PAGE and "next" not in response.raw_response.links:
+            if is_last(response, items):
                 return
+
+
+def is_last(response: githubkit.Response[Any, Any], items: Sequence[object]) -> bool:
+    """Whether no page follows the one with these items.
+
+    One that is not full need not be the last: GitHub takes off it what is not to be seen, such as what an account has
+    written that it took for a spammer's. The `Link` header knows.
+    """
+    return len(items) < PAGE and "next" not in response.raw_response.links
 
 
 def is_failure(error: GraphQLError) -> bool:

@@ -16,7 +16,7 @@ from githubkit.utils import UNSET
 
 from bot.errors import Forbidden, NotFound
 from bot.github import convert
-from bot.github.api import PAGE, Api
+from bot.github.api import PAGE, Api, is_last
 from bot.model import RepoRef, Repository
 
 _MOST = 100_000
@@ -150,13 +150,14 @@ class AppClient:
 
     def repositories(self, installation_id: int) -> list[Repository]:
         """The repositories that an installation covers."""
-        api = self._api_of(installation_id)
+        api, operation = self._api_of(installation_id), f"list the repositories of installation {installation_id}"
         found: list[Repository] = []
         for page in range(1, _MOST // PAGE + 1):
             request = partial(api.rest.apps.list_repos_accessible_to_installation, per_page=PAGE, page=page)
-            listed = api.call(f"list the repositories of installation {installation_id}", request)["repositories"]
+            response = api.send(operation, request)
+            listed = api.read(operation, response)["repositories"]
             found += [convert.repository(data) for data in listed]
-            if len(listed) < PAGE:
+            if is_last(response, listed):
                 break
         return found
 

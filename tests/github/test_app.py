@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from bot.errors import NotFound, Unavailable
 from bot.github.client import GitHub
 from bot.model import RepoRef
 from bot.simulator import Simulator
+from bot.simulator.http.context import Context
+from bot.simulator.http.reply import Reply
 from tests.github.conftest import REPO
 
 
@@ -65,6 +71,22 @@ def test_all_pages_of_repositories(github: GitHub, sim: Simulator) -> None:
         sim.add_repository(f"initech/r{number}", labels=False)
     everything = sim.install("initech")
     assert len({repository.id for repository in github.app().repositories(everything.id)}) == 130
+
+
+def test_a_page_from_which_a_repository_was_taken_is_not_the_last_one(
+    github: GitHub, sim: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As GitHub takes off its pages what is not to be seen, after it has cut a list into them."""
+    for number in range(130):
+        sim.add_repository(f"initech/r{number}", labels=False)
+    everything, whole = sim.install("initech"), Context.page
+
+    def page(self: Context, items: Sequence[Any], show: Callable[[Any], Any]) -> Reply:
+        reply = whole(self, items, show)
+        return replace(reply, body=[one for one in reply.body if one["full_name"] != "initech/r7"])
+
+    monkeypatch.setattr(Context, "page", page)
+    assert len({repository.id for repository in github.app().repositories(everything.id)}) == 129
 
 
 def test_the_webhooks_settings(github: GitHub, sim: Simulator) -> None:
