@@ -61,8 +61,8 @@ class Reader:
             possible, copy = usual.intersection(lines[number]), copies[number]
             form = supplied(possible, own[number], known, seen, seen[copy], count) if possible else set()
             analyses[number] = self._analyser.read(title, body, lines[number], form)
-            # As they are counted once it is stored: those that its form supplied are not among them.
-            seen.update(analyses[number].terms.get(self._analyser.lines, {}).keys())
+            seen.update(own[number])
+            seen[copy] += copy in analyses[number].terms.get(self._analyser.lines, ())
             count += 1
         return analyses
 
