@@ -59,6 +59,11 @@ class Analyser(Protocol):
         """The field that counts whole lines, by which what a form supplies is recognised; empty if there is none."""
         ...
 
+    @property
+    def supplied(self) -> str:
+        """The field of the same space with the lines that were left out of an issue; empty if there is none."""
+        ...
+
     def lines_of(self, body: str) -> Sequence[str]:
         """The lines of a body, all of them, in the form in which they are compared."""
         ...

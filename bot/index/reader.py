@@ -28,6 +28,7 @@ class Reader:
         self._memories = memories
         names = [field.name for field in analyser.fields]
         self._lines = names.index(analyser.lines) if analyser.lines else None
+        self._counted = [names.index(name) for name in (analyser.lines, analyser.supplied) if name]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
         """Analyse titles and bodies, by number, one after the other, each knowing the lines of those before it."""
@@ -74,11 +75,12 @@ class Reader:
         return {term: named[value] for value, term in vocabulary.look_up(connection, repo_id, named).items()}
 
     def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
-        """In how many stored issues each of these lines is."""
-        if self._lines is None:
-            return Counter()
-        keys = {lists.key(self._lines, term): line for term, line in terms.items()}
-        return Counter({keys[key]: row[1] for key, row in lists.look_up(connection, repo_id, keys).items()})
+        """In how many stored issues each of these lines is, whether it was left out of them or not."""
+        keys = {lists.key(field, term): line for term, line in terms.items() for field in self._counted}
+        seen = Counter[str]()
+        for key, issues in lists.issues_in(connection, repo_id, keys).items():
+            seen[keys[key]] += issues
+        return seen
 
     def _before(
         self,

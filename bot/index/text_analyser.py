@@ -25,18 +25,20 @@ class TextAnalyser:
     | `lines` | whole lines, by which what forms supply is recognised, and all of the issue as one, by which a copy is |
     | `codes` | names from code, paths, versions, error codes of title and body |
     | `messages` | error messages that title and body quote, whole and in runs of three words |
+    | `supplied` | the lines that are left out: how often a form's lines recur is known only with these |
     """
 
     #: A test notices when it has to be raised.
-    version = 1
+    version = 2
     fields = (
         Field("title", posted=True, narrow=True),
         Field("words", posted=True),
         Field("lines", space="lines"),
         Field("codes", posted=True, space="codes"),
         Field("messages", posted=True, space="messages"),
+        Field("supplied", space="lines"),
     )
-    lines = "lines"
+    lines, supplied = "lines", "supplied"
 
     def lines_of(self, body: str) -> Sequence[str]:
         # In lower case, with single spaces.
@@ -44,8 +46,9 @@ class TextAnalyser:
 
     def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
         body = body[:BODY_READ]
-        own = lines
+        own, left_out = lines, []
         if supplied:
+            left_out = [line for line in counted(lines) if line in supplied]
             own = [line for line in lines if line not in supplied]
             written = zip(lines, body.split("\n"), strict=True)
             body = "\n".join([as_written for line, as_written in written if line not in supplied])
@@ -64,5 +67,6 @@ class TextAnalyser:
             "lines": dict.fromkeys([*counts, whole(title, lines)] if counts else (), 1),
             "codes": codes(both),
             "messages": message_terms(both),
+            "supplied": dict.fromkeys(left_out, 1),
         }
         return Analysis(fields, title, f"{title}\n{body[:BODY_EMBEDDED]}")

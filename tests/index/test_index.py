@@ -122,6 +122,18 @@ class TestFinding:
         other = index.analyse(1, "Another title", "The kangaroo\nhas lost its pouch").terms["words"]
         assert not {"kangaroo", "pouch"} & other.keys(), "under another title it may be a form's"
 
+    def test_what_a_form_supplies_is_the_same_whether_issues_come_one_by_one_or_at_once(
+        self, index: Index, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """And it stays so however many come: a line that is left out recurs all the same."""
+        # As in a repository of thousands of issues, where more than five must have a line.
+        monkeypatch.setattr("bot.index.supplied.SUPPLIED_SHARE", 0.3)
+        rows = [issue(n, f"number{n}x", f"Please describe the kangaroo\nown{n}x") for n in range(1, 25)]
+        index.put(1, rows)
+        for row in rows:
+            index.put(2, [row])
+        assert set(ask(index, "kangaroo")) == set(ask(index, "kangaroo", repo_id=2)) == {1, 2, 3, 4, 5}
+
     def test_an_empty_form_stays_one_however_often_it_comes(self, index: Index) -> None:
         form, hint = "Please describe the kangaroo", "A picture of its pouch helps"
         index.put(1, [issue(n, f"number{n}x", f"{form}\n{hint}\nown{n}x") for n in range(1, 7)])
