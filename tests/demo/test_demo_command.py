@@ -92,6 +92,8 @@ def test_a_second_signal_does_not_break_off_what_the_first_one_ends(monkeypatch:
     monkeypatch.setattr("bot.cli.demo.perform", shows)
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
+        # The tests themselves may have been begun with `nohup`.
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
         assert CliRunner().invoke(demo, []).exit_code == 130
     finally:
         for number, handler in before.items():
