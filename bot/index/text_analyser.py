@@ -30,7 +30,7 @@ class TextAnalyser:
 
     #: A test notices when it has to be raised.
     version = 2
-    fields = (
+    fields: tuple[Field, ...] = (
         Field("title", posted=True, narrow=True),
         Field("words", posted=True),
         Field("lines", space="lines"),

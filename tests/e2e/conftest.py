@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.harness import Doppel, World, start_world
+from tests.e2e.reports import AGAIN, FIRST
 
 # What the inner loop keeps of these tests.
 _IN_THE_INNER_LOOP = {"test_c2_comment.py", "test_defaults.py"}
@@ -33,3 +34,12 @@ def doppel(world: World) -> Iterator[Doppel]:
     doppel = Doppel(world)
     yield doppel
     doppel.finish()
+
+
+@pytest.fixture
+def pair(doppel: Doppel) -> Doppel:
+    """Issue #2 repeats #1, and the bot has said so."""
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+    return doppel

@@ -7,27 +7,9 @@ import re
 import pytest
 
 from tests.e2e.harness import BOT, Doppel
-
-FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
-AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
-OTHER = ("Dark mode for the settings page", "Please add it.")
+from tests.e2e.reports import AGAIN, OTHER, reply
 
 LINK = "[#{0}](https://redirect.github.com/acme/app/issues/{0})"
-
-
-@pytest.fixture
-def pair(doppel: Doppel) -> Doppel:
-    """Issue #2 repeats #1, and the bot has said so."""
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*AGAIN)
-    assert "Crash while exporting to PDF" in doppel.advice(2)
-    return doppel
-
-
-def reply(doppel: Doppel, number: int = 2) -> str:
-    """The bot's second comment, without its marker."""
-    (_, answer) = doppel.said(number)
-    return answer.partition("\n")[2].rstrip("\n")
 
 
 def test_c4_a_command_is_acknowledged_before_and_after(pair: Doppel) -> None:
@@ -358,43 +340,6 @@ def test_c4_a_line_that_is_repeated_is_carried_out_once_and_is_not_one_too_many(
     assert reply(pair).count("`/duplicates not #1`") == 1
     assert "Only the first 5 commands" not in reply(pair)
     assert pair.reactions(comment) == ["eyes", "+1"]
-
-
-def test_c1_an_edited_command_edits_its_reply(pair: Doppel) -> None:
-    comment = pair.write(2, "/duplicates explian #1", "reporter")
-    before = [one.id for one in pair.sim.comments(pair.repo, 2)]
-    pair.edit(comment, "/duplicates not #1")
-    assert reply(pair).startswith("Noted: ")
-    assert [one.id for one in pair.sim.comments(pair.repo, 2)] == before
-
-
-def test_c1_an_edit_that_leaves_the_command_as_it_was_is_no_command(pair: Doppel) -> None:
-    comment = pair.write(2, "/duplicates not #1", "reporter")
-    pair.write(2, "/duplicates undo", "reporter")
-    pair.edit(comment, "As I said:\n\n/duplicates not #1")
-    assert pair.services.store.verdicts.rejected(pair.repository.id, 2) == set()
-    assert len(pair.said(2)) == 3
-
-
-def test_c1_an_edit_to_a_recheck_takes_the_reply_away(pair: Doppel) -> None:
-    comment = pair.write(2, "/duplicate", "reporter")
-    assert "Did you mean `/duplicates`?" in reply(pair)
-    pair.edit(comment, "/duplicates")
-    assert len(pair.said(2)) == 1
-
-
-def test_c4_of_the_thumbs_only_that_of_the_last_edit_stays(pair: Doppel) -> None:
-    """People's own stay, whichever way they go."""
-    comment = pair.write(2, "/duplicate", "reporter")
-    for content in ("-1", "+1"):
-        pair.sim.react(comment, "triage-person", content)
-    assert pair.reactions(comment) == ["eyes", "-1"]
-    pair.edit(comment, "/duplicates")
-    assert pair.reactions(comment) == ["eyes", "+1"]
-    pair.edit(comment, "/duplicates not #99")
-    assert pair.reactions(comment) == ["eyes", "-1"]
-    assert len(comment.reactions) == 4
-    assert reply(pair).startswith("There is no issue ")
 
 
 def test_c4_a_command_on_a_closed_issue_works(pair: Doppel) -> None:

@@ -30,6 +30,18 @@ class Earlier(TextAnalyser):
         return replace(read, terms={**read.terms, "messages": {}})
 
 
+class First(TextAnalyser):
+    """The first version, which did not count the lines that it left out."""
+
+    version = 1
+    fields = TextAnalyser.fields[:-1]
+    supplied = ""
+
+    def read(self, title: str, body: str, lines: Sequence[str], supplied: Collection[str]) -> Analysis:
+        terms = super().read(title, body, lines, supplied).terms
+        return Analysis({field.name: terms[field.name] for field in self.fields})
+
+
 class Meanwhile(TextAnalyser):
     """Has something happen once, while it reads."""
 
@@ -104,6 +116,18 @@ def test_the_index_becomes_what_the_present_version_would_have_made(
     assert contents(engine, 1) != contents(engine, 2)
     assert read_all(index) == [2, 2, 2, 1]
     assert contents(engine, 1) == contents(engine, 2)
+
+
+def test_an_index_that_did_not_count_what_forms_supply_becomes_one_that_does(engine: sa.Engine, index: Index) -> None:
+    Index(engine, First()).put(1, issues())
+    index.put(2, issues())
+    terms, lists, _ = contents(engine, 1)
+    assert not any(name.startswith("supplied") for name in terms[7])
+    assert (terms, lists) != contents(engine, 2)[:2]
+    read_all(index)
+    terms, lists, _ = contents(engine, 1)
+    assert (terms, lists) == contents(engine, 2)[:2]
+    assert any(name.startswith("supplied") for name in terms[7])
 
 
 def test_only_what_reads_otherwise_is_written_and_embedded_anew(

@@ -1,0 +1,169 @@
+"""`doppel find` where the repository has settings of its own, and people here have decided."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot import settings as host
+from bot.config import CONFIG_PATH
+from bot.judgements import Rejection, VerdictKind
+from bot.model import RepoRef, Repository
+from bot.simulator import Server, start_simulator
+from bot.store import open_store
+from bot.wiring.clients import build_github, reader
+from tests.cli.finding import parts, run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """`acme/app` with settings of its own: a sibling, pull requests, a known issue, and a bar of its own."""
+    monkeypatch.chdir(tmp_path)
+    with start_simulator() as server:
+        sim = server.sim
+        for name in ("acme/app", "acme/lib"):
+            sim.add_repository(name)
+        sim.install("acme")
+        sim.open_issue("acme/app", "ann", "The map is grey", "Since the update.")
+        pull = ("Parser drops trailing comments", "`CommentLost: line 12`")
+        sim.open_issue("acme/app", "bob", *pull, is_pull_request=True)
+        sim.open_issue("acme/lib", "cy", "Parser drops all trailing comments", "`CommentLost: line 12`, always.")
+        sim.open_issue("acme/app", "dan", "Trailing comments are dropped by the parser", "`CommentLost: line 12`")
+        sim.write_file("acme/app", CONFIG_PATH, SETTINGS)
+        sim.flush_index()
+        for name, value in {
+            "APP_ID": str(server.app_id),
+            "PRIVATE_KEY": server.private_key_pem,
+            "GITHUB_API_URL": server.url,
+            "DOPPEL_HOME": str(tmp_path),
+            "DOPPEL_EMBEDDING_MODEL": "none",
+        }.items():
+            monkeypatch.setenv(name, value)
+        yield server
+
+
+SETTINGS = """
+min_confidence: 0.23
+sources: {pull-requests: on}
+siblings: [acme/lib]
+known_issues: [1]
+"""
+
+
+def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(configured: Server) -> None:
+    shown = run("acme/app#3").stdout
+    named, _ = parts(shown)
+    assert "The bot would name of its own accord (min_confidence 0.23):" in named
+    assert re.search(r"^ +\d+%  acme/lib#1 +Parser drops all trailing comments  \(open; ", named, re.MULTILINE)
+    assert re.search(r"#2 +Parser drops trailing comments  \(pull request, open; ", named)
+    asked = shown.partition("):\n")[2]
+    assert all(f"\n  {source} " in asked for source in ("pull-requests", "siblings", "known-issues"))
+    # The owner's file holds where the repository has none.
+    configured.sim.add_repository("acme/.github")
+    configured.sim.write_file("acme/.github", CONFIG_PATH, "min_confidence: 0.99")
+    assert "min_confidence 0.23" in run("acme/app#3").stdout
+    configured.sim.write_file("acme/app", CONFIG_PATH, None)
+    assert "bot would name none of its own accord (min_confidence 0.99)." in run("acme/app#3").stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (
+            "mode: shadow",
+            "The bot posts nothing of its own accord (mode: shadow). In mode: comment:\nThe bot would name of its own",
+        ),
+        ("mode: off", "The bot leaves this issue alone (mode: off). Otherwise:\nThe bot would name of its own"),
+        ("mode: shadow\nignore: {authors: [dan]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:"),
+        ("ignore: {authors: [DAN]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:\n"),
+        ("mode: comment", "\n\nThe bot would name of its own accord (min_confidence 0.2):\n"),
+    ],
+)
+def test_c6_where_the_settings_keep_the_bot_silent_it_is_said(configured: Server, settings: str, says: str) -> None:
+    configured.sim.write_file("acme/app", CONFIG_PATH, f"{settings}\nsiblings: [acme/lib]")
+    assert says in run("acme/app#3").stdout
+
+
+def test_c1_what_the_bot_never_answers_is_said_to_be_left_alone(configured: Server) -> None:
+    """A pull request, and what a bot has opened; in another state the issue would be looked at."""
+    sim = configured.sim
+    again = ("Trailing comments are dropped by the parser", "`CommentLost: line 12`")
+    robot = sim.open_issue("acme/app", sim.who("helper[bot]", "Bot"), *again)
+    sim.flush_index()
+    for number, why in ((2, "it is a pull request"), (robot.number, "a bot opened it")):
+        says = f"\n\nThe bot leaves this issue alone ({why}). Otherwise:\nThe bot would name "
+        assert says in run(f"acme/app#{number}").stdout
+    sim.close_issue("acme/app", 3, "dan")
+    assert "leaves this issue alone" not in run("acme/app#3").stdout
+
+
+def test_c6_what_is_wrong_with_the_settings_does_not_count_and_is_told(configured: Server) -> None:
+    configured.sim.write_file("acme/app", CONFIG_PATH, "min_confidance: 0.9\nsiblings: [acme/lib]")
+    found = run("acme/app#3")
+    assert "(min_confidence 0.2):" in found.stdout and "acme/lib#1" in found.stdout
+    assert found.stderr == (
+        "acme/app/.github/doppel.yml: what is wrong there does not count; `doppel check-config FILE` on a copy of it "
+        "says what it is\n"
+    )
+
+
+def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
+    sim = configured.sim
+    sim.open_issue("acme/app", "eve", "The map is grey", "Since the update, again.")
+    settings = host.load()
+    store = open_store(settings)
+    repo_id = reader(settings, build_github(settings), RepoRef("acme", "app")).repository(RepoRef("acme", "app")).id
+    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "app"), False, False), 1, 0.0)
+    assert "#1 " in parts(run("acme/app#4", "--threshold", "0").stdout)[0]
+    store.muted.set(repo_id, 4, "eve", 0.0)
+    assert "The bot leaves this issue alone (/duplicates mute). Otherwise:" in run("acme/app#4").stdout
+    store.verdicts.add(repo_id, 4, 1, VerdictKind.NOT, actor="eve", command_id=1, now=0.0)
+    shown = parts(run("acme/app#4", "--threshold", "0").stdout)
+    assert "#1 " not in shown[0] and "#1 " not in shown[1]
+    named, _ = parts(run("acme/app#3", "--threshold", "0").stdout)
+    assert "acme/lib#1 " in named
+    store.elsewhere.add(repo_id, Rejection(3, "acme/lib#1", "eve", 0.0, 2))
+    assert "acme/lib#1 " not in run("acme/app#3", "--threshold", "0").stdout
+    store.close()
+
+
+def test_h4_a_filter_by_source_changes_nothing_of_what_the_bot_is_said_to_do(configured: Server) -> None:
+    pulls = run("acme/app#3", "--source", "pull-requests").stdout
+    assert "The bot would name of its own accord (min_confidence 0.23), among others:" in pulls
+    assert "acme/lib#1 " not in pulls
+    # What the sources that are asked for did not find, the bot names all the same.
+    known = run("acme/app#3", "--source", "known-issues", "--source", "discussions").stdout
+    assert "What the bot would name of its own accord (min_confidence 0.23) was found by other sources." in known
+    assert "would name none" not in known and "#2 " not in known
+    assert re.search(r"^  discussions +not asked$", known, re.MULTILINE)
+    assert not re.search(r"^  known-issues +not asked$", known, re.MULTILINE)
+    data = json.loads(run("acme/app#3", "--source", "discussions", "--json").stdout)
+    assert (data["outcome"], data["candidates"]) == ("none", [])
+
+
+def test_h4_a_filter_by_source_comes_before_the_cut_so_that_what_others_put_first_hides_nothing(
+    configured: Server,
+) -> None:
+    """Else the one candidate is another source's, and "nothing was found" would be a false answer (F9)."""
+    asked = "acme/app#3", "--threshold", "0", "--limit", "1", "--json"
+    (best,) = json.loads(run(*asked).stdout)["candidates"]
+    assert best["sources"] == ["pull-requests"]
+    for source in ("siblings", "known-issues"):
+        data = json.loads(run(*asked, "--source", source).stdout)
+        (found,) = data["candidates"]
+        assert data["outcome"] == "found" and source in found["sources"] and found != best
+
+
+def test_f7_the_json_says_of_a_candidate_whether_the_issue_names_it_already(configured: Server) -> None:
+    configured.sim.open_issue("acme/app", "eve", "The map is grey", "Since the update, see #1.")
+    configured.sim.open_issue("acme/app", "eve", "The map is grey", "Since the update.")
+    configured.sim.flush_index()
+    for number, names in ((4, True), (5, False)):
+        candidates = json.loads(run(f"acme/app#{number}", "--json").stdout)["candidates"]
+        assert {one["number"]: one["named"] for one in candidates}[1] is names
