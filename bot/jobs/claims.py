@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import sqlalchemy as sa
 from dbos._context import current_owner_xid
 
 from bot.jobs.database import named_failures, workflow_table
+from bot.jobs.steadily import steadily
+
+
+class Lost(BaseException):
+    """Ends a run whose job is not ours any more.
+
+    Whatever else it returned or raised, DBOS would have it wait in its thread for what becomes of the job elsewhere. A
+    worker that stood still takes up again what it has lost, which then waits for a thread: none would be left. DBOS
+    lets pass what is no Exception.
+    """
 
 
 class Claims:
@@ -38,6 +49,15 @@ class Claims:
                 return self._times(mine) is not None
 
         return holds
+
+    @contextmanager
+    def kept(self, workflow_id: str) -> Iterator[None]:
+        """The whole of a run in this thread. Raises Lost at its end if its claim holds no longer."""
+        try:
+            yield
+        finally:
+            if steadily(lambda: self.times(workflow_id)) is None:
+                raise Lost from None
 
     def _times(self, mine: dict[str, str | None]) -> int | None:
         with self._engine.connect() as connection:

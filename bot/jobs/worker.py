@@ -14,6 +14,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from dbos import DBOS, DBOSPortableJSONSerializer
 
@@ -145,9 +146,9 @@ class Worker:
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_CRASHES)
         def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
             message = Message.restored(delivery_id, run, failures, arrived, partition, text)
-            if queue_for(partition) != QUEUE:
-                return self._fairly(message)
-            with self._places.one_for(owner_of(message.lane)):
+            background = queue_for(partition) != QUEUE
+            place = nullcontext() if background else self._places.one_for(owner_of(message.lane))
+            with self._claimed.kept(message.workflow_id), place:
                 return self._fairly(message)
 
         @DBOS.workflow(name=CHORE, max_recovery_attempts=MOST_CRASHES)
@@ -155,7 +156,8 @@ class Worker:
             run = DBOS.workflow_id
             assert run is not None, "it is running"
             # Without a place: it waits for GitHub most of the time, and no delivery shall wait for it.
-            return self._do_chore(name, run)
+            with self._claimed.kept(run):
+                return self._do_chore(name, run)
 
         # Before the launch, because DBOS looks for new queues only every second.
         for queue, at_once in ((QUEUE, self._claims), (BACKGROUND_QUEUE, 1), (REPLAY_QUEUE, 1)):
