@@ -19,7 +19,7 @@ _CONTEXT = 120
 
 
 #: Rises whenever more is understood, or it is kept in another way, so that all is read from GitHub again.
-READING = 5
+READING = 6
 
 
 class Kind(StrEnum):
@@ -47,9 +47,10 @@ class Statement:
     elsewhere: str = ""
 
 
-# Code and quotations are not what the commenter says, nor is what nobody sees or what was struck out.
+# Code and quotations are not what the commenter says, nor is what nobody sees or what was struck out. Three ticks with
+# others in their line are no fence but a span ("GitHub Flavored Markdown Spec", 4.5).
 _NOT_SAID = re.compile(
-    r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`|^ {0,3}>.*?$|<!--.*?(?:-->|\Z)|~~[^~\n]+~~",
+    r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`|^ {0,3}>.*?$|<!--.*?(?:-->|\Z)|~~[^~\n]+~~",
     re.MULTILINE | re.DOTALL,
 )
 # As long as GitHub lets names be: without a limit a long line of hyphens would be read from each of them to its end.

@@ -29,6 +29,7 @@ def read(text: str, *, by_member: bool = True, closing: bool = False) -> tuple[s
         "Dupe of acme/App#7",
         "Exact duplicate of issue #7",
         "Duplicate of [#7](https://github.com/acme/app/issues/7)",
+        "```panic: nil map``` is all it says.\n\nDuplicate of #7",
         "Not sure why this came up again. Duplicate of #7",
         "Is it slow for you? Duplicate of #7",
         "Closing, this is duplicate to bug #7",
