@@ -99,9 +99,18 @@ class DeadLetters:
             for row in rows:
                 message = _message(row)
                 if message is not None and message.delivery_id == delivery_id:
-                    fresh = replace(message.again(0), arrived=time.time_ns() // 1_000_000)
-                    return enqueue(self._client, self._engine, fresh, 0.0, instead_of=row.workflow_id)
+                    return self._again(message, row.workflow_id)
         return False
+
+    def _again(self, message: Message, letter: str) -> bool:
+        """Whether it is in the queue instead of the letter now, which somebody else may have retried meanwhile."""
+        fresh = replace(message.again(0), arrived=time.time_ns() // 1_000_000)
+        # The next run is there already where a worker was killed between putting it there and noting the end of this.
+        while not enqueue(self._client, self._engine, fresh, 0.0, instead_of=letter):
+            if not self._client.list_workflows(workflow_ids=[letter], status=GIVEN_UP):
+                return False
+            fresh = fresh.again(0)
+        return True
 
     def close(self) -> None:
         """Close the connections."""

@@ -17,11 +17,14 @@ import sqlalchemy as sa
 from dbos import _core as dbos_core
 
 from bot.errors import InvalidArgument, RateLimited
-from bot.events import IssueEvent
+from bot.events import IssueEvent, to_json
 from bot.jobs import Inbox, Job, cleanup, debounce, executors
 from bot.jobs import worker as worker_module
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
-from bot.jobs.database import input_table, trials, workflow_table
+from bot.jobs.database import input_table, queue_client, trials, workflow_table
+from bot.jobs.enqueue import enqueue
+from bot.jobs.job import Message
+from bot.jobs.lanes import lane_of
 from bot.jobs.orphans import Orphans
 from bot.jobs.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef, Repository
@@ -183,6 +186,24 @@ def test_what_took_its_worker_down_too_often_becomes_a_dead_letter(bench: Bench,
     assert bench.dead_letters.retry("deadly")
     bench.wait(lambda: bool(bench.calls("deadly")))
     assert not bench.dead_letters.list()
+
+
+def test_a_dead_letter_can_be_retried_whose_worker_was_killed_after_its_next_run_was_put_into_the_queue(
+    bench: Bench, number: int
+) -> None:
+    bench.inbox.put("killed", event(number), delay_seconds=1.0)
+    bench.claimed("killed", 5)
+    text = to_json(event(number))
+    second = Message("killed", 2, 1, time.time_ns() // 1_000_000, event(number).partition, text, lane_of(event(number)))
+    assert enqueue(queue_client(bench.engine), bench.engine, second, 0.0)
+    with bench.engine.begin() as connection:
+        connection.execute(sa.insert(trials).values(workflow_id="killed", begun=MOST_DEATHS))
+    bench.wait(lambda: bool(bench.dead_letters.list()))
+    bench.wait(lambda: bench.statuses("killed~2") == ["SUCCESS"])
+    assert bench.dead_letters.retry("killed")
+    bench.wait(lambda: bench.statuses("killed~3") == ["SUCCESS"])
+    assert not bench.dead_letters.list()
+    assert not bench.dead_letters.retry("killed")
 
 
 def test_edits_wait_and_later_events_of_the_issue_do_not_wait_for_them(bench: Bench, number: int) -> None:
