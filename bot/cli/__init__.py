@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import io
 import os
 import signal
 import sys
@@ -116,6 +117,9 @@ def main(args: list[str] | None = None) -> Any:
     if sys.stdin is None:
         # Closed by who started it (`<&-`): whoever reads from it finds nothing there, as in an empty file.
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        # What a terminal's encoding lacks, as names of files may, is written out, as Python does where it complains.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())
     except UserError as problem:

@@ -47,6 +47,19 @@ def test_each_kind_of_error_has_its_exit_code(
 
 
 @pytest.mark.processes
+@pytest.mark.parametrize(
+    ("name", "encoding"), [(b"gr\xf6\xdfe.yml", "utf-8:strict"), ("5€e.yml".encode(), "latin-1:strict")]
+)
+def test_what_the_terminal_cannot_show_is_written_out(name: bytes, encoding: str, tmp_path: Path) -> None:
+    """A name that is no UTF-8, and letters that the terminal's encoding lacks."""
+    (tmp_path / os.fsdecode(name)).write_text("mode: comment\n")
+    command = [os.fsencode(sys.executable), b"-m", b"bot", b"check-config", os.fsencode(tmp_path) + b"/" + name]
+    said = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": encoding}, capture_output=True, text=True)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "all well" in said.stdout and "e.yml" in said.stdout and said.stdout.isascii()
+
+
+@pytest.mark.processes
 @pytest.mark.parametrize("options", [["replay", "--jobs", "1", "--out"], ["scan", "--processes", "1", "--html"]])
 def test_a_pipe_that_is_closed_is_told_alike_where_it_is_named_as_a_file(options: list[str], tmp_path: Path) -> None:
     """As of `doppel replay FILE --out /dev/stdout | head`."""
