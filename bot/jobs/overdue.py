@@ -26,12 +26,16 @@ as replaying a repository's past."""
 
 @dataclass(slots=True, eq=False)
 class Running:
-    """Something at work. `message` is None for what is no delivery, `until` in seconds of the clock."""
+    """Something at work. `message` is None for what is no delivery, `until` in seconds of the clock.
+
+    `ours` tells in any thread whether it is still this process's to do.
+    """
 
     name: str
     message: Message | None
     until: float
     thread: int
+    ours: Callable[[], bool] = lambda: True
 
     def may_take_longer(self) -> None:
         """What it is at from here on waits for the queue's database, which may be away for hours."""
@@ -56,10 +60,10 @@ class AtWork:
         return len(self._running)
 
     @contextmanager
-    def job(self, message: Message) -> Iterator[Running]:
+    def job(self, message: Message, ours: Callable[[], bool] = lambda: True) -> Iterator[Running]:
         """While a delivery is at work in this thread."""
-        longest = LONGEST if queue_for(message.partition) == QUEUE else LONGEST_BEHIND
-        one = Running(f"delivery {message.delivery_id}", message, self._clock() + longest, threading.get_ident())
+        until = self._clock() + (LONGEST if queue_for(message.partition) == QUEUE else LONGEST_BEHIND)
+        one = Running(f"delivery {message.delivery_id}", message, until, threading.get_ident(), ours)
         with self._watched(one):
             yield one
 

@@ -216,7 +216,7 @@ class Worker:
             self._enqueue(message.again(message.failures), wait)
             return "stepped aside"
         attempt = message.failures + 1
-        with self._at_work.job(message) as running:
+        with self._at_work.job(message, self._claimed.asked(message.workflow_id)) as running:
             try:
                 self._handle(Job(message.delivery_id, from_json(message.text), attempt, message.arrived / 1000))
             except Overtaken:
@@ -285,7 +285,8 @@ class Worker:
             where = one.stack()
             log.error("%s does not end: it is given up, and this worker ends\n  %s", one.name, "\n  ".join(where))
             try:
-                if one.message is not None:
+                # A process that stood still finds overdue what another worker has done since, or is at.
+                if one.message is not None and one.ours():
                     self._settle(one.message, f"it did not end, and was at {where[-1] if where else 'its end'}")
             except Exception as error:
                 # Whoever takes over then takes it for what killed this worker, which is near the truth.

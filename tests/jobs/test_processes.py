@@ -245,6 +245,23 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Worke
     assert len([line for line in workers.log("begin") if line[2] == str(first.pid)]) == 4
 
 
+def test_who_stood_still_for_longer_than_a_job_may_last_does_not_give_up_what_another_is_at(workers: Workers) -> None:
+    """It finds it overdue before anything else. Given up, it would be taken from the other one and done once more."""
+    first = workers.start("one", 3.0)
+    workers.put("long", 1, sleep=7.0)
+    workers.wait(lambda: len(workers.log("begin")) == 1)
+    assert first.pid is not None
+    os.kill(first.pid, signal.SIGSTOP)
+    second = workers.start("two")
+    workers.wait(lambda: len(workers.log("begin")) == 2)
+    os.kill(first.pid, signal.SIGCONT)
+    assert ended(first) == OVERDUE
+    workers.put("behind", 1)
+    workers.wait(lambda: len(workers.log("end")) == 2)
+    assert [line[::2] for line in workers.log("end")] == [["long", str(second.pid)], ["behind", str(second.pid)]]
+    assert [line[0] for line in workers.log("begin")] == ["long", "long", "behind"]
+
+
 def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers) -> None:
     for job in range(48):
         workers.put(f"d{job:02}", job % 8, sleep=0.02)
