@@ -219,11 +219,12 @@ class Worker:
         with self._at_work.job(message, self._claimed.asked(message.workflow_id)) as running:
             try:
                 self._handle(Job(message.delivery_id, from_json(message.text), attempt, message.arrived / 1000))
-            except Overtaken:
-                log.warning("delivery %s was taken over by another worker", message.delivery_id)
-                return "overtaken"
             except Exception as error:
                 running.may_take_longer()
+                # What a machine was at when it stood still fails as a rule, and whoever has the job now tries again.
+                if isinstance(error, Overtaken) or steadily(lambda: self._claimed.times(message.workflow_id)) is None:
+                    log.warning("delivery %s was taken over by another worker", message.delivery_id)
+                    return "overtaken"
                 return self._failed(message, error, attempt)
         return "done"
 

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 import sqlalchemy as sa
 
+from bot.errors import Unavailable
 from bot.jobs import Job
 from bot.jobs.database import give_back, workflow_table
 from tests.jobs.bench import Bench, event
@@ -45,3 +46,24 @@ def test_what_is_lost_again_and_again_keeps_no_thread_and_is_done_in_the_end(ben
         take_over(bench)
         one.set()
     bench.wait(lambda: bench.statuses(*jobs) == ["SUCCESS"] * len(jobs), seconds=60)
+
+
+def test_what_is_lost_and_fails_afterwards_is_tried_again_by_its_new_owner_alone(bench: Bench) -> None:
+    """Connections are cut while a machine stands still, so that the run which has lost its job fails as a rule."""
+    began, goes_on = threading.Event(), threading.Event()
+
+    def fail_when_it_goes_on(job: Job) -> None:
+        if not began.is_set():
+            began.set()
+            goes_on.wait(60)
+            raise Unavailable("the connection was cut")
+
+    bench.reactions["lost-and-failed"] = fail_when_it_goes_on
+    bench.inbox.put("lost-and-failed", event(1, repo_id=390, installation=390))
+    assert began.wait(30)
+    take_over(bench)
+    goes_on.set()
+    bench.inbox.put("behind-it", event(1, repo_id=390, installation=390))
+    bench.wait(lambda: bench.statuses("behind-it") == ["SUCCESS"])
+    assert bench.statuses("lost-and-failed", "lost-and-failed~2") == ["SUCCESS"]
+    assert [attempt for _, attempt, _ in bench.calls("lost-and-failed")] == [1, 1]
