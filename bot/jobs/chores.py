@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -53,16 +53,24 @@ def call_for(client: DBOSClient, engine: sa.Engine, chore: Chore, turn: int | st
         return
 
 
-def take_back(client: DBOSClient, engine: sa.Engine, chore: Chore, turns: Iterable[int]) -> None:
+def latest_done(engine: sa.Engine, chore: Chore, turns: range) -> int:
+    """The latest of these turns that is done; the first where none is."""
+    return max(_done(engine, chore, turns).values(), default=turns.start)
+
+
+def take_back(client: DBOSClient, engine: sa.Engine, chore: Chore, turns: range) -> None:
     """Let turns be called for once more that were done by a clock which has been set back since: they come again."""
-    table = workflow_table(engine)
-    names = [_name(chore, turn) for turn in turns]
+    if known := list(_done(engine, chore, turns)):
+        client.delete_workflows(known)
+
+
+def _done(engine: sa.Engine, chore: Chore, turns: range) -> dict[str, int]:
+    """Those of the turns that are done, by their workflows."""
+    table, names = workflow_table(engine), {_name(chore, turn): turn for turn in turns}
     done = table.c.status.in_(["SUCCESS", "ERROR", "CANCELLED"])
     with engine.connect() as connection:
         ids = connection.execute(sa.select(table.c.workflow_uuid).where(table.c.workflow_uuid.in_(names), done))
-        known = list(ids.scalars())
-    if known:
-        client.delete_workflows(known)
+        return {one: names[one] for one in ids.scalars()}
 
 
 def _name(chore: Chore, turn: int | str) -> str:

@@ -22,7 +22,7 @@ from bot.errors import DoppelError, Overtaken
 from bot.events import from_json
 from bot.held import held
 from bot.jobs import executors
-from bot.jobs.chores import CHORE, Chore, call_for, take_back
+from bot.jobs.chores import CHORE, Chore, call_for, latest_done, take_back
 from bot.jobs.claims import Claims
 from bot.jobs.cleanup import clean
 from bot.jobs.database import (
@@ -250,10 +250,12 @@ class Worker:
             if starting and chore.at_start:
                 call_for(self._client, self._engine, chore, f"start:{self._executor.id}")
             turn = chore.turn(now)
-            called = self._called.get(chore.name, turn)
+            turns = range(turn, turn + _MOST_TURNS + 1)
+            # Clocks are set right where a machine starts, too, and what was called for before only the queue knows.
+            called = latest_done(self._engine, chore, turns) if starting else self._called.get(chore.name, turn)
             # Less is the unsteadiness of a clock at the end of a turn.
             if called > turn + 1:
-                take_back(self._client, self._engine, chore, range(turn, min(called, turn + _MOST_TURNS) + 1))
+                take_back(self._client, self._engine, chore, turns)
             if self._called.get(chore.name) != turn:
                 call_for(self._client, self._engine, chore, turn)
                 self._called[chore.name] = turn

@@ -76,6 +76,30 @@ def test_turns_come_again_where_the_clock_is_set_back(settings: Settings, monkey
     assert worker.stop()
 
 
+def test_turns_come_again_where_the_clock_is_set_back_before_a_start(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where a machine's hardware clock shows another zone's time, and is set right while it starts anew."""
+    done, ahead, really = threading.Semaphore(0), [0.0], time.time
+    monkeypatch.setattr(time, "time", lambda: really() + ahead[0])
+    sweep = Chore("sweep", 1e6, done.release)
+    for numbers in ((3, 4, 5, 6), (4, 5)):
+        ahead[0] = numbers[0] * 1e6
+        worker = Worker(settings, lambda job: None, [sweep])
+        worker.start()
+        for number in numbers:
+            ahead[0] = number * 1e6
+            worker._call_for_chores()
+            assert done.acquire(timeout=20), f"turn {number} was not done"
+        assert worker.stop()
+    # The clocks of two machines may differ by little, or at the end of a turn: what the other has done is done.
+    ahead[0] -= 1e6
+    worker = Worker(settings, lambda job: None, [sweep])
+    worker.start()
+    assert worker.stop()
+    assert not done.acquire(blocking=False)
+
+
 def test_what_failed_is_done_in_the_next_turn_and_is_no_dead_letter(
     settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
