@@ -23,6 +23,9 @@ LONGEST, LONGEST_BEHIND = 900.0, 6 * 3600.0
 """Seconds: for a delivery, whose every call to GitHub is bounded by half a minute; and for what nobody waits for, such
 as replaying a repository's past."""
 
+STOOD_STILL = 60.0
+"""Seconds between two looks, of which a worker has one every few, after which it was not the jobs that hung."""
+
 
 @dataclass(slots=True, eq=False)
 class Running:
@@ -55,6 +58,7 @@ class AtWork:
         self._lock = threading.Lock()
         self._running: set[Running] = set()
         self._told: set[Running] = set()
+        self._looked = clock()
 
     def __len__(self) -> int:
         return len(self._running)
@@ -74,9 +78,13 @@ class AtWork:
             yield
 
     def overdue(self) -> list[Running]:
-        """What should have ended by now; each is told once."""
+        """What should have ended by now; each is told once. While the whole process stood still no time has passed."""
         now = self._clock()
         with self._lock:
+            if (stood := now - self._looked) > STOOD_STILL:
+                for one in self._running:
+                    one.until += stood
+            self._looked = now
             late = {one for one in self._running if one.until < now} - self._told
             self._told |= late
             return sorted(late, key=lambda one: one.until)
