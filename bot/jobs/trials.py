@@ -5,9 +5,9 @@ waited included. Given up by that count, a dozen innocent ones would go with the
 again and again. So what has been claimed before runs alone in its worker, and that it runs is noted first: who finds
 such a note of its own knows that it was this very job.
 
-Background work can last for hours, and no delivery waits for it. What of it has been claimed before is tried when all
-deliveries that were claimed before are done, so that it is none of them that kills its worker, nor is it blamed for
-one of them; and then beside new ones, which are tried before it if it kills them all.
+Background work and chores can last for hours, and no delivery waits for them. What of these has been claimed before is
+tried when all deliveries that were claimed before are done, so that it is none of them that kills its worker, nor is it
+blamed for one of them; and then beside new ones, which are tried before it if it kills them all.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Trials:
     def fair(self, workflow_id: str, claims: int, *, behind: bool = False) -> Iterator[None]:
         """Run a job beside others, or alone if it is suspect. Raises Deadly for what has killed too often.
 
-        `claims` is how often a worker has taken it, this time included. `behind` is for background work, which waits
-        for deliveries and keeps none waiting.
+        `claims` is how often a worker has taken it, this time included. `behind` is for background work and chores,
+        which wait for deliveries and keep none waiting.
         """
         if claims <= 1:
             with self._behind(0.0) if behind else self._beside():

@@ -315,3 +315,16 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
     workers.start("here", 60.0)
     workers.wait(lambda: len(workers.log("end")) == 1)
     assert [line[0] for line in workers.log("begin")] == ["hangs", "hangs", "behind"]
+
+
+def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it(workers: Workers) -> None:
+    """It would kill each worker soon after its start, and what takes longer than that be blamed for it."""
+    workers.put("innocent", 1, sleep=1.5)
+    for _ in range(1 + worker_process.MOST_DEATHS):
+        assert ended(workers.start("here", 0.0, True)) == worker_process.KILLED
+    last = workers.start("here", 0.0, True)
+    workers.put("behind", 1, sleep=1.5)
+    workers.wait(lambda: len(workers.log("end")) == 2, seconds=30)
+    last.terminate()
+    assert ended(last) == 0
+    assert [line[0] for line in workers.log("begin")] == ["innocent", "innocent", "behind"]

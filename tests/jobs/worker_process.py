@@ -9,19 +9,22 @@ from pathlib import Path
 
 from bot.events import IssueEvent
 from bot.held import make_sure
-from bot.jobs import Job, executors, overdue, process, retry
+from bot.jobs import Chore, Job, executors, overdue, process, retry, trials
 from bot.settings import Settings
 
 #: Of what does not end.
 MOST_TRIES = 2
+#: Of those that a chore takes down.
+MOST_DEATHS = 2
+KILLED = 9
 
 
-def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) -> None:
+def main(database_url: str, home: Path, host: str = "", longest: float = 0.0, chore_kills: bool = False) -> None:
     """Work until SIGTERM, and write a line for the beginning and the end of each job to `home`/log.
 
     A job's label `sleep=N` makes it last N seconds; what was taken over meanwhile has no end. With `host` it says that
     it is on that machine, and heartbeats are ten times as quick. A job may last `longest` seconds, if that is said, and
-    is soon tried again.
+    is soon tried again. With `chore_kills` there is a chore that takes the process down half a second after it begins.
     """
     if host:
         executors._host = lambda: host  # type: ignore[assignment,misc]
@@ -42,7 +45,13 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0) ->
         make_sure()
         note("end", job)
 
-    process.run(Settings(home=home, database_url=database_url, worker_threads=4), handle)
+    def kill() -> None:
+        time.sleep(0.5)
+        os._exit(KILLED)
+
+    chores = [Chore("kill", 1e12, kill)] if chore_kills else []
+    trials.SETTLED, trials.MOST_DEATHS = 0.5, MOST_DEATHS
+    process.run(Settings(home=home, database_url=database_url, worker_threads=4), handle, chores)
 
 
 def beside_a_thread(database_url: str, home: Path) -> None:
