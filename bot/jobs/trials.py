@@ -46,6 +46,7 @@ class Trials:
         self._running = 0
         self._alone = False
         self._tried_at = time.monotonic()
+        self._noted: set[str] = set()
 
     @contextmanager
     def fair(self, workflow_id: str, claims: int, *, behind: bool = False) -> Iterator[None]:
@@ -60,12 +61,19 @@ class Trials:
             return
         with self._behind(SETTLED) if behind else self._by_itself():
             deaths = steadily(lambda: self._begin(workflow_id))
+            self._noted.add(workflow_id)
             try:
                 if deaths >= MOST_DEATHS:
                     raise Deadly(DIED)
                 yield
             finally:
+                self._noted.discard(workflow_id)
                 steadily(lambda: self.end(workflow_id))
+
+    def cut_off(self) -> None:
+        """Forget what is still tried here, because this worker ends in order; nobody died of it."""
+        for workflow_id in list(self._noted):
+            self.end(workflow_id)
 
     def end(self, workflow_id: str) -> None:
         """Forget that it is tried; nobody died of it."""

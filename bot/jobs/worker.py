@@ -181,6 +181,7 @@ class Worker:
         DBOS.destroy(destroy_registry=True, workflow_completion_timeout_sec=max(1, int(timeout)))
         self._keeper.join(executors.BEAT_EVERY)
         try:
+            self._trials.cut_off()
             executors.leave(self._engine, self._executor)
         except Exception as error:
             # Its database is away. The others notice by its heartbeat, and it has to end all the same.

@@ -328,3 +328,15 @@ def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it
     last.terminate()
     assert ended(last) == 0
     assert [line[0] for line in workers.log("begin")] == ["innocent", "innocent", "behind"]
+
+
+def test_what_the_orderly_end_of_its_worker_cuts_off_again_and_again_is_not_given_up(workers: Workers) -> None:
+    """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
+    workers.put("long", 1, sleep=5.0)
+    for _ in range(worker_process.MOST_DEATHS + 2):
+        process = workers.start("here", 60.0)
+        workers.wait(lambda: len(workers.log("begin")) == len(workers.started), seconds=30)
+        process.terminate()
+        assert ended(process) == 0
+    workers.start("here", 60.0)
+    workers.wait(lambda: len(workers.log("end")) == 1, seconds=30)
