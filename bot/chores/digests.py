@@ -61,8 +61,8 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     if config.digest != "issue" or config.mode == "off":
         return
     store, now, github = services.store, services.now(), client(known.id)
-    issues = store.digest_issues
-    present = _present(github, known, issues)
+    issues, login = store.digest_issues, services.github.app().get_app().bot_login
+    present = _present(github, known, issues, login)
     if present is not None:
         # What was ticked since, of which the event has not come or came too early.
         take_boxes(store, known.id, present, boxes.SOMEBODY, now)
@@ -80,15 +80,15 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
         say,
     )
     body = render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
-    login = services.github.app().get_app().bot_login
     wanted = Wanted(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
     keep_issue(github, issues, wanted, now, reopen=False)
 
 
-def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues) -> Issue | None:
+def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:
     kept = issues.get(known.id)
     if kept is None or kept.number is None:
-        return None
+        # GitHub may have opened it without an answer, or for a store that is lost; people tick its boxes all the same.
+        return next((one for one in github.issues_of(known.ref, login) if is_kind(one, issues.kind)), None)
     try:
         issue = github.issue(known.ref, kept.number)
     except NotFound:

@@ -98,6 +98,20 @@ def test_c7_a_box_whose_event_was_lost_is_read_before_the_issue_is_written(doppe
     assert (2, 1, True, "box", "triage", 1.0) in said(doppel)
 
 
+def test_c7_a_box_of_a_digest_that_nobody_knew_to_be_there_is_read_before_it_is_written(
+    doppel: Doppel, digest: Issue
+) -> None:
+    """GitHub has opened it and the answer was lost: it is known by its marker alone, and its events are passed over."""
+    doppel.services.store.digest_issues.set(doppel.repository.id, None, 0.0)
+    ticked = (digest.body or "").replace("[ ] <!-- 2 1 other -->", "[x] <!-- 2 1 other -->")
+    doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
+    doppel.settle()
+    assert said(doppel) == []
+    doppel.open("The menu is empty", "Nothing is in the menu.")
+    assert "[x] <!-- 2 1 other -->" in (keep(doppel).body or "")
+    assert said(doppel) == [(2, 1, False, "box", "triage", 1.0)]
+
+
 def test_c7_a_box_of_an_issue_that_was_deleted_says_nothing_any_more(doppel: Doppel, digest: Issue) -> None:
     """Its box stays where it is until the digest is written again, and is read by then."""
     ticked = (digest.body or "").replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
