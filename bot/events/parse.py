@@ -161,9 +161,11 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
     # Nor does it become one when somebody edits it: the comment would say that the bot has commanded.
     if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")
-    body = comment.text("body", "")[:LONGEST_BODY]
-    previous = ""
-    if action == "edited" and fields.has("changes") and fields.child("changes").has("body"):
+    body, previous = comment.text("body", "")[:LONGEST_BODY], ""
+    if action == "edited":
+        if not fields.has("changes") or not fields.child("changes").has("body"):
+            # Without a text of before all that stands there would be new, and given by whoever has saved it.
+            return Ignored("the comment's text did not change")
         previous = fields.child("changes").child("body").text("from", "")[:LONGEST_BODY]
     if action == "deleted" and not author.is_bot:
         return Ignored("the deleted comment was a person's")

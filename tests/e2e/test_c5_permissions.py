@@ -98,6 +98,25 @@ def test_c5_who_tidies_anothers_comment_gives_no_command_by_that(two: Doppel, qu
     two.said(2)
 
 
+def test_c5_who_saves_anothers_comment_as_it_was_gives_no_command_by_that(two: Doppel) -> None:
+    comment = two.write(2, "/duplicates of #1", ANYBODY)
+    said = two.said(2)
+    two.sim.clock.advance(60)
+    comment.updated_at = two.sim.now()
+    two.sim.emit(
+        "issue_comment",
+        "edited",
+        two.sim.who("maintain-person"),
+        repository=two.repository,
+        issue=comment.issue,
+        comment=comment,
+        changes={},
+    )
+    two.settle()
+    assert two.sim.issue(two.repo, 2).state == "open"
+    assert two.said(2) == said
+
+
 def test_c5_what_one_adds_to_anothers_comment_counts_though_it_begins_as_what_is_there(two: Doppel) -> None:
     comment = two.write(2, "/duplicates explain #1", ANYBODY)
     before = two.said(2)

@@ -128,6 +128,10 @@ def test_c1_comments_that_need_no_work() -> None:
     assert "person" in ignored("issue_comment", comment("deleted", "/duplicates"))
     assert "bots" in ignored("issue_comment", comment("edited", "/duplicates of #1", author=bot))
     assert queued("issue_comment", comment("deleted", "…", author=bot)).action == "deleted"
+    for changes in ({}, {"body": None}):
+        same = comment("edited", "/duplicates of #1", changes=changes)
+        assert ignored("issue_comment", same) == "the comment's text did not change"
+    assert "did not change" in ignored("issue_comment", comment("edited", "/duplicates of #1"))
 
 
 def test_c1_installations() -> None:
