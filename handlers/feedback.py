@@ -43,7 +43,7 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
             )
             return
         other = original.number if original and original.repo.key == visit.repo.key else 0
-        if other:
+        if original:
             store.verdicts.overtaken(repo_id, issue.number, visit.services.now(), but=other)
         if other and (_had_candidates(visit) or _came_up(visit, other)):
             signals.put(repo_id, _signal(visit, event, Kind.CLOSED, other, same=True))

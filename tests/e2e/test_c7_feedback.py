@@ -248,7 +248,9 @@ def test_c7_commands_are_examples_until_they_are_taken_back(doppel: Doppel, comm
     doppel.said(2)
 
 
-@pytest.mark.parametrize("how", ["reopened", "closed otherwise", "closed for another"])
+@pytest.mark.parametrize(
+    "how", ["reopened", "closed otherwise", "closed for another", "closed for another repository's"]
+)
 def test_c7_what_of_said_goes_when_somebody_decides_otherwise_by_hand(
     doppel: Doppel, commented: Comment, how: str
 ) -> None:
@@ -259,8 +261,12 @@ def test_c7_what_of_said_goes_when_somebody_decides_otherwise_by_hand(
         doppel.sim.reopen_issue(doppel.repo, 2, "maintain-person")
     elif how == "closed otherwise":
         doppel.sim.close_issue(doppel.repo, 2, "maintain-person", "completed")
-    else:
+    elif how == "closed for another":
         doppel.sim.close_issue(doppel.repo, 2, "maintain-person", "duplicate", doppel.sim.issue(doppel.repo, 3))
+    else:
+        doppel.sim.add_repository(f"{doppel.owner}/lib")
+        there = doppel.sim.open_issue(f"{doppel.owner}/lib", "ann", *FIRST)
+        doppel.sim.close_issue(doppel.repo, 2, "maintain-person", "duplicate", there)
     doppel.settle()
     assert (2, 1, True) not in [one[:3] for one in said(doppel)]
     assert doppel.services.store.verdicts.originals(doppel.repository.id) == {}
