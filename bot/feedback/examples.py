@@ -21,7 +21,8 @@ def examples(
 
     What is said of a comment is about what it showed then: the last decision before. What is said of a pair belongs to
     the issue on which the other one came into question, on whichever of the two it was said. Who took something back
-    has not said it (the caller leaves it out), and what counts for nothing is left out too.
+    has not said it (the caller leaves it out), and what counts for nothing is left out too. Of several `of` on an issue
+    the last one holds, as long as that is not taken back: each closes it otherwise than the one before.
     """
     by_issue: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -33,9 +34,20 @@ def examples(
         for one in _of_signal(_turned(signal, by_issue), by_issue)
         if one.weight > 0
     ]
-    said = [_turned(_of_verdict(one), by_issue) for one in verdicts if one.at >= since]
+    said = [_turned(_of_verdict(one), by_issue) for one in _holding(verdicts) if one.at >= since]
     made += [_example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at]) for one in said]
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
+
+
+def _holding(verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+    """All but each `of` on whose issue there is a later one."""
+    last: dict[int, Verdict] = {}
+    for verdict in sorted(verdicts, key=lambda one: (one.at, one.id)):
+        if verdict.kind is VerdictKind.OF:
+            last[verdict.number] = verdict
+        else:
+            yield verdict
+    yield from last.values()
 
 
 def _turned(signal: Signal, by_issue: Mapping[int, Sequence[Decision]]) -> Signal:

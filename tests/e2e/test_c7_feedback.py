@@ -275,6 +275,18 @@ def test_c7_what_of_said_goes_when_somebody_decides_otherwise_by_hand(
     doppel.said(2)
 
 
+def test_c7_an_of_that_another_has_corrected_counts_again_only_when_that_is_taken_back(
+    doppel: Doppel, commented: Comment
+) -> None:
+    doppel.open(*OTHER, author="bob")
+    for original, expected in ((2, [(3, 2, True)]), (1, [(3, 1, True)])):
+        doppel.write(3, f"/duplicates of #{original}", "triage-person")
+        assert [one[:3] for one in said(doppel)] == expected
+    doppel.write(3, "/duplicates undo", "triage-person")
+    assert [one[:3] for one in said(doppel)] == [(3, 2, True)]
+    assert doppel.said(3) and doppel.said(2)
+
+
 def test_c7_of_counts_again_when_it_is_given_again(doppel: Doppel, commented: Comment) -> None:
     doppel.write(2, "/duplicates of #1", "triage-person")
     doppel.sim.reopen_issue(doppel.repo, 2, "maintain-person")

@@ -133,6 +133,14 @@ def test_c7_a_comment_is_wrong_only_where_everything_in_it_is() -> None:
     assert points(decisions, examples(decisions, [], [of])) == [Point(0.3, right=True, weight=1.0)]
 
 
+def test_c7_of_two_that_closed_an_issue_for_others_the_last_one_holds() -> None:
+    """Who corrects an `of` by another one does not leave the comment right that named the first."""
+    decisions = [decision(9, 10.0, (1, 0.8))]
+    first, second = (Verdict(n, 77, 9, n, VerdictKind.OF, "ann", 20.0 + n, n) for n in (1, 2))
+    assert points(decisions, examples(decisions, [], [first])) == [Point(0.8, right=True, weight=1.0)]
+    assert points(decisions, examples(decisions, [], [second, first])) == []
+
+
 def test_c7_what_not_has_taken_out_of_a_comment_was_wrong_whatever_came_in_its_place() -> None:
     """The comment named #1; after `not #1` it names #5, of which nobody has said anything."""
     decisions = [decision(9, 10.0, (1, 0.6)), decision(9, 21.0, (5, 0.25)), decision(9, 22.0, (5, 0.35))]
