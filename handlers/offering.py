@@ -21,8 +21,10 @@ def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing |
     if kept is not None and kept.state is ClosingState.OVER:
         return None
     if kept is not None and kept.state is ClosingState.CLOSED:
+        holds = visit.services.store.verdicts.original(visit.repository.id, visit.number) == kept.other
         day = datetime.fromtimestamp(kept.since, visit.services.clock().tzinfo).date()
-        return Closing(kept.other, kept.days, day) if issue.state == "closed" else None
+        # It may have been opened since, and closed again by a hand and otherwise.
+        return Closing(kept.other, kept.days, day) if holds and issue.state == "closed" else None
     closing = _offered(visit, issue, named)
     if kept is not None and _differs(kept, closing) and _objected(visit, kept):
         # A later offer counts from its own time, and would know nothing of what was said to this one.

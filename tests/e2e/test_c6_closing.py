@@ -37,6 +37,18 @@ def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: 
     assert later(offered).state == "open"
 
 
+def test_c6_what_people_have_closed_otherwise_since_is_not_said_to_be_closed_as_announced(offered: Doppel) -> None:
+    agree(offered)
+    assert later(offered).state == "closed"
+    offered.write(2, "/duplicates")
+    assert "as announced here." in offered.advice(2)
+    offered.sim.reopen_issue(offered.repo, 2, "triage-person")
+    offered.sim.close_issue(offered.repo, 2, "triage-person", "completed")
+    offered.settle()
+    offered.write(2, "/duplicates")
+    assert "announced" not in offered.advice(2)
+
+
 @pytest.mark.parametrize("request_", ["PATCH /repos/*/issues/2", "PATCH /repos/*/issues/comments/*"])
 @pytest.mark.parametrize("fault", ["timeout_after_write", 502])
 def test_c6_it_is_told_though_github_did_not_answer_when_it_was_closed(
