@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bot.decisions import COMMAND, Decision
+from bot.decisions import COMMAND, Decision, Outcome
 from bot.digest.ticking import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
@@ -143,5 +143,6 @@ def _came_up(visit: Visit, other: int) -> bool:
 
 
 def _last(visit: Visit) -> Decision | None:
+    """The last look; that the issue was left alone since, as after a bot's edit, changed nothing of what is shown."""
     decisions = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
-    return decisions[-1] if decisions else None
+    return next((one for one in reversed(decisions) if one.outcome is not Outcome.LEFT_ALONE), None)

@@ -187,6 +187,15 @@ def test_c7_a_new_title_after_which_a_candidate_is_gone(doppel: Doppel, commente
     assert said(doppel) == []
 
 
+def test_c7_a_new_title_counts_though_a_bot_has_edited_the_text_before(doppel: Doppel, commented: Comment) -> None:
+    doppel.sim.edit_issue(doppel.repo, 2, body=f"{AGAIN[1]}\n\nVersion 3.2", actor="helper[bot]")
+    doppel.settle()
+    doppel.sim.edit_issue(doppel.repo, 2, title=OTHER[0], body=OTHER[1])
+    doppel.settle()
+    doppel.said(2)
+    assert said(doppel) == [(2, 1, False, "retitled", "author", 0.25)]
+
+
 def test_c7_a_new_title_says_nothing_of_what_only_a_command_had_asked_for(doppel: Doppel) -> None:
     doppel.configure("min_confidence: 0.999\n")
     doppel.open(*FIRST, author="ann")
