@@ -82,16 +82,25 @@ class Round:
         read = 0
         for start in range(0, len(watched), PAGE):
             part = [known for one in watched[start : start + PAGE] if (known := self._named(one)) is not None]
-            self.store.watched.put(self.repo_id, part)
+            self._keep(part)
             if not part or not self.allowance.take():
                 break
             page = self.github.votes([one.node_id for one in part])
             self.allowance.heed(page)
             for one in part:
                 if (votes := page.found.get(one.node_id)) is not None:
-                    self.store.watched.put(self.repo_id, [self._take(one, votes)])
+                    self._keep([self._take(one, votes)])
                     read += 1
         return read
+
+    def _keep(self, watched: Sequence[Watched]) -> None:
+        """Keep what is known of these comments now, but nothing of an issue that has gone meanwhile: what there was of
+        it was erased then, and nobody would come again for this.
+        """
+        self.store.watched.put(self.repo_id, watched)
+        for one in watched:
+            if self.store.comments.get(self.repo_id, one.number) is None:
+                self.store.forget_issue(self.repo_id, one.number)
 
     def _named(self, one: Watched) -> Watched | None:
         """With its name in GraphQL, which takes one request, once."""

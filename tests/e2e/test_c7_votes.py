@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from bot.errors import Forbidden, Unavailable
 from bot.feedback.polling import MOST_REQUESTS, WATCHED_FOR, Allowance, Round
 from bot.github.repo import RepoClient
 from bot.github.votes import VotesPage
+from bot.model import Permission, RepoRef
 from bot.simulator.state.issues import Comment
 from bot.store import CommentState
+from bot.store.schema import tables_of_repositories
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
 from tests.e2e.test_c7_feedback import AGAIN, OTHER, comment_on, commented, poll, said
@@ -57,6 +60,27 @@ def test_c1_a_comment_whose_deletion_nobody_heard_of_is_never_posted_again(doppe
     kept = doppel.services.store.comments.get(doppel.repository.id, 2)
     assert kept is not None
     assert kept.state is CommentState.DELETED
+
+
+def test_c6a_votes_on_an_issue_that_is_deleted_while_they_are_read_leave_nothing_behind(
+    doppel: Doppel, commented: Comment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What somebody may do is asked after the votes; of a large repository reading them takes minutes."""
+    doppel.sim.react(commented, "reporter", "-1")
+    permission = RepoClient.permission
+
+    def delete_and_ask(github: RepoClient, repo: RepoRef, login: str) -> Permission:
+        doppel.sim.delete_issue(doppel.repo, 2, "admin-person")
+        doppel.settle()
+        return permission(github, repo, login)
+
+    monkeypatch.setattr(RepoClient, "permission", delete_and_ask)
+    poll(doppel)
+    with doppel.services.store.engine.connect() as connection:
+        for table in tables_of_repositories():
+            if "number" in table.c:
+                mine = sa.select(table).where(table.c.repo_id == doppel.repository.id, table.c.number == 2)
+                assert connection.execute(mine).all() == [], table.name
 
 
 @pytest.mark.parametrize(
