@@ -123,6 +123,9 @@ class Round:
         said = [signal for signal in cast if signal is not None]
         said += _out_of_sight(before, votes)
         signals.replace(self.repo_id, one.number, Kind.REACTION, said)
+        if votes.locked:
+            # What was said counts, but nothing is done there (C1).
+            return one
         step, fold = decide(one.fold, votes.folded, FOLDED_AS, said)
         return replace(one, fold=self._do(one, step, fold))
 

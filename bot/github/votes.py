@@ -29,7 +29,7 @@ _QUERY = f"""query Votes($ids: [ID!]!) {{
   nodes(ids: $ids) {{
     ... on IssueComment {{
       id isMinimized minimizedReason
-      issue {{ author {{ login }} }}
+      issue {{ locked author {{ login }} }}
       up: reactions(content: THUMBS_UP, {_LATEST}) {{ ...votes }}
       down: reactions(content: THUMBS_DOWN, {_LATEST}) {{ ...votes }}
     }}
@@ -61,12 +61,14 @@ class Votes:
     """What is on one comment. `author` is who opened its issue, empty if nobody knows; `folded` why it is folded.
 
     `since` has the kinds of votes of which there are more than were read, each with the time of the first that was.
+    `locked` is whether the issue is.
     """
 
     author: str
     votes: tuple[Vote, ...]
     folded: str = ""
     since: Mapping[bool, float] = field(default_factory=dict)
+    locked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +119,12 @@ def _votes(node: Mapping[str, Any]) -> Votes:
         for vote in node[name]["nodes"] or ()
         if vote and vote["user"]
     ]
-    author = ((node.get("issue") or {}).get("author") or {}).get("login") or ""
+    issue = node.get("issue") or {}
+    author = (issue.get("author") or {}).get("login") or ""
     folded = (node.get("minimizedReason") or "folded").lower() if node["isMinimized"] else ""
     since = {
         up: convert.moment(node[name]["nodes"][-1]["createdAt"]).timestamp()
         for name, up in (("up", True), ("down", False))
         if node[name]["totalCount"] > len(node[name]["nodes"] or ()) > 0
     }
-    return Votes(author, tuple(cast), folded, since)
+    return Votes(author, tuple(cast), folded, since, bool(issue.get("locked")))

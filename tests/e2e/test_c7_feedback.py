@@ -110,6 +110,21 @@ def test_c7_what_a_person_unfolds_stays_so(doppel: Doppel, commented: Comment) -
     assert commented.minimized is None
 
 
+def test_c1_a_comment_on_a_locked_issue_is_left_alone_though_its_votes_count(
+    doppel: Doppel, commented: Comment
+) -> None:
+    doppel.sim.react(commented, "reporter", "-1")
+    doppel.sim.lock_issue(doppel.repo, 2, "maintain-person")
+    doppel.settle()
+    poll(doppel)
+    assert commented.minimized is None
+    assert len(said(doppel)) == 1
+    doppel.sim.unlock_issue(doppel.repo, 2, "maintain-person")
+    doppel.settle()
+    poll(doppel)
+    assert commented.minimized == "OUTDATED"
+
+
 def test_c7_how_an_issue_is_closed_says_whether_the_candidates_were_right(doppel: Doppel, commented: Comment) -> None:
     doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     doppel.settle()
