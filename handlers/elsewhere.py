@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bot.commands import Command
-from bot.errors import NotFound
 from bot.judgements import Rejection
 from bot.model import name_key, same_login
 from handlers.advice import refresh
 from handlers.ask import Answer, Ask
+from handlers.named import stands_there
 
 
 def reject(ask: Ask, command: Command) -> Answer:
@@ -19,7 +19,7 @@ def reject(ask: Ask, command: Command) -> Answer:
     visit, repo, number = ask.visit, command.repo, command.number or 0
     issue = name_key(f"{repo}#{number}")
     before = [one for one in _of_issue(ask, issue) if one.command_id != ask.command_id]
-    if not before and not _was_shown(ask, issue) and not _stands_there(ask, command):
+    if not before and not _was_shown(ask, issue) and not stands_there(ask, visit.place.issue(number, repo)):
         return Answer(False, ask.replies.not_shown_here(number, repo))
     # Each person's word stands for itself: it holds when somebody else takes theirs back.
     if not any(same_login(one.actor, ask.login) for one in before):
@@ -35,19 +35,6 @@ def _was_shown(ask: Ask, issue: str) -> bool:
     looks = ask.visit.services.store.decisions.of_issue(ask.visit.repository.id, ask.visit.number)
     named = (one for look in looks if look.outcome.seen for one in look.evidence if one.shown)
     return any(name_key(f"{one.repo}#{one.number}") == issue for one in named)
-
-
-def _stands_there(ask: Ask, command: Command) -> bool:
-    """Whether the comment names it now. Comments stand for longer than it is kept what they showed."""
-    visit = ask.visit
-    kept = visit.services.store.comments.get(visit.repository.id, visit.number)
-    if kept is None or kept.comment_id is None:
-        return False
-    try:
-        body = visit.github.comment(visit.repo, kept.comment_id).body
-    except NotFound:
-        return False
-    return visit.place.issue(command.number or 0, command.repo).lower() in body.lower()
 
 
 def last(ask: Ask, actor: str | None) -> Rejection | None:

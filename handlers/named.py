@@ -25,7 +25,20 @@ def number_named(ask: Ask, command: Command) -> int | Answer:
     # Discussions are no issues to GitHub's REST API; those that may be meant were found by a look.
     looks = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
     found = any(one.number == number and not one.repo for look in looks for one in look.evidence)
-    return number if found else other
+    return number if found or stands_there(ask, visit.place.discussion(number)) else other
+
+
+def stands_there(ask: Ask, link: str) -> bool:
+    """Whether the comment has this link now. Comments stand for longer than it is kept what they showed."""
+    visit = ask.visit
+    kept = visit.services.store.comments.get(visit.repository.id, visit.number)
+    if kept is None or kept.comment_id is None:
+        return False
+    try:
+        body = visit.github.comment(visit.repo, kept.comment_id).body
+    except NotFound:
+        return False
+    return link.lower() in body.lower()
 
 
 def _read(ask: Ask, command: Command) -> Issue | Answer:

@@ -27,6 +27,10 @@ class Place:
         """
         return self._link(repo, repo or self.repo, "issues", number)
 
+    def discussion(self, number: int) -> str:
+        """The same for a discussion."""
+        return self._link("", self.repo, _PATHS["discussion"], number)
+
     def candidate(self, one: Candidate) -> str:
         """The same for a candidate, which may lie in another repository, or be no issue."""
         return self._link(one.repo, one.repo or self.repo, _PATHS[one.kind], one.number)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.store.decisions import KEPT_DAYS
 from tests.e2e.harness import Doppel
 
 FIRST = ("Login fails with error E1234 on Safari", "It says `AuthTimeoutError` and E1234.")
@@ -172,6 +173,13 @@ def test_c4_a_wrong_pull_request_or_discussion_can_be_rejected_and_taken_back(do
     assert named() == [False, False]
     doppel.write(3, "/duplicates undo")
     assert named() == [True, False]
+    kept = doppel.services.store.decisions
+    kept.prune(doppel.services.now() + (KEPT_DAYS + 1) * 86_400)
+    assert kept.of_issue(doppel.repository.id, 3) == []
+    doppel.write(3, "/duplicates not #1")
+    assert named() == [False, False], "comments stand for longer than it is kept what they showed"
+    doppel.write(3, "/duplicates not #99")
+    assert "There is no issue " in doppel.said(3)[-1]
 
 
 def test_c6_what_went_wrong_is_said_in_the_comments_language(doppel: Doppel) -> None:
