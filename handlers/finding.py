@@ -60,7 +60,7 @@ def find(
             visit.config,
             issue,
             visit.bar.value,
-            rejected=store.verdicts.rejected(repo_id, visit.number),
+            rejected=store.verdicts.rejected(repo_id, visit.number) | store.own_issues(repo_id),
             rejected_elsewhere=store.elsewhere.rejected(repo_id, visit.number),
             duplicates=store.verdicts.originals(repo_id),
         )

@@ -62,7 +62,6 @@ class Indexing:
         self._inbox = inbox
         self._clock = clock
         self._backfills = store.backfills
-        self._own = (store.scan_issues, store.digest_issues)
         self._unexplained: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -229,9 +228,8 @@ class Indexing:
         if there is None:
             return 0
         # GitHub counts the bot's own issues, which are never in the index: each would hide one that was deleted.
-        kept = [issues.get(repository.id) for issues in self._own]
-        own = sum(one is not None and one.number is not None for one in kept)
-        return max(0, self._index.count(repository.id) - (there - own))
+        own = self._store.own_issues(repository.id)
+        return max(0, self._index.count(repository.id) - (there - len(own)))
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
         """Take out some of the issues that are no longer there, and queue the next step.
@@ -274,7 +272,8 @@ class Indexing:
 
     def _put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
         """Put issues into the index; returns why they got no vectors, empty if they did."""
-        issues = [issue for issue in issues if not is_own_issue(issue)]
+        own = self._store.own_issues(repository.id)
+        issues = [issue for issue in issues if issue.number not in own and not is_own_issue(issue)]
         if not issues:
             return ""
         originals = self._originals(github, repository, issues)

@@ -60,6 +60,11 @@ class Store:
         self.calibrations = Calibrations(engine)
         self.counters = Counters(engine)
 
+    def own_issues(self, repo_id: int) -> set[int]:
+        """The numbers of the issues that the bot itself keeps here, from which an edit can take the marker off."""
+        kept = (issues.get(repo_id) for issues in (self.scan_issues, self.digest_issues))
+        return {one.number for one in kept if one is not None and one.number is not None}
+
     def forget(self, repo_id: int) -> int:
         """Erase all that is stored of a repository (C6a); returns how many rows that were."""
         with write(self.engine) as connection:

@@ -117,6 +117,27 @@ def test_d8_the_bots_own_issue_is_never_answered_indexed_or_found(backlog: Doppe
     backlog.said(3)
 
 
+def test_d8_nor_is_it_where_somebody_has_written_it_anew(backlog: Doppel) -> None:
+    """Its marker goes with the text, and a later scan puts it back."""
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    (shown,) = scans(backlog)
+    backlog.sim.edit_issue(backlog.repo, shown.number, body=f"Done: {CRASH[1]}", actor="maintain-person")
+    backlog.settle()
+    backlog.sim.close_issue(backlog.repo, shown.number, "maintain-person", "completed")
+    backlog.settle()
+    assert backlog.said(shown.number) == []
+    assert backlog.services.store.decisions.of_issue(backlog.repository.id, shown.number) == []
+    assert backlog.services.index.count(backlog.repository.id) == 3
+    with backlog.before_backfill():
+        fresh = backlog.open(CRASH[0], f"{CRASH[1]} Possible duplicates in the backlog.", author="dan")
+    assert f"#{shown.number}]" not in backlog.said(fresh.number)[0]
+    backlog.write(3, "/duplicates scan", "maintain-person")
+    assert scans(backlog) == [shown]
+    assert is_scan(body_of(shown))
+    assert backlog.services.index.count(backlog.repository.id) == 4
+    backlog.said(3)
+
+
 def test_c5_a_reader_may_not_scan(backlog: Doppel) -> None:
     comment = backlog.write(3, "/duplicates scan", "stranger")
     assert backlog.said(3)[-1].endswith("\n`/duplicates scan` is for maintainers.\n")
