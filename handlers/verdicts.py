@@ -72,10 +72,13 @@ def judged(event: IssueEvent, services: Services) -> None:
 
 
 def _tell_other(ask: Ask, other: int) -> None:
-    """Queue work on the other issue where its comment shows this one, or may do so now: only earlier ones are shown."""
+    """Queue work on the other issue where its comment shows this one, or may do so now: only earlier ones are shown.
+
+    One that is not there yet may be about to be written, by a look that knows nothing of this.
+    """
     visit = ask.visit
     kept = visit.services.store.comments.get(visit.repository.id, other)
-    if kept is None or kept.state is not CommentState.POSTED or other < visit.number:
+    if other < visit.number or (kept is not None and kept.state is CommentState.DELETED):
         return
     event = own_issue_event(JUDGED, ask.installation, visit.repository, other, ask.login)
     # To look twice after a retry does no harm, so the id need not tell that it is the same work.

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from bot.events import CommentEvent
+from bot.model import Actor
+from bot.report import Report
+from bot.simulator.clock import iso
+from handlers import finding
+from handlers.commands import obey
+from handlers.visit import Visit
 from tests.e2e.harness import Doppel
-from tests.e2e.reports import OTHER, rejected
+from tests.e2e.reports import AGAIN, FIRST, OTHER, rejected
 
 NOTHING = "You have nothing to take back here.\n"
 
@@ -129,6 +138,31 @@ def test_c4_the_other_comment_is_changed_in_order_with_its_own_work(pair: Doppel
     assert queued == [("judged", f"{pair.repository.id}#2")]
     assert pair.said(1)
     assert "Nothing left to show" in pair.advice(2)
+
+
+def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look has read what people rejected, and its comment is still to be written."""
+    doppel.open(*FIRST, author="ann")
+
+    def find(visit: Visit, *arguments: Any, **options: Any) -> Report:
+        report = finding.find(visit, *arguments, **options)
+        if not rejected(doppel):
+            comment = doppel.sim.comment(doppel.repo, 1, "triage-person", "/duplicates not #2")
+            # As its own delivery is worked on, for which the worker may have no place free before this one is done.
+            login, at = Actor("triage-person"), iso(comment.updated_at)
+            obey(
+                CommentEvent("created", None, visit.repository, 1, login, comment.id, comment.body, updated_at=at),
+                visit.services,
+            )
+        return report
+
+    monkeypatch.setattr("handlers.advice.find", find)
+    doppel.open(*AGAIN)
+    assert rejected(doppel) == {1}
+    assert "Nothing left to show" in doppel.advice(2)
+    assert doppel.said(1)
 
 
 def test_c4_a_recheck_of_a_muted_issue_says_that_it_is_muted(pair: Doppel) -> None:
