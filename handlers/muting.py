@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.commands import Command
 from bot.model import same_login
+from handlers.advice import refresh
 from handlers.ask import Answer, Ask
 
 
@@ -21,8 +22,14 @@ def mute(ask: Ask, command: Command) -> Answer:
 
 
 def unmute(ask: Ask, command: Command) -> Answer:
-    """`unmute`: look at this issue again when it changes."""
+    """`unmute`: look at this issue again when it changes.
+
+    Its comment is brought up to date with what was decided meanwhile, which it was not told of. That comes first: if it
+    fails, the command is carried out once more and answered as it would have been.
+    """
     visit, muted = ask.visit, ask.visit.services.store.muted
     already = not muted.is_muted(visit.repository.id, visit.number)
+    if not already:
+        refresh(visit, ask.issue)
     muted.clear(visit.repository.id, visit.number)
     return Answer(True, ask.replies.unmuted(already))

@@ -165,6 +165,17 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
     assert doppel.said(1)
 
 
+def test_c4_what_was_decided_while_an_issue_was_muted_is_heeded_once_it_is_not(pair: Doppel) -> None:
+    pair.write(2, "/duplicates mute", "reporter")
+    pair.write(1, "/duplicates not #2", "triage-person")
+    assert pair.said(1)
+    assert "Crash while exporting to PDF" in pair.said(2)[0]
+    pair.write(2, "/duplicates unmute", "reporter")
+    (advice, _, unmuted) = pair.said(2)
+    assert "Nothing left to show" in advice
+    assert unmuted.endswith("This issue is looked at again.\n")
+
+
 def test_c4_a_recheck_of_a_muted_issue_says_that_it_is_muted(pair: Doppel) -> None:
     pair.write(2, "/duplicates mute", "reporter")
     assert pair.said(2)
