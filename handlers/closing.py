@@ -145,6 +145,13 @@ def taken_back(visit: Visit, issue: Issue) -> None:
         refresh(visit, issue)
 
 
+def opened_again(visit: Visit, issue: Issue) -> None:
+    """Somebody has opened the issue by hand: if it was closed by itself, the comment says so no longer."""
+    kept = visit.services.store.closings.get(visit.repository.id, visit.number)
+    if kept is not None and kept.state is ClosingState.CLOSED:
+        refresh(visit, issue)
+
+
 def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue | None, str]:
     """What `decide` asks for, the issue in whose favour this one may be closed, and who agreed."""
     services, repo_id = visit.services, visit.repository.id

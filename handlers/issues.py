@@ -10,7 +10,7 @@ from bot.events.own import INDEXED
 from bot.model import Issue
 from bot.posts.own_issues import is_own_issue
 from bot.services import Services
-from handlers import feedback
+from handlers import closing, feedback
 from handlers.advice import advise
 from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
@@ -95,6 +95,8 @@ def _look(visit: Visit, event: IssueEvent) -> None:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
         note_left_alone(visit, event.action, reason)
     else:
+        if event.action == "reopened":
+            closing.opened_again(visit, issue)
         with until_complete(visit, event.installation), feedback.retitling(visit, issue, event):
             advise(visit, issue, event.action)
     if not issue.is_pull_request:

@@ -37,6 +37,16 @@ def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: 
     assert later(offered).state == "open"
 
 
+def test_c6_what_people_have_opened_again_is_not_said_to_be_closed(offered: Doppel) -> None:
+    agree(offered)
+    assert later(offered).state == "closed"
+    assert "as announced here." in offered.advice(2)
+    offered.sim.reopen_issue(offered.repo, 2, "reporter")
+    offered.settle()
+    assert "announced" not in offered.advice(2)
+    assert later(offered).state == "open"
+
+
 def test_c6_what_people_have_closed_otherwise_since_is_not_said_to_be_closed_as_announced(offered: Doppel) -> None:
     agree(offered)
     assert later(offered).state == "closed"
