@@ -72,6 +72,14 @@ class RepositorySettings:
                 return parse_config(known.text)[0]
         return RepoConfig()
 
+    def last_or_present(self, client: Callable[[int], FileReader], repository: Repository) -> RepoConfig:
+        """The settings as they were last read, for what is not worth a request each time; read now where a push has
+        changed the file since, so that nothing is remembered.
+        """
+        if self._store.texts.get(repository.id, _OWN) is None:
+            return self.read(client, repository).config
+        return self.last_read(repository.id)
+
     def forget(self, repository: Repository) -> None:
         """A push has changed the file. Where it is the owner's, it is forgotten for every repository of theirs."""
         self._store.texts.drop(repository.id)

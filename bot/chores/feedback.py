@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 
 from bot.calibration.recalibrating import recalibrate
 from bot.chores.each import in_each, workable
@@ -29,13 +30,13 @@ def look_at_feedback(services: Services) -> None:
     first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
 
     def look(known: StoredRepository, installation: int) -> None:
-        # The file as it was last read: asking for it would cost more than what it decides here.
-        if services.repository_settings.last_read(known.id).mode == "off":
-            return
         allowance = allowances.setdefault(installation, Allowance())
-        github = services.github.in_repository(installation, known.id)
+        client = partial(services.github.in_repository, installation)
         try:
-            Round(github, services.store, known.id, known.ref, now, allowance).look()
+            # Asking for the file each time would cost more than what it decides here.
+            if services.repository_settings.last_or_present(client, known.summary).mode == "off":
+                return
+            Round(client(known.id), services.store, known.id, known.ref, now, allowance).look()
         except Retryable as limit:
             logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
             allowance.requests = 0

@@ -43,7 +43,7 @@ def services_of(store: Store) -> Services:
             settings=SimpleNamespace(paused=False),
             store=store,
             now=lambda: 1_700_000_000.0,
-            repository_settings=SimpleNamespace(last_read=lambda _: SimpleNamespace(mode="comment")),
+            repository_settings=SimpleNamespace(last_or_present=lambda *_: SimpleNamespace(mode="comment")),
             github=SimpleNamespace(in_repository=lambda *_, **__: None),
         ),
     )

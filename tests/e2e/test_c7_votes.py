@@ -31,12 +31,15 @@ def test_c7_a_paused_host_asks_nothing(doppel: Doppel, commented: Comment) -> No
     assert len(said(doppel)) == 1
 
 
-def test_c7_where_the_bot_is_off_no_votes_are_read(doppel: Doppel, commented: Comment) -> None:
-    doppel.sim.react(commented, "triage-person", "+1")
+@pytest.mark.parametrize("read", [True, False], ids=["file read since", "file just pushed"])
+def test_c7_where_the_bot_is_off_no_votes_are_read(doppel: Doppel, commented: Comment, read: bool) -> None:
+    doppel.sim.react(commented, "triage-person", "-1")
     doppel.configure("mode: off\n")
-    doppel.open(*OTHER)
+    if read:
+        doppel.open(*OTHER)
     poll(doppel)
     assert said(doppel) == []
+    assert commented.minimized is None
 
 
 @pytest.mark.parametrize("status", [403, 502])
