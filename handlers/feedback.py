@@ -70,7 +70,8 @@ def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
     if kept is None or kept.number != issue.number or event.sender.is_bot or event.action != "edited":
         return
     if visit.github.permission(visit.repo, event.sender.login).triage:
-        take_boxes(visit.services.store, visit.repository.id, issue, event.sender.login, visit.services.now())
+        services = visit.services
+        take_boxes(services.store, services.index, visit.repository.id, issue, event.sender.login, services.now())
 
 
 @contextmanager

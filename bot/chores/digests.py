@@ -65,7 +65,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     present = _present(github, known, issues, login)
     if present is not None:
         # What was ticked since, of which the event has not come or came too early.
-        take_boxes(store, known.id, present, boxes.SOMEBODY, now)
+        take_boxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
         return

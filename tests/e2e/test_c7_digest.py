@@ -112,14 +112,17 @@ def test_c7_a_box_of_a_digest_that_nobody_knew_to_be_there_is_read_before_it_is_
     assert said(doppel) == [(2, 1, False, "box", "triage", 1.0)]
 
 
-def test_c7_a_box_of_an_issue_that_was_deleted_says_nothing_any_more(doppel: Doppel, digest: Issue) -> None:
+@pytest.mark.parametrize("deleted", [2, 1])
+def test_c7_a_box_of_an_issue_that_was_deleted_says_nothing_any_more(
+    doppel: Doppel, digest: Issue, deleted: int
+) -> None:
     """Its box stays where it is until the digest is written again, and is read by then."""
     ticked = (digest.body or "").replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
     doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
     doppel.settle()
     signals = doppel.services.store.signals
     assert [one.number for one in signals.since(doppel.repository.id, 0)] == [2]
-    doppel.sim.delete_issue(doppel.repo, 2, "admin-person")
+    doppel.sim.delete_issue(doppel.repo, deleted, "admin-person")
     doppel.settle()
     assert signals.since(doppel.repository.id, 0) == []
     doppel.sim.edit_issue(doppel.repo, 3, body=f"{ticked}\nThanks!", actor="admin-person")
