@@ -23,6 +23,7 @@ from handlers.advice import refresh
 from handlers.ask import Answer, Ask
 from handlers.closing import taken_back
 from handlers.duplicate import closed_for
+from handlers.labelling import set_by_us
 from handlers.named import number_named
 from handlers.visit import visiting
 
@@ -139,7 +140,8 @@ def _restore(ask: Ask, verdict: Verdict) -> bool:
         is_open = not _closed_as_before(ask, verdict)
         if is_open:
             visit.github.reopen(visit.repo, visit.number)
-    if label := verdict.details["label"]:
+    # One that a person has set since stays.
+    if verdict.details["label"] and (label := set_by_us(visit, issue)):
         visit.github.remove_label(visit.repo, visit.number, label)
     return is_open
 

@@ -199,6 +199,16 @@ def test_c4_undo_of_of_says_that_an_issue_stays_closed_which_somebody_closed_sin
     assert "is open again" not in undone
 
 
+def test_c4_undo_of_of_leaves_a_label_that_a_person_has_set_since(pair: Doppel) -> None:
+    pair.write(2, "/duplicates of #1", "triage-person")
+    pair.sim.remove_label(pair.repo, 2, "duplicate", "maintain-person")
+    pair.sim.add_labels(pair.repo, 2, "duplicate", actor="maintain-person")
+    pair.settle()
+    pair.write(2, "/duplicates undo", "triage-person")
+    assert pair.said(2)[-1].partition("\n")[2].startswith("Taken back: this issue is open again")
+    assert [label.name for label in pair.sim.issue(pair.repo, 2).labels] == ["duplicate"]
+
+
 def test_c4_undo_of_an_of_that_named_another_original_brings_the_former_one_back(pair: Doppel) -> None:
     """It was closed in favour of that before; to open it would take back more than the last decision."""
     pair.open("Dark mode for the settings page", "Please add it.")
