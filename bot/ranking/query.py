@@ -83,4 +83,6 @@ def _as_letters(word: str) -> str:
     """Without marks and full-width forms, which a server may take away before it looks for operators."""
     if word.isascii():
         return word
-    return "".join(sign for sign in unicodedata.normalize("NFKD", word) if not unicodedata.combining(sign))
+    # Sign by sign: to put all marks on one letter in order takes a time that is quadratic in their number.
+    parts = (part for sign in word for part in unicodedata.normalize("NFKD", sign))
+    return "".join(part for part in parts if not unicodedata.combining(part))

@@ -53,7 +53,8 @@ PIECES = (
     '"', "`", "```\n", "~~~\n", "<!--", "-->", "<!-- ", "# ", "#1 ", "a/b#1 ", "https://", "/", " /",
     "https://github.com/a/b/issues/1 ", "@a ", "[", "](", "Error: ", "Error", "at a.b(c.java:1)\n",
     'File "a", line 1, in b\n', "goroutine 1 [running]:\n", "panic: ", "0x", "E1 ", "duplicate of ", "duplicate ",
-    "dup of #", "\u0301", "日", "ก", "\u200b", "&", "&amp;", "label: ", "label: '", "---\n", "- ",
+    "dup of #", "\u0301", "\u0301\u0316", "a\u0301\u0316", "日", "ก", "\u200b", "&", "&amp;",
+    "label: ", "label: '", "---\n", "- ",
 )  # fmt: skip
 
 
