@@ -8,6 +8,7 @@ or its title.
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,11 @@ from rapidfuzz import fuzz
 from bot.text.github_urls import normalize_url, thing_at
 
 ALIKE = 0.95
+
+# No letter has so many marks, and to put all of them in order takes a time that is quadratic in their number. Behind
+# them goes a joiner, which parts them, as in the "Stream-Safe Text Format" of Unicode's annex 15.
+_MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
+_JOINER = "\u034f"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,4 +106,5 @@ def _merged(kept: Document, other: Document) -> Document:
 
 
 def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    marked = _MANY_MARKS.sub(rf"\g<0>{_JOINER}", text)
+    return " ".join(unicodedata.normalize("NFKC", marked).casefold().split())

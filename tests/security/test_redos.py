@@ -15,6 +15,7 @@ from bot.ranking.keywords import extract_search_keywords
 from bot.ranking.plan import plan_queries
 from bot.ranking.query import neutralise, neutralise_term
 from bot.ranking.rarity import Rarity
+from bot.ranking.same import content_hash, title_similarity
 from bot.render.escape import code, escape
 from bot.text.codes import codes
 from bot.text.github_urls import normalize_url, thing_at
@@ -35,6 +36,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "keywords": lambda text: extract_search_keywords(text, text),
     "plan": lambda text: plan_queries(REPO, text[:256], text, Rarity(0, {})),
     "query": lambda text: (neutralise(text), neutralise_term(text)),
+    "results that are one": lambda text: (content_hash(text), title_similarity(text, text)),
     "names of issues": lambda text: named_issues(text, REPO),
     "statements": lambda text: [
         read_comment(text, REPO, "2026-01-01T00:00:00Z", by_member=True, closing=closing) for closing in (False, True)
