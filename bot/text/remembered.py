@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 LONGEST = 200
 """Longer words are not kept: whoever writes issues could have any number of them remembered."""
+MOST_PARTS = 16
+"""Nor is what has more parts, such as the pairs of signs of a whole sentence, which seldom comes again: sixty thousand
+of the longest took a gigabyte."""
 
 
 class Remembered(dict[str, tuple[str, ...]]):
     """A function of a word whose results are kept: of the last `most` different words at least, of twice as many at
-    most.
+    most, but for those that take much memory.
 
     Texts are mostly made of words that came before, and a dictionary answers in half the time of `lru_cache`, which
     puts every answer in order. Safe to share between threads.
@@ -25,7 +28,7 @@ class Remembered(dict[str, tuple[str, ...]]):
         found = self._before.get(word)
         if found is None:
             found = self._function(word)
-        if len(word) > LONGEST:
+        if len(word) > LONGEST or len(found) > MOST_PARTS:
             return found
         if len(self) >= self._most:
             self._before = dict(self)

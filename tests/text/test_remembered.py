@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.remembered import LONGEST, Remembered
+from bot.text.remembered import LONGEST, MOST_PARTS, Remembered
+from bot.text.terms import terms
 
 
 @given(st.lists(st.text("abc", max_size=3)), st.integers(1, 5))
@@ -35,3 +38,21 @@ def test_words_of_any_length_are_not_kept() -> None:
         assert remembered[word] == ("aaa",)
     assert [len(word) for word in asked] == [LONGEST, LONGEST + 1, LONGEST + 1]
     assert list(remembered) == ["a" * LONGEST]
+
+
+def test_words_of_many_parts_are_not_kept() -> None:
+    """Where no space parts words, a sentence is one word, and has as many parts as signs."""
+    remembered = Remembered(tuple, 10)
+    for length in (MOST_PARTS, MOST_PARTS + 1):
+        assert remembered["a" * length] == ("a",) * length
+    assert list(remembered) == ["a" * MOST_PARTS]
+
+
+def test_sentences_in_which_no_space_parts_words_leave_little_in_memory() -> None:
+    text = " ".join("".join(chr(0x4E00 + at + place) for place in range(LONGEST)) for at in range(300))
+    tracemalloc.start()
+    try:
+        assert len(terms(text)) == 300 * (LONGEST - 1)
+        assert tracemalloc.get_traced_memory()[0] < 1 << 20
+    finally:
+        tracemalloc.stop()
