@@ -70,10 +70,14 @@ class Evidence:
         return frozenset(list(dict.fromkeys((*self.title, *self.all)))[:MOST_COUNTED])
 
 
-@lru_cache(maxsize=512)
 def read(title: str, body: str) -> Evidence:
-    """The evidence of an issue. The last few hundred are remembered: one find reads some issues more than once."""
-    title = title[:TITLE_READ]
+    """The evidence of an issue. The last few are remembered: one find reads some issues more than once."""
+    return _read(title[:TITLE_READ], body[:BODY_READ])
+
+
+# As many as one find compares, and a few more. Of a text in which no space parts words one can take nearly a megabyte.
+@lru_cache(maxsize=256)
+def _read(title: str, body: str) -> Evidence:
     in_title = Counter(terms(title))
     everything = Counter(terms(without_noise(body)))
     for term, count in in_title.items():

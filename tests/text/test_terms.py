@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 import unicodedata
 
 import pytest
@@ -110,3 +111,13 @@ def test_terms_are_words_without_noise(text: str) -> None:
     for term in terms(text):
         assert 0 < len(term) <= 80
         assert not any(sign.isspace() or sign in "\"':()<>" for sign in term)
+
+
+def test_of_long_texts_only_what_is_read_is_remembered() -> None:
+    tracemalloc.start()
+    try:
+        for number in range(200):
+            read("Crash", f"{number} ".ljust(65_536, "!"))
+        assert tracemalloc.get_traced_memory()[0] < 200 * 10_000
+    finally:
+        tracemalloc.stop()
