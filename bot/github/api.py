@@ -14,8 +14,9 @@ from bot.errors import Forbidden, GitHubError, KeyRefused, Unavailable
 from bot.github.failures import translate
 
 T = TypeVar("T")
-# What GraphQL says of a failure of GitHub's own, before an id of the request.
-_FAILED = "Something went wrong while executing your query"
+# What GraphQL says of a failure of GitHub's own, before an id of the request; and what it calls it where a query takes
+# more of GitHub's resources than one may (https://github.blog/changelog/2025-09-01-graphql-api-resource-limits).
+_FAILED, _TOO_MUCH = "Something went wrong while executing your query", "RESOURCE_LIMITS_EXCEEDED"
 PAGE = 100
 """The most that GitHub puts on a page."""
 
@@ -125,5 +126,5 @@ def is_last(response: githubkit.Response[Any, Any], items: Sequence[object]) -> 
 
 
 def is_failure(error: GraphQLError) -> bool:
-    """Whether GitHub itself failed: what is null for it may be there."""
-    return error.message.startswith(_FAILED)
+    """Whether GitHub itself failed, or gave up: what is null for it may be there."""
+    return error.message.startswith(_FAILED) or error.type == _TOO_MUCH

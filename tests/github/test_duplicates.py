@@ -43,11 +43,18 @@ def test_a_failure_of_githubs_is_no_answer(sim: Simulator, client: RepoClient) -
     assert client.duplicate_of(REPO, 2) == IssueRef(REPO, 1)
 
 
-def test_a_failure_over_one_issue_is_no_answer_about_it(client: RepoClient, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (None, "Something went wrong while executing your query."),
+        ("RESOURCE_LIMITS_EXCEEDED", "Resource limits for this query exceeded."),
+    ],
+)
+def test_a_failure_over_one_issue_is_no_answer_about_it(
+    client: RepoClient, monkeypatch: pytest.MonkeyPatch, kind: str | None, message: str
+) -> None:
     """What GitHub fails over is null in an answer that has the rest, as it is for an issue that is no duplicate."""
-    failure = GraphQLError(
-        message="Something went wrong while executing your query.", path=["repository", "i2", "duplicateOf"]
-    )
+    failure = GraphQLError(type=kind, message=message, path=["repository", "i2", "duplicateOf"])
     answer = {"i1": {"duplicateOf": None}, "i2": {"duplicateOf": None}}
     monkeypatch.setattr(client._api, "graphql", lambda *_: ({"repository": answer}, [failure]))
     assert client.originals(REPO, [1, 2]) == {1: None}
