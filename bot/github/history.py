@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.errors import GitHubError, Unavailable
-from bot.github.api import Api
+from bot.github.api import Api, is_failure
 from bot.model import RepoRef
 
 PAGE = 50
 LEAST = 5
-"""GitHub gives up on an answer that takes it ten seconds; a page is then asked for in smaller parts, down to this."""
+"""GitHub gives up on an answer, or on parts of it, that takes it ten seconds or too many of its resources; a page is
+then asked for in smaller parts, down to this."""
 
 # Whoever closes an issue says why at its end. Marks are few.
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
@@ -88,6 +89,10 @@ def history(api: Api, repo: RepoRef, since: str = "", after: str = "", *, texts:
         except Unavailable:
             if size <= LEAST:
                 raise
+            size //= 2
+            continue
+        if size > LEAST and any(map(is_failure, errors)):
+            # What it left out would be passed over for good, as only what it fails over each time is.
             size //= 2
             continue
         page = (data.get("repository") or {}).get("issues")

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from githubkit.exception import GraphQLFailed
+from githubkit.graphql import GraphQLError, GraphQLResponse
 
 from bot.errors import Forbidden, NotFound, RateLimited, Unavailable
 from bot.evaluation.former import MOST, former_names
@@ -316,6 +318,30 @@ def test_a_page_that_is_too_much_for_github_is_asked_for_in_parts(
 ) -> None:
     # A request is repeated three times before it counts as failed.
     sim.faults.add("/graphql", times=4)
+    assert len(read(client, tmp_path)) == len(TOPICS)
+
+
+@pytest.mark.parametrize("partly", [False, True])
+def test_a_page_that_takes_more_of_githubs_resources_than_a_query_may_is_asked_for_in_parts(
+    client: RepoClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, partly: bool
+) -> None:
+    """GraphQL tells it with status 200, and leaves out all of it or a few issues."""
+    ask = client._api.github.graphql.request
+
+    def limited(query: str, variables: dict[str, Any]) -> dict[str, Any]:
+        data = ask(query, variables)
+        if variables.get("first", 0) <= pages.LEAST:
+            return data
+        nodes = data["repository"]["issues"]["nodes"]
+        nodes[1] = None
+        failure = GraphQLError(
+            type="RESOURCE_LIMITS_EXCEEDED",
+            message="Resource limits for this query exceeded.",
+            path=["repository", "issues", "nodes", 1, "comments"],
+        )
+        raise GraphQLFailed(GraphQLResponse(data=data if partly else {"repository": None}, errors=[failure]))
+
+    monkeypatch.setattr(client._api.github.graphql, "request", limited)
     assert len(read(client, tmp_path)) == len(TOPICS)
 
 
