@@ -44,6 +44,14 @@ class Embedder(Protocol):
         ...
 
 
+def no_numbers(rows: NDArray[np.float32]) -> bool:
+    """Whether no row is of numbers, as where a model does not run well on its host: that is a failure, and no answer.
+
+    Of a single text it can be that the model cannot read it.
+    """
+    return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
+
+
 def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows of length one; what has no direction, or is no number, becomes zero."""
     rows = np.asarray(rows, dtype=np.float32)

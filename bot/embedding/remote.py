@@ -14,7 +14,7 @@ import numpy as np
 import requests
 from numpy.typing import NDArray
 
-from bot.embedding.protocol import EmbeddingError, unit
+from bot.embedding.protocol import EmbeddingError, no_numbers, unit
 
 _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
@@ -49,7 +49,11 @@ class RemoteModel:
         if len({part.shape[1] for part in parts}) > 1:
             says = "answered with vectors of different lengths"
             raise EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
-        return unit(np.concatenate(parts)) if parts else np.zeros((0, 0), dtype=np.float32)
+        vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
+        if no_numbers(vectors):
+            says = "answered with vectors that are no numbers"
+            raise EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
+        return unit(vectors)
 
     def _parts(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
         """The vectors of some texts, in as many pieces as the endpoint wants them."""

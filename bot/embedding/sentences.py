@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.embedding.protocol import EmbeddingError, unit
+from bot.embedding.protocol import EmbeddingError, no_numbers, unit
 from bot.machine.packages import pip_install
 
 PACKAGE = "sentence-transformers>=3"
@@ -31,7 +31,10 @@ class SentenceModel:
         return f"sentence-transformers/{self._model}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return unit(self.vectors(texts))
+        vectors = self.vectors(texts)
+        if no_numbers(vectors):
+            raise EmbeddingError(f"{self.name}: its vectors are no numbers", told="the model's vectors are no numbers")
+        return unit(vectors)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Like `embed`, but as the model gives them: of any length, and NaN where it is broken."""

@@ -16,6 +16,7 @@ import responses
 
 from bot.embedding import EmbeddingError, choose_embedder
 from bot.embedding.remote import RemoteModel
+from bot.embedding.sentences import SentenceModel
 from bot.embedding.wordllama import WordLlama
 
 URL = "https://models.example/v1"
@@ -141,6 +142,32 @@ class TestRemote:
         assert "sesame" not in str(raised.value)
         assert raised.value.told.startswith("the model's endpoint ")
         assert "secret" not in str(raised.value)
+
+    @responses.activate
+    def test_vectors_that_are_no_numbers_are_a_failure_but_not_those_of_one_text_alone(self) -> None:
+        """JSON has no word for what is no number, and endpoints answer null: for all texts where no model runs."""
+        nothing = [None, None]
+        responses.post(
+            f"{URL}/embeddings",
+            json={"data": [{"index": 0, "embedding": nothing}, {"index": 1, "embedding": nothing}]},
+        )
+        responses.post(
+            f"{URL}/embeddings",
+            json={"data": [{"index": 0, "embedding": nothing}, {"index": 1, "embedding": [0.0, 2.0]}]},
+        )
+        with pytest.raises(EmbeddingError, match="no numbers") as raised:
+            RemoteModel(URL, "m").embed(["x", "y"])
+        assert raised.value.told == "the model's endpoint answered with vectors that are no numbers"
+        assert RemoteModel(URL, "m").embed(["x", "y"]).tolist() == [[0.0, 0.0], [0.0, 1.0]]
+
+
+def test_vectors_of_a_library_that_are_no_numbers_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = SimpleNamespace(encode=lambda texts, **_: np.full((len(texts), 2), np.nan))
+    library = SimpleNamespace(SentenceTransformer=lambda _: broken)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", library)
+    with pytest.raises(EmbeddingError, match="no numbers"):
+        SentenceModel("m").embed(["x", "y"])
+    assert SentenceModel("m").embed([]).shape == (0, 2)
 
 
 def test_the_setting_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
