@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.index.database import fetch, upsert
+from bot.store.engine import database_time
 from bot.store.index_tables import index_states as table
 from bot.store.index_tables import lock_index
 
@@ -96,8 +96,7 @@ def lock(connection: sa.Connection, repo_id: int) -> State:
     lock_index(connection, repo_id)
     state = load(connection, repo_id)
     state.before = state.version
-    # An index that is made anew goes on above all that other processes may remember of the one before.
-    state.sequence = (state.sequence or time.time_ns() // 1_000_000) + 1
+    state.sequence = (state.sequence or _beginning(connection)) + 1
     return state
 
 
@@ -122,6 +121,14 @@ def save(connection: sa.Connection, repo_id: int, state: State) -> None:
             )
         ],
     )
+
+
+def _beginning(connection: sa.Connection) -> int:
+    """What an index that is made anew counts its changes from: it goes on above all that other processes may remember
+    of the one before, whose clocks may be ahead of this one's.
+    """
+    now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
+    return int(now * 1_000)
 
 
 def _read(row: tuple[Any, ...]) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
@@ -12,9 +13,12 @@ import sqlalchemy as sa
 
 from bot.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf, lists
 from bot.index.issues import UNTOLD
+from bot.index.memory import FEW_FINDS
+from bot.matching import Matcher
 from bot.model import Actor, Issue, RepoRef
 from bot.store import Store
 from bot.store.schema import metadata
+from tests.index.conftest import HashingModel
 
 
 def issue(number: int, title: str, body: str = "", **more: Any) -> IndexedIssue:
@@ -219,6 +223,31 @@ class TestIssues:
         with index.view(1) as view:
             known = view.look_up(index.analyse(1, "zeta own5x", ""))["words"]
             assert view.frequencies("words")[known.terms].tolist() == known.issues.tolist() == [8, 1]
+
+    def test_what_another_process_has_filled_anew_is_read_anew_though_the_clock_was_ahead_before(
+        self, engine: sa.Engine, index: Index, model: HashingModel, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Two machines need not agree on the time."""
+        really = time.time_ns
+        with monkeypatch.context() as ahead:
+            ahead.setattr(time, "time_ns", lambda: really() + 600 * 10**9)
+            index.put(1, [IndexedIssue(number, "alpha beta", "gamma") for number in range(1, 4)])
+        matcher, target = Matcher(index), IndexedIssue(50, "delta", "epsilon").issue(RepoRef("acme", "app"), "")
+
+        def by_vectors() -> tuple[int, ...]:
+            with matcher.looking(1, target) as look:
+                look.judge()
+                return look.found["vectors"]
+
+        for _ in range(FEW_FINDS + 1):
+            assert set(by_vectors()) == {1, 2, 3}
+        other = Index(engine, TextAnalyser(), model)
+        other.forget(1)
+        other.put(1, [IndexedIssue(number, "delta zeta", "epsilon") for number in range(7, 9)])
+        assert set(by_vectors()) == {7, 8}
+        with index.view(1) as view:
+            known = view.look_up(index.analyse(1, "delta zeta", ""))["words"]
+            assert view.frequencies("words")[known.terms].tolist() == known.issues.tolist() == [2, 2]
 
     def test_an_issue_comes_back_as_it_went_in(self, index: Index) -> None:
         at = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
