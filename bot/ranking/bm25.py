@@ -39,40 +39,34 @@ class Text:
         return self.title.get(term, 0) + self.body.get(term, 0)
 
 
-Rate = Callable[[Text, str], float]
+#: From a text to what each term counts in it; what is the same for all terms, its length above all, is reckoned once.
+Rate = Callable[[Text], Callable[[str], float]]
 
 
 def bm25(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
     """Score `texts` for a question. `terms` are its words with what each is worth (IDF × how often it is asked)."""
-    spread = _spreads([text.length for text in texts])
-    return _scored(
-        terms,
-        texts,
-        lambda text, term: text.count(term) * (K1 + 1) / (text.count(term) + K1 * spread(text.length)),
-        K1 + 1,
-    )
+    return _scored(terms, texts, _saturating(texts), K1 + 1)
 
 
 def bm25plus(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
     """Like `bm25`, with the lower bound that keeps long texts from losing to those without the word."""
-    spread = _spreads([text.length for text in texts])
-    return _scored(
-        terms,
-        texts,
-        lambda text, term: DELTA + text.count(term) * (K1 + 1) / (text.count(term) + K1 * spread(text.length)),
-        K1 + 1 + DELTA,
-    )
+    return _scored(terms, texts, _saturating(texts, DELTA), K1 + 1 + DELTA)
 
 
 def bm25f(terms: Mapping[str, float], texts: Sequence[Text]) -> list[float]:
     """Like `bm25`, with title and body as fields of their own."""
-    title = _spreads([sum(text.title.values()) for text in texts])
-    body = _spreads([sum(text.body.values()) for text in texts])
+    titles = _spreads([sum(text.title.values()) for text in texts])
+    bodies = _spreads([sum(text.body.values()) for text in texts])
 
-    def rate(text: Text, term: str) -> float:
-        count = TITLE_WEIGHT * text.title.get(term, 0) / title(sum(text.title.values()))
-        count += BODY_WEIGHT * text.body.get(term, 0) / body(sum(text.body.values()))
-        return count / (K1 + count)
+    def rate(text: Text) -> Callable[[str], float]:
+        title = TITLE_WEIGHT / titles(sum(text.title.values()))
+        body = BODY_WEIGHT / bodies(sum(text.body.values()))
+
+        def of(term: str) -> float:
+            count = title * text.title.get(term, 0) + body * text.body.get(term, 0)
+            return count / (K1 + count)
+
+        return of
 
     return _scored(terms, texts, rate, 1.0)
 
@@ -83,13 +77,24 @@ def inverse_document_frequency(total: int, containing: int) -> float:
     return math.log(1 + (total - containing + 0.5) / (containing + 0.5))
 
 
+def _saturating(texts: Sequence[Text], least: float = 0.0) -> Rate:
+    """How often a term occurs, saturated, above the `least` that one counts which occurs."""
+    spread = _spreads([text.length for text in texts])
+
+    def rate(text: Text) -> Callable[[str], float]:
+        dampened = K1 * spread(text.length)
+        return lambda term: least + text.count(term) * (K1 + 1) / (text.count(term) + dampened)
+
+    return rate
+
+
 def _scored(terms: Mapping[str, float], texts: Sequence[Text], rate: Rate, most: float) -> list[float]:
     worth = most * sum(terms.values())
     if not worth > 0:
         return [0.0] * len(texts)
     return [
-        min(sum(value * rate(text, term) for term, value in terms.items() if text.count(term)) / worth, 1.0)
-        for text in texts
+        min(sum(value * of(term) for term, value in terms.items() if text.count(term)) / worth, 1.0)
+        for text, of in zip(texts, map(rate, texts), strict=True)
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -49,6 +50,15 @@ def test_h5_bm25f_counts_a_title_more() -> None:
     scores = bm25f({"crash": 1.0}, [in_title, in_body])
     assert scores[0] > scores[1]
     assert len(set(bm25({"crash": 1.0}, [in_title, in_body]))) == 1
+
+
+@pytest.mark.parametrize("score", SCORERS)
+def test_h5_the_time_for_a_text_of_many_words_is_linear(score: Callable[..., list[float]]) -> None:
+    """Where no space parts words, each sign of an issue begins another."""
+    terms = {f"word{place}": 1.0 for place in range(6_000)}
+    began = time.process_time()
+    score(terms, [Text({}, dict.fromkeys(terms, 1))] * 10)
+    assert time.process_time() - began < 1.0
 
 
 words = st.lists(st.sampled_from("abcde"), max_size=6).map(" ".join)
