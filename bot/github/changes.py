@@ -85,6 +85,9 @@ def changed_issues(
         raise NotFound(operation, moved[0].status_code, "it has another name now")
     budget = _budget(raw.headers)
     if raw.status_code == 304:
+        if not etag:
+            # Of what has never been read it says nothing; something on the way has asked a question of its own.
+            raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
         return ChangesPage(etag=etag, unchanged=True, budget=budget)
     try:
         entries: list[Mapping[str, Any]] = raw.json()

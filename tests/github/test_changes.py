@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from githubkit.graphql import GraphQLError
 
-from bot.errors import GitHubError, Invalid, NotFound, Retryable
+from bot.errors import GitHubError, Invalid, NotFound, Retryable, Unavailable
 from bot.github.repo import RepoClient
 from bot.model import RepoRef
 from bot.simulator import Simulator
@@ -38,6 +38,15 @@ def test_t6_what_has_not_changed_is_not_sent_again(client: RepoClient, sim: Simu
     first = client.changed_issues(REPO)
     again = client.changed_issues(REPO, etag=first.etag)
     assert (again.unchanged, again.issues, again.etag) == (True, (), first.etag)
+
+
+def test_t6_that_nothing_has_changed_is_no_answer_to_who_knows_nothing(client: RepoClient, sim: Simulator) -> None:
+    """Read as one, it would end the first reading of a repository before it has begun."""
+    sim.open_issue("acme/app", "ann", "One")
+    sim.faults.add("GET /repos/acme/app/issues", 304)
+    with pytest.raises(Unavailable, match="304"):
+        client.changed_issues(REPO)
+    assert [issue.number for issue in client.changed_issues(REPO).issues] == [1]
 
 
 def test_counted_pages_end_at_ten_thousand(client: RepoClient) -> None:
