@@ -61,3 +61,10 @@ def told_to_end(
         running.kill()
     assert running.returncode == 128 + number, said
     return said
+
+
+def is_deaf_to_ctrl_c(pid: int) -> bool:
+    """Whether a process holds SIGINT back or ignores it: the one that started it ends it."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigBlk", "SigIgn"))]
+    return any(mask >> (signal.SIGINT - 1) & 1 for mask in masks)

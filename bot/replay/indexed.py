@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import tempfile
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -26,6 +24,7 @@ from bot.finder import Finder, FinderSettings
 from bot.index import Index, TextAnalyser
 from bot.index.ephemeral import ephemeral_index
 from bot.machine.blas import one_thread_each
+from bot.machine.ctrl_c import held_back
 from bot.matching import Matcher
 from bot.matching.model import Model
 from bot.replay.archive import PastIssue
@@ -164,15 +163,8 @@ class _Process:
         self.arrived: deque[Answered | Exception | None] = deque()
         self.pipe, there = context.Pipe()
         self._process = context.Process(target=_run, args=(there, segment), daemon=True)
-        # The helper of multiprocessing's that is started with the first would let go of what is held back below.
-        resource_tracker.ensure_running()
-        # Ctrl-C reaches all processes of a terminal. This one ends the others, which inherit that it is held back; and
-        # it finds none half made.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with held_back():
             self._process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         there.close()
 
     def give(self, issues: Sequence[PastIssue]) -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 
 from bot.machine.blas import one_thread_each
+from bot.machine.ctrl_c import held_back
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
 
@@ -36,7 +37,10 @@ def ask_in_processes(
     with one_thread_each():
         pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
         try:
-            for done in as_completed([pool.submit(_ask, repo_id, part) for part in parts]):
+            # They are started where they are given something to do.
+            with held_back():
+                asked = [pool.submit(_ask, repo_id, part) for part in parts]
+            for done in as_completed(asked):
                 yield done.result()
         finally:
             pool.shutdown(cancel_futures=True)

@@ -9,7 +9,7 @@ import multiprocessing
 import queue
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -19,6 +19,7 @@ import numpy as np
 from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.index.packing import Floats, Integers
 from bot.machine.blas import one_thread_each
+from bot.machine.ctrl_c import held_back
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive
 from bot.training.arrival import Arrival
@@ -57,10 +58,16 @@ def collect_all(opened: Open, files: Sequence[Path], progress: Progress, *, othe
     """The arrivals of all files, in the order of the files. Raises what `collect` raises."""
     one = partial(collect, opened, others=others, seed=seed)
     context = multiprocessing.get_context("spawn")
-    with one_thread_each(), context.Manager() as manager, ProcessPoolExecutor(mp_context=context) as pool:
+    with ExitStack() as stack:
+        stack.enter_context(one_thread_each())
+        with held_back():
+            manager = stack.enter_context(context.Manager())
+        pool = stack.enter_context(ProcessPoolExecutor(mp_context=context))
         told: queue.Queue[tuple[int, int]] = manager.Queue()
-        parts = [pool.submit(one, path, _Telling(told)) for path in files]
         try:
+            # The processes are started where they are given something to do.
+            with held_back():
+                parts = [pool.submit(one, path, _Telling(told)) for path in files]
             while not (told.empty() and all(part.done() for part in parts)):
                 with suppress(queue.Empty):
                     progress(*told.get(timeout=_PATIENCE_SECONDS))

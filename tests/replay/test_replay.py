@@ -42,6 +42,7 @@ from bot.replay import (
     replay_index,
 )
 from bot.sources.choosing import only
+from tests.calling import is_deaf_to_ctrl_c
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 OPTIONS = FindOptions(threshold=0.0, state="all")
@@ -336,10 +337,3 @@ def children_of(pid: int) -> list[int]:
     """The processes that this one has started; none where the machine does not tell."""
     listed = Path(f"/proc/{pid}/task/{pid}/children")
     return list(map(int, listed.read_text().split())) if listed.exists() else []
-
-
-def is_deaf_to_ctrl_c(pid: int) -> bool:
-    """Whether a process holds SIGINT back or ignores it: the one that started it ends it."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    masks = [int(line.split()[1], 16) for line in lines if line.startswith(("SigBlk", "SigIgn"))]
-    return any(mask >> (signal.SIGINT - 1) & 1 for mask in masks)

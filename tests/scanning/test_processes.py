@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from bot.scanning.asking import Asker
 from bot.scanning.processes import PART, ask_in_processes
 from bot.store.engine import make_engine
 from bot.store.migrate import migrate
+from tests.calling import is_deaf_to_ctrl_c
 
 REPO = 1
 
@@ -75,3 +77,13 @@ def test_more_are_asked_about_in_processes_and_none_is_left_out(making: Making) 
     answers = [answer for part in ask_in_processes(making, REPO, numbers, processes=2) for answer in part]
     assert sorted(answer.number for answer in answers) == list(numbers)
     assert making.engines == []
+
+
+@pytest.mark.processes
+def test_a_terminal_s_ctrl_c_is_heard_by_the_process_that_ends_the_others(making: Making) -> None:
+    parts = ask_in_processes(making, REPO, range(2, PART + 3), processes=2)
+    next(parts)
+    assert (started := multiprocessing.active_children())
+    # What is interrupted anywhere says so with a traceback.
+    assert all(is_deaf_to_ctrl_c(one.pid) for one in started if one.pid)
+    parts.close()  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import signal
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from bot.errors import UserError
 from bot.matching import Model
 from bot.ranking.model import Model as SearchModel
 from bot.training import over_index
-from tests.calling import told_to_end, write_lines
+from tests.calling import is_deaf_to_ctrl_c, told_to_end, write_lines
 
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
 
@@ -70,6 +71,18 @@ def test_a_file_that_cannot_be_read_is_told_of_before_the_others_are_done(tmp_pa
     with pytest.raises(UserError, match=r"broken\.jsonl, line 1: not JSON"):
         over_index.learn([long, broken], advance, others=1_000, seed=0)
     assert done < to_do or to_do == 0
+
+
+@pytest.mark.processes
+def test_a_terminal_s_ctrl_c_is_heard_by_the_process_that_ends_the_others(labelled: Path) -> None:
+    deaf: list[bool] = []
+
+    def advance(_more: int, _now: int) -> None:
+        deaf.extend(is_deaf_to_ctrl_c(one.pid) for one in multiprocessing.active_children() if one.pid)
+
+    over_index.learn([labelled], advance, others=20, seed=0)
+    # What is interrupted anywhere says so with a traceback.
+    assert deaf and all(deaf)
 
 
 @pytest.mark.processes
