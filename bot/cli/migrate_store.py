@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from contextlib import closing
 
 import click
 
-from bot import settings as host
+from bot.cli.shared.database import settings_with
 from bot.cli.shared.progress import progress_bar
 
 
@@ -32,10 +31,8 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
         # It would count as DATABASE_URL that is not set.
         raise click.UsageError("--to is empty; give the address of the database to move to")
     began = time.monotonic()
-    settings = host.load()
-    settings_there = host.load({**os.environ, "DATABASE_URL": target})
-    if source:
-        settings = host.load({**os.environ, "DATABASE_URL": source})
+    settings = settings_with("--from", source or None)
+    settings_there = settings_with("--to", target, otherwise="")
     with closing(place(settings)) as here, closing(place(settings_there)) as there:
         planned = plan(here, there)
         if not dry_run:

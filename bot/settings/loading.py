@@ -123,8 +123,9 @@ def _database_url(value: str, home: Path) -> str:
     return database_url(value) if value else f"sqlite:///{home / 'doppel.db'}"
 
 
-def database_url(value: str, name: str = "DATABASE_URL") -> str:
-    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver. `name` is what sets it.
+def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
+    """The SQLAlchemy URL; hosts such as Heroku say `postgres://` and name no driver. `name` is what sets it, and
+    `otherwise` what is used where that is left out; empty where it cannot be.
 
     Raises SettingsError, without the value: in whatever way it is wrong, a password may be in it.
     """
@@ -133,10 +134,8 @@ def database_url(value: str, name: str = "DATABASE_URL") -> str:
         return _postgres_url(f"postgresql+psycopg://{rest}", name)
     if sep and scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
         return value
-    raise SettingsError(
-        f"{name}: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH; leave it out for SQLite in "
-        f"{'DOPPEL_HOME' if name == 'DATABASE_URL' else 'a file that is deleted again'}."
-    )
+    left_out = f"; leave it out for {otherwise}" if otherwise else ""
+    raise SettingsError(f"{name}: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH{left_out}.")
 
 
 def _postgres_url(url: str, name: str) -> str:

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from bot.cli.migrate_store import migrate_store
-from bot.errors import UserError
+from bot.errors import SettingsError, UserError
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable
 from bot.jobs.database import queue_engine, workflow_table
@@ -336,3 +336,19 @@ def test_a_dry_run_says_what_would_be_moved_and_changes_nothing(
     shown = CliRunner().invoke(migrate_store, options, catch_exceptions=False).stdout
     assert "words                      3,000" in shown
     assert "Nothing was changed." in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--to", "host/name"], "--to: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH."),
+        (
+            ["--from", "host/name", "--to", "sqlite:////none/new.db"],
+            "--from: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH; leave it out for DATABASE_URL.",
+        ),
+    ],
+)
+def test_an_address_that_is_none_is_told_of_the_option_that_gave_it(options: list[str], says: str) -> None:
+    told = CliRunner().invoke(migrate_store, options)
+    assert isinstance(told.exception, SettingsError)
+    assert str(told.exception) == says

@@ -181,7 +181,7 @@ def test_d8_hostile_titles_in_a_page(file: Path, tmp_path: Path) -> None:
         (["nowhere.jsonl"], "nowhere.jsonl: there is no such file"),
         (["nonsense"], "there is no such file, and it is not of the form OWNER/REPO"),
         (["acme/app"], "Set GITHUB_TOKEN"),
-        (["acme/app", "--store", "mysql://x"], "DATABASE_URL: must be postgresql://"),
+        (["acme/app", "--store", "mysql://x"], "--store: must be postgresql://"),
     ],
 )
 def test_what_cannot_be_scanned_is_named(arguments: list[str], says: str) -> None:

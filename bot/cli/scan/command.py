@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot import settings as host
+from bot.cli.shared.database import settings_with
 from bot.cli.shared.ending import ended_in_order
 from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart
 from bot.cli.shared.in_json import in_json
@@ -17,7 +17,6 @@ from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.shares import Share
 from bot.cli.shared.source import complete_source
 from bot.scanning.groups import THRESHOLD
-from bot.settings import Settings
 
 if TYPE_CHECKING:
     from bot.cli.scan.backlog import Backlog
@@ -76,7 +75,7 @@ def scan(
     from bot.replay.asking import INDEX
     from bot.scanning.files import without_dates
 
-    settings, judging = _settings(store), read_weights(weights, INDEX)
+    settings, judging = settings_with("--store", store), read_weights(weights, INDEX)
     # A file's issues lie in a database of their own meanwhile, which must not outlive the command.
     with ended_in_order(), backlog_of(source, settings) as backlog:
         scan = _scan(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
@@ -91,10 +90,6 @@ def scan(
         click.echo(shown.markdown(found, backlog))
     else:
         shown.show(found, limit, backlog)
-
-
-def _settings(store: str | None) -> Settings:
-    return host.load() if store is None else host.load({**os.environ, "DATABASE_URL": store})
 
 
 def _scan(backlog: Backlog, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:

@@ -37,7 +37,7 @@ def read_sources(_context: click.Context, _option: click.Parameter, value: str) 
 
 def read_store(_context: click.Context, _option: click.Parameter, value: str) -> str:
     """The option `--store`, in the ways of writing it that DATABASE_URL knows."""
-    return database_url(value, "--store") if value else ""
+    return database_url(value, "--store", "SQLite in a file that is deleted again") if value else ""
 
 
 _OPTIONS = (
