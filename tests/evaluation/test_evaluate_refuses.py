@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +46,19 @@ def test_without_labels_there_is_nothing_to_draw(tmp_path: Path) -> None:
     result = call("evaluate", write_lines(tmp_path / "plain.jsonl", plain), "--picture", tmp_path / "a.svg")
     assert result.exit_code == 2
     assert "no issue is known to be a duplicate: there is nothing to draw" in result.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have names")
+def test_a_pipe_is_no_file_that_is_missing(tmp_path: Path) -> None:
+    for command, done in ("evaluate", "can be judged"), ("scan", "among"):
+        os.mkfifo(pipe := tmp_path / command)
+        text = "".join(json.dumps(row) + "\n" for row in rows()[:9])
+        writing = threading.Thread(target=pipe.write_text, args=(text,), daemon=True)
+        writing.start()
+        result = call(command, pipe)
+        assert result.exit_code == 0, result.stderr
+        assert done in result.stdout
+        writing.join()
 
 
 def test_a_file_without_issues_is_called_so(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ def read_source(text: str) -> Path | RepoRef:
 
     Raises UserError where it can be neither.
     """
-    if Path(text).is_file():
+    # A pipe is read like a file: `<(zcat …)` of a shell, or /dev/stdin.
+    if Path(text).exists() and not Path(text).is_dir():
         return Path(text)
     if "://" in text:
         hosts = hosts_of(host.load().github_api_url)
