@@ -22,6 +22,7 @@ from bot.errors import SettingsError, Unavailable, UserError
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.replay import Asking, PastIssue, indexed, read_archive, replay_index
 from bot.replay.rooms import ABANDONED
+from bot.simulator.operations.rows import read_rows
 from bot.store.engine import make_engine
 from bot.store.index_tables import indexed_issues
 from bot.store.migrate import migrate
@@ -44,6 +45,18 @@ def test_a_file_is_read_by_what_is_in_it_not_by_its_name(name: str, packed: bool
     text = mark + "".join(json.dumps(row(n)) + "\n" for n in range(3)).encode()
     path.write_bytes(gzip.compress(text) if packed else text)
     assert [one.id for one in read_archive(path)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_another_encoding_is_named_with_what_makes_it_the_right_one(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl"
+    lines = [json.dumps(row(n, title="caf\u00e9" if n > 500 else "cafe"), ensure_ascii=False) for n in range(502)]
+    path.write_bytes("\n".join(lines).encode(encoding))
+    with pytest.raises(UserError, match=r"issues\.jsonl: not UTF-8; iconv -f ENCODING -t UTF-8 makes it so$"):
+        read_archive(path)
+    # The simulator reads such files too.
+    with pytest.raises(ValueError, match=r"^it is not UTF-8; iconv -f ENCODING -t UTF-8 makes it so$"):
+        read_rows(path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have names")
