@@ -111,7 +111,8 @@ def _umask() -> int:
 
 def _read(path: Path) -> Any:
     try:
-        text = path.read_text(encoding="utf-8")
+        # What editors on Windows put before a text is no part of it.
+        text = path.read_text(encoding="utf-8-sig")
         return json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_number)
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None

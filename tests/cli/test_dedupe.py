@@ -220,3 +220,11 @@ def test_what_is_wrong_is_said_and_nothing_written(
     assert said in err
     assert "Traceback" not in err
     assert (out, path.read_bytes(), list(tmp_path.iterdir())) == ("", content, [path])
+
+
+def test_the_mark_that_editors_on_windows_write_first_is_no_part_of_a_playbook(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert run(file) == 0
+    assert sections(capsys.readouterr().out) == MERGED
