@@ -15,12 +15,14 @@ from bot import settings as host
 from bot.cli.shared.stored import stored_repository
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Console, Group
 
     from bot.indexing.status import Status
 
 _EVERY = 0.5
 _BAR = 20
+# The least room for the name of a repository, which may be folded, and what stands between the columns of the table.
+_NAME, _BETWEEN = 12, 14
 _AT_WORK = ("waiting", "reading", "embedding")
 _COLOURS = {"ready": "green", "stopped": "red"}
 
@@ -59,16 +61,18 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
         elif not found:
             click.echo("The store holds no repository: install the App on one, and it is indexed.")
         elif not watch:
-            Console().print(_shown(found))
+            console = Console()
+            console.print(_shown(found, console))
         else:
-            with Live(_shown(found), auto_refresh=False) as live:
+            console = Console()
+            with Live(_shown(found, console), console=console, auto_refresh=False) as live:
                 while any(one.state in _AT_WORK for one in found):
                     time.sleep(_EVERY)
                     found = look()
-                    live.update(_shown(found), refresh=True)
+                    live.update(_shown(found, console), refresh=True)
 
 
-def _shown(found: Sequence[Status]) -> Group:
+def _shown(found: Sequence[Status], console: Console) -> Group:
     from rich import box
     from rich.console import Group
     from rich.progress_bar import ProgressBar
@@ -76,21 +80,34 @@ def _shown(found: Sequence[Status]) -> Group:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE)
-    table.add_column("repository", overflow="fold", min_width=12)
+    table.add_column("repository", overflow="fold", min_width=_NAME)
     # Figures stay whole: a terminal of 80 columns would break "12,345 of 17,492" into two lines otherwise.
     table.add_column("state", no_wrap=True)
     table.add_column("issues", justify="right", no_wrap=True)
     table.add_column("vectors", justify="right", no_wrap=True)
     table.add_column("", max_width=_BAR)
+    lines = list[Text]()
     for one in found:
         total, done = (one.expected, one.issues) if one.state != "embedding" else (one.issues, one.vectors or 0)
         at_work = one.state in _AT_WORK and total
+        state, (issues, vectors) = Text(one.state, _COLOURS.get(one.state, "yellow")), _figures(one)
+        lines.append(Text.assemble(f"{one.repository}  ", state, f"  issues: {issues}  vectors: {vectors}"))
         table.add_row(
             Text(one.repository),
-            Text(one.state, _COLOURS.get(one.state, "yellow")),
-            f"{one.issues:,}" + (f" of {one.expected:,}" if one.expected is not None else ""),
-            "none" if one.vectors is None else f"{one.vectors:,}",
+            state,
+            issues,
+            vectors,
             ProgressBar(total or 0, min(done, total or 0), _BAR) if at_work else "",
         )
+    shown = [("state", "issues", "vectors"), *((one.state, *_figures(one)) for one in found)]
+    needed = _NAME + _BETWEEN + sum(max(map(len, column)) for column in zip(*shown, strict=True))
+    # With less room the ends of figures would be cut off, which makes them other figures.
+    table_or_lines = [table] if console.width >= needed else lines
     # What GitHub or an endpoint said is no markup.
-    return Group(table, *(Text(f"{one.repository}: {one.problem}") for one in found if one.problem))
+    return Group(*table_or_lines, *(Text(f"{one.repository}: {one.problem}") for one in found if one.problem))
+
+
+def _figures(one: Status) -> tuple[str, str]:
+    """How many issues, and how many vectors, as they are shown."""
+    expected = f" of {one.expected:,}" if one.expected is not None else ""
+    return f"{one.issues:,}{expected}", "none" if one.vectors is None else f"{one.vectors:,}"

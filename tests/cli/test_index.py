@@ -58,6 +58,16 @@ def test_figures_stay_whole_on_a_narrow_terminal(store: Store, monkeypatch: pyte
     assert "2 of 123,456" in CliRunner().invoke(index).output
 
 
+@pytest.mark.parametrize("columns", [30, 40, 48, 52, 56, 60, 64, 80])
+def test_no_figure_loses_its_end_in_whatever_terminal(
+    columns: int, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    add(store, 1, "app", Progress(expected=123_456, seen=2), 2)
+    shown = " ".join(CliRunner().invoke(index).output.split())
+    assert "acme/app" in shown and "reading" in shown and "2 of 123,456" in shown and "none" in shown
+
+
 def test_one_repository_as_json(store: Store) -> None:
     add(store, 1, "app", Progress(expected=9, seen=2), 2)
     add(store, 2, "other", None, 0)
