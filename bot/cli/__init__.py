@@ -60,7 +60,7 @@ EXIT_CODES = {
     UNREACHABLE: "GitHub or the database could not be reached, or refused; trying again later may help.",
     FAULT: "A fault of Doppel's own.",
     INTERRUPTED: "Interrupted by Ctrl-C; 143 where it was SIGTERM, and 129 where the terminal was closed. "
-    "0 where `serve` or `worker` is ended so.",
+    "0 where `serve`, `worker`, `simulator` or `demo --serve` is ended so, or `proxy` or `mcp --http` by Ctrl-C.",
 }
 
 

@@ -64,7 +64,7 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
         # What an interruption breaks off can end in another error: libraries in C wrap whatever is raised within them.
         if interruption.came:
             # With --serve this is the way to end it.
-            sys.exit(0 if serve else 130)
+            sys.exit(0 if serve else 128 + interruption.came)
         if not isinstance(failure, ShowFailed | Unavailable):
             raise
         for note in getattr(failure, "__notes__", ()):
@@ -81,13 +81,13 @@ class _Interrupted(BaseException):
 
 
 class _Interruption:
-    """What is done on the first signal; `came` says that there was one."""
+    """What is done on the first signal; `came` is its number, 0 before there is one."""
 
     def __init__(self) -> None:
-        self.came = False
+        self.came = 0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.came = True
+        self.came = number
         # What ends the processes and removes what they wrote must not be interrupted.
         for one in _SIGNALS:
             signal.signal(one, signal.SIG_IGN)

@@ -56,7 +56,7 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("doppel-demo-*"))
 
 
-@pytest.mark.parametrize(("options", "code"), [([], 130), (["--serve"], 0)])
+@pytest.mark.parametrize(("options", "code"), [([], 128 + signal.SIGTERM), (["--serve"], 0)])
 def test_an_interruption_is_one_whatever_a_library_makes_of_it(
     options: list[str], code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,7 +106,7 @@ def test_nohup_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.cli.demo.perform", lambda *_: signal.raise_signal(signal.SIGHUP))
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        assert CliRunner().invoke(demo, []).exit_code == 130
+        assert CliRunner().invoke(demo, []).exit_code == 128 + signal.SIGHUP
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         assert CliRunner().invoke(demo, []).exit_code == 0
     finally:
