@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from bot.errors import Unavailable
+from bot.store.failures import why
 
 
 @contextmanager
@@ -18,9 +18,7 @@ def telling(store: str) -> Iterator[None]:
     try:
         yield
     except sa.exc.SQLAlchemyError as failure:
-        orig = getattr(failure, "orig", None)
-        why = f"{type(failure).__name__}: {orig}" if isinstance(orig, sqlite3.Error) else type(failure).__name__
         if store:
-            raise Unavailable(f"the database of --store failed ({why})") from None
+            raise Unavailable(f"the database of --store failed ({why(failure)})") from None
         home = tempfile.gettempdir()
-        raise Unavailable(f"the replay's index in {home} failed ({why}); TMPDIR names another place") from None
+        raise Unavailable(f"the replay's index in {home} failed ({why(failure)}); TMPDIR names another place") from None
