@@ -190,6 +190,15 @@ def test_what_cannot_be_scanned_is_named(arguments: list[str], says: str) -> Non
     assert says in result.stderr
 
 
+def test_one_group_is_called_one(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    file = write_lines(tmp_path / "issues.jsonl", rows())
+    assert run(file, "--html", page).stderr.endswith(f"{page}: 1 group\n")
+    again = [row | {"id": f"{row['id']}-B", "title": f"Twice: {row['title']}"} for row in rows()[:2]]
+    two = run(write_lines(tmp_path / "two.jsonl", [*rows(), *again]), "--limit", "1")
+    assert "… and 1 group more; --limit, --json or --html shows them." in two.stdout
+
+
 def test_a_page_never_takes_the_place_of_the_issues(file: Path) -> None:
     before = file.read_bytes()
     result = run(file, "--html", file)

@@ -29,7 +29,7 @@ def write_page(path: Path, found: Result, backlog: Backlog) -> None:
     checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."
     with told_if_refused(f"--html: {path}"):
         path.write_text(scan_page(found, backlog.name, checked, home, backlog.names), encoding="utf-8")
-    click.echo(f"{path}: {len(found.groups)} groups", err=True)
+    click.echo(f"{path}: {_groups(len(found.groups))}", err=True)
 
 
 def markdown(found: Result, backlog: Backlog) -> str:
@@ -71,4 +71,8 @@ def show(found: Result, limit: int, backlog: Backlog) -> None:
             for reason in member.reasons:
                 line(6, clean(reason), "dim")
     if len(found.groups) > limit:
-        console.print(f"\n… and {len(found.groups) - limit:,} groups more; --limit, --json or --html shows them.")
+        console.print(f"\n… and {_groups(len(found.groups) - limit)} more; --limit, --json or --html shows them.")
+
+
+def _groups(count: int) -> str:
+    return f"{count:,} {'group' if count == 1 else 'groups'}"
