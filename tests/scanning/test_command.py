@@ -236,6 +236,7 @@ def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: by
     result = run(file, "--weights", tmp_path / "weights.json")
     assert result.exit_code == 2
     assert "weights.json holds no weights of this version" in result.stderr
+    assert "; `doppel train --for index` makes such" in result.stderr
 
 
 def test_weights_of_an_earlier_version_are_refused_with_what_they_lack(file: Path, tmp_path: Path) -> None:

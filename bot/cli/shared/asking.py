@@ -104,8 +104,11 @@ def read_weights(weights: Path | None, sources: tuple[str, ...]) -> str:
         (SearchModel if searched else IndexModel).parse(text)
     # What is nested too deeply for the parser is no file of ours either.
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        judged = "what searches find" if searched else "what the index holds"
+        judged, made = ("what searches find", "search") if searched else ("what the index holds", "index")
         # A KeyError says no more than the name.
         why = f"there is no {problem} in it" if isinstance(problem, KeyError) else str(problem)
-        raise UserError(f"--weights: {weights} holds no weights of this version for {judged}: {why}") from None
+        raise UserError(
+            f"--weights: {weights} holds no weights of this version for {judged}: {why}; `doppel train --for {made}` "
+            "makes such"
+        ) from None
     return text
