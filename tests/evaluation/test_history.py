@@ -12,13 +12,12 @@ from githubkit.exception import GraphQLFailed
 from githubkit.graphql import GraphQLError, GraphQLResponse
 
 from bot.errors import Forbidden, NotFound, RateLimited, Unavailable
-from bot.evaluation.former import MOST, former_names
 from bot.evaluation.history_file import KeptHistory, erase_history
 from bot.evaluation.reading import read_history
-from bot.evaluation.statements import READING, Kind, Statement
+from bot.evaluation.statements import READING
 from bot.github import history as pages
 from bot.github.repo import RepoClient
-from bot.model import RepoRef, Repository
+from bot.model import RepoRef
 from bot.simulator import Simulator
 from bot.simulator.state.issues import StateReason
 from tests.github.conftest import REPO
@@ -390,18 +389,3 @@ def test_an_original_under_a_former_name_is_one_of_this_repository(
     rows = read(client, tmp_path / "after")
     assert {number: row.get("duplicate_of") for number, row in rows.items()} == {1: None, 2: 1, 3: 1, 4: None, 5: None}
     assert rows[4]["dup_unknown_master"] and rows[5]["dup_unknown_master"]
-
-
-def test_of_many_places_only_those_named_most_are_asked_about() -> None:
-    asked = []
-
-    class GitHub:
-        def repository(self, repo: RepoRef) -> Repository:
-            asked.append(str(repo))
-            raise NotFound("read it", 404, "")
-
-    often = [Statement(Kind.SAYS, None, "", "", f"acme/old#{n}") for n in (1, 2)]
-    others = [Statement(Kind.SAYS, None, "", "", f"acme/other-{n}#1") for n in range(50)]
-    assert former_names(GitHub(), 1, [*others, *often, Statement(Kind.SAYS, 3, "")]) == frozenset()
-    assert len(asked) == MOST
-    assert asked[0] == "acme/old"
