@@ -10,6 +10,7 @@ from bot.events import CommentEvent
 from bot.model import Actor
 from bot.report import Report
 from bot.simulator.clock import iso
+from bot.words import speak
 from handlers import finding
 from handlers.commands import obey
 from handlers.visit import Visit
@@ -173,7 +174,7 @@ def test_c4_what_was_decided_while_an_issue_was_muted_is_heeded_once_it_is_not(p
     pair.write(2, "/duplicates unmute", "reporter")
     (advice, _, unmuted) = pair.said(2)
     assert "Nothing left to show" in advice
-    assert unmuted.endswith("This issue is looked at again.\n")
+    assert unmuted.endswith(f"{speak('en', {}).unmuted()}\n")
 
 
 def test_c4_a_recheck_of_a_muted_issue_says_that_it_is_muted(pair: Doppel) -> None:
