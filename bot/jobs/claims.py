@@ -36,9 +36,10 @@ class Claims:
 
     def times(self, workflow_id: str) -> int | None:
         """How often the job that this thread runs was claimed, by us the last time; None where that holds no longer,
-        because another has taken it over, or it was given up.
+        because another has taken it over, or it was given up. Waits for a database that is away.
         """
-        return self._times({"run": workflow_id, "claim": current_owner_xid(workflow_id)})
+        mine = {"run": workflow_id, "claim": current_owner_xid(workflow_id)}
+        return steadily(lambda: self._times(mine))
 
     def asked(self, workflow_id: str) -> Callable[[], bool]:
         """Tells in any thread whether the claim of this one still holds. Raises QueueUnavailable."""
@@ -56,7 +57,7 @@ class Claims:
         try:
             yield
         finally:
-            if steadily(lambda: self.times(workflow_id)) is None:
+            if self.times(workflow_id) is None:
                 raise Lost from None
 
     def _times(self, mine: dict[str, str | None]) -> int | None:

@@ -192,7 +192,7 @@ class Worker:
     def _fairly(self, message: Message) -> str:
         """One run of a delivery, alone where a worker has died of it or of another beside it."""
         run = message.workflow_id
-        claims = steadily(lambda: self._claimed.times(run))
+        claims = self._claimed.times(run)
         if claims is None:
             # This machine stood still after it had claimed the job. What is not begun nobody else counts.
             JOBS.labels("overtaken").inc()
@@ -223,7 +223,7 @@ class Worker:
             except Exception as error:
                 running.may_take_longer()
                 # What a machine was at when it stood still fails as a rule, and whoever has the job now tries again.
-                if isinstance(error, Overtaken) or steadily(lambda: self._claimed.times(message.workflow_id)) is None:
+                if isinstance(error, Overtaken) or self._claimed.times(message.workflow_id) is None:
                     log.warning("delivery %s was taken over by another worker", message.delivery_id)
                     return "overtaken"
                 return self._failed(message, error, attempt)
@@ -234,7 +234,7 @@ class Worker:
         chore = self._chores.get(name)
         if chore is None:
             return "unknown"
-        claims = steadily(lambda: self._claimed.times(run))
+        claims = self._claimed.times(run)
         if claims is None:
             return "overtaken"
         try:

@@ -52,6 +52,15 @@ class Workers:
         self.started.append(process)
         return process
 
+    def start_while_standing_still(self, first: ForkServerProcess, until: Callable[[], bool]) -> ForkServerProcess:
+        """Stop a worker, start another that takes it for dead, and let the first go on once the other is so far."""
+        assert first.pid is not None
+        os.kill(first.pid, signal.SIGSTOP)
+        second = self.start("two")
+        self.wait(until)
+        os.kill(first.pid, signal.SIGCONT)
+        return second
+
     def put(self, delivery_id: str, number: int, sleep: float = 0.0) -> None:
         ann = Actor("ann")
         repository = Repository(5, RepoRef("acme", "app"), private=False)
@@ -232,11 +241,7 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Worke
     for issue, delivery in enumerate(jobs):
         workers.put(delivery, issue, sleep=0.5)
     workers.wait(lambda: len(workers.log("begin")) == 4)
-    assert first.pid is not None
-    os.kill(first.pid, signal.SIGSTOP)
-    second = workers.start("two")
-    workers.wait(lambda: len(workers.log("end")) == 7)
-    os.kill(first.pid, signal.SIGCONT)
+    second = workers.start_while_standing_still(first, lambda: len(workers.log("end")) == 7)
     # Its sleeps are over, and what it had claimed would begin.
     time.sleep(1.0)
     first.terminate()
@@ -250,11 +255,7 @@ def test_who_stood_still_for_longer_than_a_job_may_last_does_not_give_up_what_an
     first = workers.start("one", 3.0)
     workers.put("long", 1, sleep=7.0)
     workers.wait(lambda: len(workers.log("begin")) == 1)
-    assert first.pid is not None
-    os.kill(first.pid, signal.SIGSTOP)
-    second = workers.start("two")
-    workers.wait(lambda: len(workers.log("begin")) == 2)
-    os.kill(first.pid, signal.SIGCONT)
+    second = workers.start_while_standing_still(first, lambda: len(workers.log("begin")) == 2)
     assert ended(first) == OVERDUE
     workers.put("behind", 1)
     workers.wait(lambda: len(workers.log("end")) == 2)
