@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import sqlalchemy as sa
@@ -264,6 +265,12 @@ class Doppel:
     def settle(self) -> None:
         """See World.settle."""
         self.world.settle()
+
+    def look_again(self) -> None:
+        """The round of indexing, of this repository alone: those of all tests before lie in the same world."""
+        repositories = self.services.store.repositories
+        with mock.patch.object(repositories, "list", return_value=[repositories.get(self.repository.id)]):
+            self.services.indexing.look_again()
 
     def open(self, title: str, body: str = "", author: str | Account = "reporter", **more: Any) -> Issue:
         """A person opens an issue, and the bot has done its work when this returns."""

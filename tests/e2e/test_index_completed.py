@@ -44,7 +44,7 @@ def test_where_the_search_said_nothing_the_index_is_asked_once_it_is_complete(fi
     filling.settle()
     assert filling.said(2) == filling.said(3) == filling.said(gone) == []
     assert not filling.services.indexing.ready(filling.repository.id)
-    filling.services.indexing.look_again()
+    filling.look_again()
     filling.settle()
     (comment,) = filling.said(2)
     assert "- `#1` – found by: the full-text index, the semantic index" in comment
@@ -52,7 +52,7 @@ def test_where_the_search_said_nothing_the_index_is_asked_once_it_is_complete(fi
     assert causes(filling, 2) == causes(filling, 3) == ["opened", "indexed"]
     # That is done once, and not for what came later.
     filling.open("Another logo, please", "It looks like that of others.", author="eve")
-    filling.services.indexing.look_again()
+    filling.look_again()
     filling.settle()
     assert causes(filling, 2) == ["opened", "indexed"]
     assert causes(filling, 5) == ["opened"]
@@ -63,7 +63,7 @@ def test_what_the_search_has_told_stands_when_the_index_is_complete(filling: Dop
     filling.open("Crash while exporting to PDF", SAID, author="ben")
     before = filling.said(2)
     assert len(before) == 1
-    filling.services.indexing.look_again()
+    filling.look_again()
     filling.settle()
     assert filling.said(2) == before
     assert causes(filling, 2) == ["opened"]
@@ -77,7 +77,7 @@ def test_what_is_looked_at_while_the_index_becomes_complete_is_looked_at_again(
 
     def then_complete(self: Decisions, repo_id: int, decision: Decision) -> None:
         monkeypatch.setattr(Decisions, "add", real)
-        filling.services.indexing.look_again()
+        filling.look_again()
         end = time.monotonic() + 20
         # Until only this look is at work, and the step after the last one has found nothing to look at again.
         while not filling.services.indexing.ready(repo_id) or filling.world.unfinished()[0] > 1:
@@ -93,7 +93,7 @@ def test_what_is_looked_at_while_the_index_becomes_complete_is_looked_at_again(
 
 def complete(filling: Doppel) -> None:
     """The worker reads everything, and does what there is to do then."""
-    filling.services.indexing.look_again()
+    filling.look_again()
     filling.settle()
     assert filling.services.indexing.ready(filling.repository.id)
 
