@@ -118,7 +118,7 @@ def test_who_ends_it_while_it_starts_ends_it_as_properly(
 ) -> None:
     """SIGTERM left what it had started to itself, and both had an exit code of failure."""
     # GitHub is away just when it is to be told the address, which is tried again for a while.
-    simulator.sim.faults.add("PATCH /app/hook/config", "timeout", times=None)
+    simulator.sim.faults.add("PATCH /app/hook/config", 503, times=None)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = str(free.getsockname()[1])
     serving = subprocess.Popen(
@@ -127,6 +127,8 @@ def test_who_ends_it_while_it_starts_ends_it_as_properly(
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environ},
         stderr=subprocess.PIPE,
         text=True,
+        # What a script begins in the background inherits that it is ignored, and so would this.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     try:
         assert serving.stderr is not None
