@@ -20,6 +20,8 @@ RETRIES = 3
 _FIRST_PAUSE = 0.5
 _LIMIT_PAUSE = 60.0
 _LONGEST_LIMIT_PAUSE = 960.0
+# GitHub's longest window is an hour. Whoever believed a header that names years would be silent for as long.
+_LONGEST_TOLD = 86_400.0
 # `x-ratelimit-reset` and `Date` are whole seconds: a second more is never too early.
 _ROUNDING = 1.0
 # What an answer of GraphQL must hold that tells of a limit; texts of people can hold it too.
@@ -120,8 +122,8 @@ def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, j
     covers = resource if used_up and "secondary" not in message else None
     if (after := retry_after(headers, now)) is not None:
         return Limit(after, covers, told=True)
-    if used_up and (reset := _number(headers.get("x-ratelimit-reset"))) is not None:
-        return Limit(max(reset - now, 0.0) + _ROUNDING, covers, told=True)
+    if used_up and (reset := _until_reset(headers, now)) is not None:
+        return Limit(max(reset, 0.0) + _ROUNDING, covers, told=True)
     if answer.status != 403 or "rate limit" in message or "abuse detection" in message:
         pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
         return Limit(pause * (1 + jitter / 4), None, told=False)
@@ -129,15 +131,25 @@ def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, j
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds from the `retry-after` header, which is a number or a date (RFC 9110, 10.2.3); None if absent or odd."""
+    """Seconds from the `retry-after` header, which is a number or a date (RFC 9110, 10.2.3), at most a day; None if
+    absent or odd.
+    """
     text = headers.get("retry-after", "").strip()
     if (seconds := _number(text)) is not None:
-        return seconds
+        return min(seconds, _LONGEST_TOLD)
     try:
         moment = parsedate_to_datetime(text)
     except (TypeError, ValueError):
         return None
-    return max(aware(moment).timestamp() - now, 0.0)
+    return min(max(aware(moment).timestamp() - now, 0.0), _LONGEST_TOLD)
+
+
+def quota(headers: Mapping[str, str], now: float) -> tuple[int, float] | None:
+    """How many requests of a resource are left, and for how many seconds from `now`: at most a day, and less than none
+    where the time is over. None if the headers do not tell.
+    """
+    remaining, reset = _number(headers.get("x-ratelimit-remaining")), _until_reset(headers, now)
+    return None if remaining is None or reset is None else (int(remaining), reset)
 
 
 def message_of(body: bytes) -> str:
@@ -176,6 +188,11 @@ def _limit_in(body: bytes) -> tuple[str, bool]:
         if message and error.get("type") in ("RATE_LIMIT", "RATE_LIMITED"):
             return message, "secondary" not in message
     return "", False
+
+
+def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
+    reset = _number(headers.get("x-ratelimit-reset"))
+    return None if reset is None else min(reset - now, _LONGEST_TOLD)
 
 
 def _number(text: str | None) -> float | None:

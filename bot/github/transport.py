@@ -18,7 +18,7 @@ import httpx
 from bot.errors import NotFound, RateLimited, Unavailable
 from bot.github.clock import ServerClock
 from bot.github.costs import GRAPHQL, HYBRID, SEARCH, Cost, cost_of, is_repeatable, kind_of
-from bot.github.limits import Answer, Limit, Raise, Retry, decide
+from bot.github.limits import Answer, Limit, Raise, Retry, decide, quota
 from bot.github.pacing import Pacer
 from bot.held import make_sure
 from bot.machine.local import is_here
@@ -153,14 +153,12 @@ class PacedTransport(httpx.BaseTransport):
             self._pacer.refused(limit)
         elif response.is_success:
             self._pacer.succeeded()
-        remaining, reset = (response.headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "reset"))
-        if remaining.isdecimal() and reset.isdecimal():
+        if (left := quota(response.headers, self._server_clock.now())) is not None:
             # Enterprise servers of some age name no resource; a token's is the App's, which is not ours to count.
             named = response.headers.get("x-ratelimit-resource", "")
             resource = named if named in cost.amounts else cost.resource
-            seconds = int(reset) - self._server_clock.now()
-            self._pacer.learn(resource, int(remaining), seconds)
-            LEFT.say(resource, id(self), int(remaining), seconds)
+            self._pacer.learn(resource, *left)
+            LEFT.say(resource, id(self), *left)
 
 
 def _answer(response: httpx.Response | None, cost: Cost) -> Answer:

@@ -8,7 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.limits import RETRIES, Answer, Ok, Raise, Retry, Verdict, decide, find_limit, message_of, retry_after
+from bot.github.limits import (
+    RETRIES,
+    Answer,
+    Ok,
+    Raise,
+    Retry,
+    Verdict,
+    decide,
+    find_limit,
+    message_of,
+    quota,
+    retry_after,
+)
 
 NOW = 1_800_000_000.0
 SECONDARY = b'{"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}'
@@ -187,3 +199,24 @@ def test_retry_after_can_be_a_date() -> None:
     assert retry_after({"retry-after": formatdate(NOW - 30, usegmt=True)}, NOW) == 0.0
     assert retry_after({"retry-after": "soon"}, NOW) is None
     assert retry_after({}, NOW) is None
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"retry-after": "9000000000"},
+        {"retry-after": "Fri, 15 Jan 2100 08:00:30 GMT"},
+        {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9000000000"},
+    ],
+)
+def test_a_limit_of_years_is_believed_for_a_day(headers: dict[str, str]) -> None:
+    limit = find_limit(Answer(429, headers), now=NOW, resource="core")
+    assert limit is not None
+    assert 86_400 <= limit.after <= 86_401
+
+
+def test_what_is_left_is_believed_for_a_day_and_only_if_it_is_a_number() -> None:
+    assert quota({"x-ratelimit-remaining": "7", "x-ratelimit-reset": str(int(NOW) + 30)}, NOW) == (7, 30.0)
+    assert quota({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9000000000"}, NOW) == (0, 86_400.0)
+    assert quota({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "9" * 5000}, NOW) is None
+    assert quota({"x-ratelimit-reset": str(int(NOW))}, NOW) is None
