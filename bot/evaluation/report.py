@@ -194,13 +194,16 @@ def others_needed(alarms: int) -> int:
 
 
 def monthly_arrivals(arrived: Sequence[datetime]) -> float:
-    """How many issues arrive in an average month of the last year; all of them, where they took less than a month."""
+    """How many issues arrive in an average month of the last year, or of all the time where that is shorter; all of
+    them, where they took less than a month.
+    """
     if not arrived:
         return 0.0
     last = max(arrived)
     # Differences alone: before the first year of the calendar there is no moment.
-    recent = [moment for moment in arrived if last - moment <= RECENT]
-    return len(recent) / max((last - min(recent)) / MONTH, 1.0)
+    recent = sum(last - moment <= RECENT for moment in arrived)
+    # A year that began quietly is a year all the same.
+    return recent / max(min(last - min(arrived), RECENT) / MONTH, 1.0)
 
 
 def _last_month(judged: Sequence[Judged], arrived: Sequence[datetime], cuts: Sequence[float]) -> dict[float, Monthly]:

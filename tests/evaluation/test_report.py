@@ -207,6 +207,13 @@ def test_months_are_those_of_the_last_year() -> None:
     assert monthly_arrivals([]) == 0
 
 
+def test_a_year_counts_whole_where_its_issues_came_at_its_end() -> None:
+    """A repository that had been quiet for long and got six issues within a week has one every other month."""
+    old = [START - timedelta(days=1_000 + number) for number in range(500)]
+    week = [START + timedelta(days=number) for number in range(6)]
+    assert monthly_arrivals([*old, *week]) == pytest.approx(0.5, rel=0.01)
+
+
 def test_months_are_told_of_the_calendars_first_year_too() -> None:
     """As a time that nobody set reads where a programme has put it into a zone."""
     first = datetime.min.replace(tzinfo=UTC) + timedelta(hours=8)
