@@ -107,7 +107,8 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     """The variables with those of the App that was set up in the browser (`bot.setup`), unless they name one.
 
     All of an App or nothing: half of one with half of another would be neither. Raises WrongSettings where the place of
-    the file may not be looked into, as by an administrator in another user's data.
+    the file may not be looked into, as by an administrator in another user's data, and where somebody has saved it in
+    another encoding.
     """
     path = credentials_file(home)
     try:
@@ -116,6 +117,8 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
         stored = {name: value for name, value in dotenv.dotenv_values(path, interpolate=False).items() if value}
     except PermissionError as refused:
         raise WrongSettings([f"DOPPEL_HOME: {path}: {refused.strerror}; run as the user that owns it."]) from None
+    except UnicodeDecodeError:
+        raise WrongSettings([f"{path}: this is not UTF-8; save the file in that encoding."]) from None
     return stored | {name: value for name, value in values.items() if value or name not in stored}
 
 

@@ -83,6 +83,14 @@ def test_a_share_without_links_keeps_an_app_as_well_and_no_second_one(
     assert [path.name for path in tmp_path.iterdir()] == ["app.env"]
 
 
+def test_a_file_that_was_saved_in_another_encoding_is_told(tmp_path: Path) -> None:
+    keep_credentials(tmp_path, MADE)
+    with credentials_file(tmp_path).open("ab") as file:
+        file.write("# geändert\n".encode("latin-1"))
+    with pytest.raises(SettingsError, match=r"app\.env: this is not UTF-8; save the file in that encoding\."):
+        read(tmp_path)
+
+
 def test_a_place_where_nothing_can_be_kept_is_told_beforehand(tmp_path: Path) -> None:
     check_place(tmp_path / "home")
     assert list((tmp_path / "home").iterdir()) == []
