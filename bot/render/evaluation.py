@@ -18,8 +18,14 @@ def basis(found: Evaluation) -> str:
     text = f"{_count(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
     if found.asked < found.arrivals:
         text += f"; of a sample of {found.asked:,} of these "
-        return text + f"{known}, and {found.silent:,} that repeat nothing. Comments are counted as for all."
-    return f"{text}: {known}, and {found.silent:,} that repeat nothing."
+        return text + f"{known}, and {found.silent:,} that {_repeat(found)} nothing. Comments are counted as for all."
+    return f"{text}: {known}, and {found.silent:,} that {_repeat(found)} nothing."
+
+
+def counts(found: Evaluation) -> str:
+    """The two kinds of issues that figures are about, in a line."""
+    silent = _count(found.silent, "issue")
+    return f"{_count(found.retrieval.queries, 'known duplicate')} and {silent} that {_repeat(found)} nothing"
 
 
 def finding(found: Evaluation) -> str:
@@ -52,12 +58,12 @@ def at_threshold(found: Evaluation, row: Speaking) -> str:
     """What the threshold that is set means in an average month, and in all."""
     month = found.monthly[row.cut]
     text = (
-        f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues)} issues, as those of the last year "
-        f"had on average, would bring {_few(month.comments)} comments"
+        f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues, 'issue')}, as those of the last year "
+        f"had on average, would bring {_few(month.comments, 'comment')}"
     )
     if not found.retrieval.queries:
         return text + "."
-    return f"{text}, {_few(month.right)} of them right. In all it {_shares(found, row, 'catches', 'bothers')}."
+    return f"{text}, {_average(month.right)} of them right. In all it {_shares(found, row, 'catches', 'bothers')}."
 
 
 def last_month(found: Evaluation) -> str:
@@ -155,7 +161,7 @@ def _too_few(found: Evaluation) -> str:
     known, others = found.retrieval.queries, others_needed(0)
     lacking = [f"{_count(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
     if found.silent < others:
-        repeat = f"{_count(found.silent, 'issue')} that {'repeats' if found.silent == 1 else 'repeat'} nothing"
+        repeat = f"{_count(found.silent, 'issue')} that {_repeat(found)} nothing"
         lacking.append(f"{repeat} ({others} are needed to tell {percent(BEARABLE)} from none)")
     return f"Too few to say where the threshold should be: {' and '.join(lacking)}."
 
@@ -233,7 +239,16 @@ def _points(share: float) -> str:
     return f"{share * 100:.1f} percentage points"
 
 
-def _few(number: float) -> str:
+def _repeat(found: Evaluation) -> str:
+    """What those do that nobody marked."""
+    return "repeats" if found.silent == 1 else "repeat"
+
+
+def _few(number: float, what: str) -> str:
+    return f"{_average(number)} {what}" if number == 1 else f"{_average(number)} {what}s"
+
+
+def _average(number: float) -> str:
     """A number of issues; below ten with a decimal, since it is an average."""
     return f"{number:,.0f}" if number >= 9.95 or number == round(number) else f"{number:.1f}"
 

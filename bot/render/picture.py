@@ -9,7 +9,7 @@ from __future__ import annotations
 from html import escape
 
 from bot.evaluation.report import Evaluation
-from bot.render.evaluation import basis, finding, interval, percent
+from bot.render.evaluation import basis, counts, finding, interval, percent
 from bot.render.panels import NOTES, Panel, reach, reliability_panel, speaking_panel, text
 
 WIDTH, HEIGHT = 800, 500
@@ -55,4 +55,4 @@ def _summary(found: Evaluation) -> str:
     shares = f"an original among the first ten for {percent(known.rr[10])}"
     if bounds := interval(found.rr_intervals.get(10)):
         shares += f" ({bounds})"
-    return f"{known.queries:,} known duplicates and {found.silent:,} issues that repeat nothing; {shares}"
+    return f"{counts(found)}; {shares}"

@@ -26,6 +26,7 @@ from bot.evaluation.report import (
     others_needed,
 )
 from bot.render import evaluation as words
+from bot.render.picture import picture
 from bot.wilson import wilson
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -57,6 +58,21 @@ def test_a_threshold_that_is_right_every_second_time_and_catches_most() -> None:
         "comments, 15 of them right. In all it catches 50 % of the known duplicates and bothers 0.5 % of the other "
         "authors."
     )
+
+
+def test_one_of_a_kind_is_told_as_one() -> None:
+    """As in a repository whose first two issues came within its first month."""
+    found = made([0.9], 0, [], 1)
+    assert (
+        words.basis(found) == "2,000 issues, of which 2 can be judged: 1 known duplicate, and 1 that repeats nothing."
+    )
+    assert words.at_threshold(found, found.at).startswith(
+        "At .20, which is set, a month with 2 issues, as those of the last year had on average, would bring 1 comment, "
+        "1 of them right."
+    )
+    alone = made([], 0, [0.3], 0)
+    assert "a month with 1 issue, as those" in words.at_threshold(alone, alone.at)
+    assert ">1 known duplicate and 1 issue that repeats nothing; an original" in picture(found, "acme/app")
 
 
 def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> None:
