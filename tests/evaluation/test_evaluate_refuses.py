@@ -48,6 +48,16 @@ def test_without_labels_there_is_nothing_to_draw(tmp_path: Path) -> None:
     assert "no issue is known to be a duplicate: there is nothing to draw" in result.stderr
 
 
+def test_a_picture_of_duplicates_none_of_which_can_be_judged_is_refused(tmp_path: Path) -> None:
+    """All of them are among the first fifth, which only arrives: it would show that no original is ever found."""
+    early = [row if row["id"] <= 20 else row | {"duplicate_of": None} for row in rows(100)]
+    assert any(row.get("duplicate_of") for row in early)
+    result = call("evaluate", write_lines(tmp_path / "early.jsonl", early), "--picture", tmp_path / "a.svg")
+    assert result.exit_code == 2
+    assert "early.jsonl: no known duplicate can be judged: there is nothing to draw" in result.stderr
+    assert not (tmp_path / "a.svg").exists()
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have names")
 def test_a_pipe_is_no_file_that_is_missing(tmp_path: Path) -> None:
     for command, done in ("evaluate", "can be judged"), ("scan", "among"):

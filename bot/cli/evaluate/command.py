@@ -172,6 +172,8 @@ def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None
             f"{id!r}; these issues are left out.",
             err=True,
         )
+    if picture is not None and not any(trial.known.values()):
+        raise UserError(f"--picture: {source}: no known duplicate can be judged: there is nothing to draw")
 
 
 def _say_what_is_missing(given: int, wanted: int) -> None:
