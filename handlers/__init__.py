@@ -33,7 +33,7 @@ ROUTES: tuple[Route, ...] = (
     Route("issues", ("labeled", "unlabeled"), issues.labels_changed, _ANSWERING),
     Route("issues", ("closed",), issues.closed, _READING_ISSUES),
     Route("issues", ("deleted", "transferred"), issues.gone, _READING_ISSUES),
-    Route("issues", (own.JUDGED,), verdicts.judged, _ANSWERING),
+    Route("issues", (own.JUDGED, "unlocked"), verdicts.judged, _ANSWERING),
     Route("issues", (own.DUE,), closing.due, _ANSWERING),
     Route("issues", (own.OVERTAKEN, own.INDEXED), issues.look_again, _ANSWERING),
     Route("issue_comment", ("created", "edited"), commands.obey, _ANSWERING),

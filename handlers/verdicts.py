@@ -63,7 +63,10 @@ def reject(ask: Ask, command: Command) -> Answer:
 
 
 def judged(event: IssueEvent, services: Services) -> None:
-    """Elsewhere it was decided, or taken back, that another issue and this one differ; its comment may show that."""
+    """Elsewhere it was decided, or taken back, that another issue and this one differ; its comment may show that.
+
+    Or it was unlocked, and until then its comment was left alone whatever was decided.
+    """
     with visiting(event, services) as visit:
         if visit is None:
             return

@@ -14,7 +14,9 @@ from bot.events.types import CommentEvent, Event, Ignored, InstallationEvent, Is
 from bot.model import NOBODY, Actor, RepoRef, Repository, same_login
 from bot.text.full_width import plain
 
-ISSUE_ACTIONS = frozenset({"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled"})
+ISSUE_ACTIONS = frozenset(
+    {"opened", "edited", "reopened", "deleted", "transferred", "closed", "labeled", "unlabeled", "unlocked"}
+)
 COMMENT_ACTIONS = frozenset({"created", "edited", "deleted"})
 INSTALLATION_ACTIONS = frozenset({"created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"})
 REPOSITORY_ACTIONS = frozenset(

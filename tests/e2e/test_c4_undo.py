@@ -177,6 +177,19 @@ def test_c4_what_was_decided_while_an_issue_was_muted_is_heeded_once_it_is_not(p
     assert unmuted.endswith(f"{speak('en', {}).unmuted()}\n")
 
 
+@pytest.mark.parametrize("taken_back", [False, True])
+def test_c4_what_was_decided_while_an_issue_was_locked_is_heeded_once_it_is_not(pair: Doppel, taken_back: bool) -> None:
+    if taken_back:
+        pair.write(1, "/duplicates not #2", "triage-person")
+    pair.sim.lock_issue(pair.repo, 2, "maintain-person")
+    pair.write(1, "/duplicates undo" if taken_back else "/duplicates not #2", "triage-person")
+    assert pair.said(1)
+    assert ("Nothing left to show" in pair.advice(2)) == taken_back
+    pair.sim.unlock_issue(pair.repo, 2, "maintain-person")
+    pair.settle()
+    assert ("Nothing left to show" in pair.advice(2)) != taken_back
+
+
 def test_c4_a_recheck_of_a_muted_issue_says_that_it_is_muted(pair: Doppel) -> None:
     pair.write(2, "/duplicates mute", "reporter")
     assert pair.said(2)
