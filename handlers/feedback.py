@@ -16,6 +16,7 @@ from bot.events import IssueEvent
 from bot.github.labels import DUPLICATE
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, Issue, IssueRef, same_login
+from bot.moments import read_moment
 from bot.text.naming import named_by
 from handlers.visit import Visit
 
@@ -28,6 +29,9 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
     What bots close says nothing, nor does one that bears the label `duplicate` and no original. Our own `of` closes as
     a bot, and is kept as a verdict, which a person's closing otherwise overtakes.
     """
+    if issue.closed_at and event.closed_at and read_moment(event.closed_at) != issue.closed_at:
+        # It was opened since, and closed anew by somebody else perhaps, of which another event tells.
+        return
     store, repo_id = visit.services.store, visit.repository.id
     signals = store.signals
     signals.drop(repo_id, issue.number, Kind.CLOSED)

@@ -149,6 +149,7 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
         locked=issue.flag("locked"),
         title_changed=changes is not None and changes.has("title"),
         label=fields.child("label").text("name") if fields.has("label") else "",
+        closed_at=issue.text("closed_at", "")[:40],
     )
 
 

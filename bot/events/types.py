@@ -24,7 +24,10 @@ for a delivery it ends with itself after a quarter of an hour.
 
 @dataclass(frozen=True, slots=True)
 class IssueEvent:
-    """`issues.*`. `partition` keeps the work of one issue in order."""
+    """`issues.*`. `partition` keeps the work of one issue in order.
+
+    `closed_at`, GitHub's time, tells one closing from another.
+    """
 
     action: str
     installation: int | None
@@ -35,6 +38,7 @@ class IssueEvent:
     locked: bool = False
     title_changed: bool = False
     label: str = ""
+    closed_at: str = ""
 
     name = "issues"
 

@@ -11,6 +11,7 @@ from bot.chores.feedback import look_at_feedback
 from bot.github.votes import MOST
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import BOT, Doppel
+from tests.e2e.late import held_back
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
@@ -174,6 +175,24 @@ def test_c7_how_an_issue_was_closed_before_holds_no_more_though_nobody_heard_of_
     doppel.sim.close_issue(doppel.repo, 2, "triage-person", "duplicate", doppel.sim.issue(doppel.repo, 1))
     doppel.settle()
     assert said(doppel) == [(2, 1, True, "closed", "triage", 1.0)]
+
+
+@pytest.mark.parametrize("closer", ["stale[bot]", "triage-person"])
+def test_c7_a_closing_that_is_told_late_says_nothing_of_how_the_issue_was_closed_since(
+    doppel: Doppel, commented: Comment, closer: str
+) -> None:
+    with held_back(doppel) as deliver:
+        doppel.sim.close_issue(doppel.repo, 2, "reporter", "completed")
+        doppel.sim.webhooks.join()
+    doppel.sim.reopen_issue(doppel.repo, 2, "reporter")
+    doppel.settle()
+    doppel.sim.clock.advance(60)
+    doppel.sim.close_issue(doppel.repo, 2, closer, "not_planned")
+    doppel.settle()
+    expected = [] if closer == "stale[bot]" else [(2, 1, False, "closed", "triage", 1.0)]
+    assert said(doppel) == expected
+    deliver()
+    assert said(doppel) == expected
 
 
 def test_c7_the_earlier_issue_can_be_closed_in_favour_of_the_one_with_the_comment(
