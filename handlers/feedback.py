@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bot.decisions import COMMAND, Decision, Outcome
+from bot.decisions.evidence import evidence
 from bot.digest.ticking import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
@@ -18,6 +19,7 @@ from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, Issue, IssueRef, same_login
 from bot.moments import read_moment
 from bot.text.naming import named_by
+from handlers.finding import find
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -87,28 +89,25 @@ def retitling(visit: Visit, issue: Issue, event: IssueEvent) -> Iterator[None]:
     if not event.title_changed or event.sender.is_bot:
         yield
         return
-    before = _last(visit)
+    # A command's own words find what no title leads to.
+    before = _last(visit, asked=False)
     yield
     now = _last(visit)
     if before is None or now is None:
         return
+    if now.cause == COMMAND:
+        # It came while the edit waited, and has answered the new title; perhaps with words of its own.
+        now = _unasked(visit, issue, event.action)
     signals = visit.services.store.signals
     for candidate in now.shown:
         signals.drop(visit.repository.id, visit.number, Kind.RETITLED, candidate.number)
-    unasked = _shown_unasked(visit)
     for candidate in before.shown:
-        # Where it is as likely as it had to be then, the bar has moved and not the title: a command had asked for more.
+        # Where it is as likely as it had to be then, the bar has moved and not the title.
         known = now.about(candidate.number)
         gone = _could_be_shown(visit, issue, candidate.number) if known is None else not known.shown
-        if gone and candidate.number in unasked and (known is None or known.probability < before.bar):
+        if gone and (known is None or known.probability < before.bar):
             signal = _signal(visit, event, Kind.RETITLED, candidate.number, same=False)
             signals.put(visit.repository.id, signal)
-
-
-def _shown_unasked(visit: Visit) -> set[int]:
-    """What the comment has named of the bot's own accord: a command's own words find what no title leads to."""
-    looks = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
-    return {one.number for look in looks if look.cause != COMMAND for one in look.shown}
 
 
 def _could_be_shown(visit: Visit, issue: Issue, number: int) -> bool:
@@ -147,7 +146,17 @@ def _came_up(visit: Visit, other: int) -> bool:
     return any(decision.about(visit.number) for decision in decisions)
 
 
-def _last(visit: Visit) -> Decision | None:
-    """The last look; that the issue was left alone since, as after a bot's edit, changed nothing of what is shown."""
+def _last(visit: Visit, *, asked: bool = True) -> Decision | None:
+    """The last look, or the last that no command `asked` for; that the issue was left alone since, as after a bot's
+    edit, changed nothing of what is shown.
+    """
     decisions = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
-    return next((one for one in reversed(decisions) if one.outcome is not Outcome.LEFT_ALONE), None)
+    looks = (one for one in reversed(decisions) if one.outcome is not Outcome.LEFT_ALONE)
+    return next((one for one in looks if asked or one.cause != COMMAND), None)
+
+
+def _unasked(visit: Visit, issue: Issue, cause: str) -> Decision:
+    """What the bot would show of its own accord now; nothing is said or kept of it."""
+    report, now = find(visit, issue), visit.services.now()
+    found = evidence(report, report.candidates[: visit.config.max_candidates])
+    return Decision(visit.number, now, cause, visit.config.mode, Outcome.UNCHANGED, visit.bar.value, "", found)

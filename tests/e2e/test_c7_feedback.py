@@ -230,6 +230,26 @@ def test_c7_a_new_title_counts_though_a_bot_has_edited_the_text_before(doppel: D
     assert said(doppel) == [(2, 1, False, "retitled", "author", 0.25)]
 
 
+@pytest.mark.parametrize("words", ["", " search PdfRenderError confidence=0.01"])
+def test_c7_a_new_title_counts_though_a_command_has_answered_it_at_once(
+    doppel: Doppel, commented: Comment, words: str
+) -> None:
+    """An edit waits some seconds, and commands do not."""
+    doppel.sim.edit_issue(doppel.repo, 2, title=OTHER[0], body=OTHER[1])
+    doppel.write(2, f"/duplicates{words}", "triage-person")
+    assert ("[#1]" in doppel.said(2)[0]) == bool(words)
+    assert said(doppel) == [(2, 1, False, "retitled", "author", 0.25)]
+
+
+def test_c7_a_title_that_leads_to_the_candidate_says_nothing_though_a_command_has_looked_elsewhere(
+    doppel: Doppel, commented: Comment
+) -> None:
+    doppel.sim.edit_issue(doppel.repo, 2, title=f"{AGAIN[0]} again")
+    doppel.write(2, "/duplicates search dark mode of settings", "triage-person")
+    assert "[#1]" not in doppel.said(2)[0]
+    assert said(doppel) == []
+
+
 def test_c7_a_new_title_says_nothing_of_what_only_a_command_had_asked_for(doppel: Doppel) -> None:
     doppel.configure("min_confidence: 0.999\n")
     doppel.open(*FIRST, author="ann")
