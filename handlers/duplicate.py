@@ -11,7 +11,7 @@ from bot.commands import Command
 from bot.errors import GitHubError, NotFound, Unavailable
 from bot.github.labels import DUPLICATE
 from bot.judgements import Verdict, VerdictKind
-from bot.model import Issue
+from bot.model import Issue, IssueRef
 from handlers.ask import Answer, Ask
 from handlers.named import issue_named
 
@@ -36,8 +36,8 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
         return Answer(False, ask.replies.refused_root(named.number, root.number, newer))
     verdict = _decided(ask, root)
     if verdict is None:
-        before = closed_for(ask)
-        if before == root.number:
+        before = _closed_for(ask)
+        if _here(ask, before) == root.number:
             return Answer(True, ask.replies.closed_already(root.number))
         if root.state == "closed":
             refused = ask.replies.refused_unseen if root.state_reason == "duplicate" else ask.replies.refused_closed
@@ -69,7 +69,7 @@ def _chain(ask: Ask, named: Issue) -> list[Issue]:
     """
     chain = [named]
     while chain[-1].state_reason == "duplicate" and chain[-1].number != ask.visit.number and len(chain) <= _LINKS_MAX:
-        number = _original(ask, chain[-1].number)
+        number = _here(ask, _original(ask, chain[-1].number))
         if number is None or number in {issue.number for issue in chain}:
             break
         try:
@@ -79,7 +79,7 @@ def _chain(ask: Ask, named: Issue) -> list[Issue]:
     return chain
 
 
-def _original(ask: Ask, number: int) -> int | None:
+def _original(ask: Ask, number: int) -> IssueRef | None:
     """What an issue was closed in favour of, by whomever; where GitHub cannot say that leaves what `of` has stored.
 
     GraphQL can fail over one repository for good, and whoever asked shall not wait for an answer in vain.
@@ -90,14 +90,23 @@ def _original(ask: Ask, number: int) -> int | None:
     except Unavailable as failure:
         logger.warning("%s#%d: of what it is a duplicate GitHub does not tell: %s", visit.repo, number, failure)
         original = None
-    if original is None:
-        return visit.services.store.verdicts.original(visit.repository.id, number)
-    return original.number if original.repo.key == visit.repo.key else None
+    if original is None and (stored := visit.services.store.verdicts.original(visit.repository.id, number)):
+        return IssueRef(visit.repo, stored)
+    return original
+
+
+def _here(ask: Ask, original: IssueRef | None) -> int | None:
+    """The number of an issue of this repository; None where there is none, or where it is another repository's."""
+    return original.number if original and original.repo.key == ask.visit.repo.key else None
+
+
+def _closed_for(ask: Ask) -> IssueRef | None:
+    return _original(ask, ask.visit.number) if ask.issue.state_reason == "duplicate" else None
 
 
 def closed_for(ask: Ask) -> int | None:
     """In favour of which issue of this repository the command's own is closed already."""
-    return _original(ask, ask.visit.number) if ask.issue.state_reason == "duplicate" else None
+    return _here(ask, _closed_for(ask))
 
 
 def _held(ask: Ask) -> list[Verdict]:
@@ -111,7 +120,7 @@ def _decided(ask: Ask, root: Issue) -> Verdict | None:
     return next((one for one in _held(ask) if one.other == root.number), None)
 
 
-def _decide(ask: Ask, root: Issue, before: int | None) -> Verdict:
+def _decide(ask: Ask, root: Issue, before: IssueRef | None) -> Verdict:
     """Store the decision before GitHub is asked for anything, with what taking it back must know.
 
     `before` is the issue in favour of which this one was closed until now. If that was by this very comment, before it
@@ -120,9 +129,12 @@ def _decide(ask: Ask, root: Issue, before: int | None) -> Verdict:
     visit, issue = ask.visit, ask.issue
     present = {label.lower() for label in issue.labels}
     label = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
+    here = _here(ask, before)
     details = {
         "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
-        "original": before,
+        "original": before and before.number,
+        # A name is kept of another repository alone: this one can be given a new one.
+        "original_repo": str(before.repo) if before and here is None else None,
         "label": None if DUPLICATE in present else label,
     }
     visit.services.store.verdicts.add(
@@ -133,7 +145,7 @@ def _decide(ask: Ask, root: Issue, before: int | None) -> Verdict:
         actor=ask.login,
         command_id=ask.command_id,
         now=visit.services.now(),
-        details=next((one.details for one in _held(ask) if one.other == before), details),
+        details=next((one.details for one in _held(ask) if one.other == here), details),
     )
     verdict = _decided(ask, root)
     assert verdict is not None, "it has just been stored"

@@ -15,7 +15,7 @@ from bot.errors import Invalid, NotFound
 from bot.events import IssueEvent
 from bot.events.own import JUDGED, own_issue_event
 from bot.judgements import Verdict, VerdictKind, Who
-from bot.model import same_login
+from bot.model import RepoRef, same_login
 from bot.services import Services
 from bot.store import CommentState
 from handlers import elsewhere
@@ -152,13 +152,14 @@ def _restore(ask: Ask, verdict: Verdict) -> bool:
 def _closed_as_before(ask: Ask, verdict: Verdict) -> bool:
     """Close it for the reason for which it was closed before `of`; False where there was none that can be had again."""
     visit, was, original = ask.visit, verdict.details["was"], verdict.details.get("original")
+    other_repo = verdict.details.get("original_repo")
     if was in _CLOSED:
         visit.github.close(visit.repo, visit.number, was)
         return True
     if original is not None:
-        # The issue in favour of which it was closed may be gone by now.
+        # The issue in favour of which it was closed may be gone by now, or out of sight.
         with suppress(NotFound, Invalid):
-            before = visit.github.issue(visit.repo, original)
+            before = visit.github.issue(RepoRef.parse(other_repo) if other_repo else visit.repo, original)
             visit.github.close_as_duplicate(visit.repo, visit.number, before.id)
             return True
     return False

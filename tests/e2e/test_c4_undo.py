@@ -248,6 +248,24 @@ def test_c4_undo_of_an_of_that_named_another_original_brings_the_former_one_back
     assert pair.said(3) and pair.said(2)
 
 
+def test_c4_undo_of_an_of_brings_another_repositorys_original_back_as_far_as_it_can_be_seen(pair: Doppel) -> None:
+    lib = f"{pair.owner}/lib"
+    pair.sim.add_repository(lib)
+    there = pair.sim.open_issue(lib, "ann", *FIRST)
+    pair.sim.close_issue(pair.repo, 2, "triage-person", "duplicate", there)
+    pair.settle()
+    pair.write(2, "/duplicates of #1", "triage-person")
+    assert pair.sim.issue(pair.repo, 2).duplicate_of == pair.sim.issue(pair.repo, 1)
+    pair.write(2, "/duplicates undo", "triage-person")
+    assert pair.sim.issue(pair.repo, 2).duplicate_of == there
+    assert pair.said(2)[-1].endswith("It stays closed, as it was before.\n")
+    pair.write(2, "/duplicates of #1", "triage-person")
+    pair.sim.delete_issue(lib, there.number, "ann")
+    pair.write(2, "/duplicates undo", "triage-person")
+    assert pair.sim.issue(pair.repo, 2).state == "open"
+    assert pair.said(2)
+
+
 def test_c4_undo_of_of_leaves_closed_what_somebody_has_closed_in_favour_of_another_issue_since(pair: Doppel) -> None:
     pair.open("Dark mode for the settings page", "Please add it.")
     pair.write(3, "/duplicates of #1", "triage-person")
