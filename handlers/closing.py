@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -31,13 +32,14 @@ def call_for_due(services: Services) -> None:
     """Queue a look at every issue whose time has come, in order with whatever else happens on it."""
     if services.settings.paused:
         return
-    now, turn = services.now(), int(services.now() // CLOSE_EVERY)
+    now = services.now()
     for known in services.store.repositories.list():
         if known.suspended or known.archived:
             continue
         for one in services.store.closings.due(known.id, now):
             event = own_issue_event(DUE, known.installation, known.summary, one.number)
-            services.inbox.put(f"{DUE}-{known.id}-{one.number}-{turn}", event)
+            # Named by the turn, a look of a clock that was ahead would be known already when its time comes.
+            services.inbox.put(f"{DUE}-{uuid.uuid4()}", event)
 
 
 def due(event: IssueEvent, services: Services) -> None:

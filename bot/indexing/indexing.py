@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -83,7 +84,9 @@ class Indexing:
 
     def look_again(self) -> None:
         """Have every repository looked at for what webhooks have missed, and go on where a reading was lost."""
-        chain = f"round-{int(self._now() // LOOK_EVERY)}"
+        # Named by the time, rounds of a clock that was ahead would be known already when their time comes. That each
+        # is called for once is the affair of whoever calls for it, and a second one does no harm.
+        chain = f"round-{uuid.uuid4()}"
         for known in self._store.repositories.list():
             if not known.suspended and not known.archived:
                 self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)

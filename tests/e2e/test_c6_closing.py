@@ -37,6 +37,12 @@ def test_c6_with_the_authors_word_it_is_closed_and_undo_opens_it_again(offered: 
     assert later(offered).state == "open"
 
 
+def test_c6_it_is_closed_though_a_clock_that_was_ahead_has_had_this_turn_before(offered: Doppel) -> None:
+    assert later(offered).state == "open"
+    agree(offered)
+    assert later(offered, 0).state == "closed"
+
+
 def test_c6_what_people_have_opened_again_is_not_said_to_be_closed(offered: Doppel) -> None:
     agree(offered)
     assert later(offered).state == "closed"
