@@ -16,12 +16,14 @@ from dbos import DBOSClient, DBOSPortableJSONSerializer
 from dbos import error as dbos_error
 from dbos._serialization import serialize_exception
 
+from bot.errors import UserError
 from bot.events import BACKGROUND, REPLAY
 from bot.jobs.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.engine import PATIENCE, make_engine, write
 from bot.store.failures import is_locked, why
 from bot.store.files import sqlite_file
+from bot.store.half_moved import half_moved
 from bot.store.waiting import alone, waiting
 
 APPLICATION = "doppel"
@@ -174,10 +176,15 @@ def give_back(engine: sa.Engine, workflow_id: str, executor_id: str, owner: str 
 
 
 def ensure_schema(settings: Settings) -> None:
-    """Create or upgrade the queue's tables; quick when all is there. Waits for others as long as they take."""
+    """Create or upgrade the queue's tables; quick when all is there. Waits for others as long as they take.
+
+    Raises UserError where a move there has not ended.
+    """
     engine = queue_engine(settings, pool_size=4)
     tell_and_wait = waiting("the queue")
     try:
+        if problem := half_moved(engine):
+            raise UserError(problem)
         while True:
             try:
                 prepare(engine, patience=None)

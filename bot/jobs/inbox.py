@@ -24,6 +24,7 @@ from bot.jobs.lanes import lane_of
 from bot.jobs.shared_commit import SharedCommit
 from bot.settings import Settings
 from bot.store.engine import is_full, write
+from bot.store.half_moved import half_moved
 
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0
@@ -120,6 +121,8 @@ class Inbox:
         # One at a time: a migration holds one connection for its lock and needs another.
         with _held(self._preparing, self._patience):
             if not self._prepared:
+                if problem := half_moved(self._engine):
+                    raise QueueUnavailable(problem)
                 prepare(self._engine)
                 self._prepared = True
 

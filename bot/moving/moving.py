@@ -17,13 +17,14 @@ from bot.errors import UserError
 from bot.moving.places import Place
 from bot.moving.rows import batches, everything, key_of, storable
 from bot.store.engine import write
+from bot.store.half_moved import NOTES
 
 #: Told the name of a table and how many of its rows have just been copied or compared.
 Tell = Callable[[str, int], None]
 
 _own = sa.MetaData()
 _notes = sa.Table(
-    "move_notes",
+    NOTES,
     _own,
     sa.Column("name", sa.Text(), primary_key=True),
     sa.Column("source", sa.Text(), nullable=False),

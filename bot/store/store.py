@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from bot.errors import UserError
 from bot.settings import Settings
 from bot.store.backfills import Backfills
 from bot.store.calibrations import Calibrations
@@ -15,6 +16,7 @@ from bot.store.decisions import Decisions
 from bot.store.elsewhere import Elsewhere
 from bot.store.engine import PATIENCE, empty_log, make_engine, write
 from bot.store.etags import Etags
+from bot.store.half_moved import half_moved
 from bot.store.index_tables import lock_index
 from bot.store.migrate import migrate
 from bot.store.missed import MissedDeliveries
@@ -103,7 +105,7 @@ class Store:
 def open_store(settings: Settings, *, patience: float = PATIENCE, wait: bool = False) -> Store:
     """The store of `DATABASE_URL`, with its schema brought up to date.
 
-    `patience` is as in `make_engine`, `wait` as in `migrate`.
+    `patience` is as in `make_engine`, `wait` as in `migrate`. Raises UserError where a move there has not ended.
     """
     engine = make_engine(
         settings.database_url,
@@ -111,5 +113,7 @@ def open_store(settings: Settings, *, patience: float = PATIENCE, wait: bool = F
         synchronous=settings.sqlite_synchronous,
         pool_size=settings.worker_threads + _SPARE,
     )
+    if problem := half_moved(engine):
+        raise UserError(problem)
     migrate(engine, wait=wait)
     return Store(engine)

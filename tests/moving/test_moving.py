@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from bot.cli.migrate_store import migrate_store
 from bot.errors import SettingsError, UserError
 from bot.events import IssueEvent
-from bot.jobs import DeadLetters, Inbox, QueueUnavailable
+from bot.jobs import DeadLetters, Inbox, QueueUnavailable, ensure_schema
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.executors import Executor, beat, leave
 from bot.model import Actor, RepoRef, Repository
@@ -29,6 +29,8 @@ from bot.moving.places import Place, place
 from bot.settings import Settings
 from bot.store import Store, open_store
 from bot.store.schema import metadata
+from bot.web import create_app
+from bot.wiring.clients import prepare_databases
 from tests.store.made import rows
 
 pytestmark = pytest.mark.postgres
@@ -146,6 +148,31 @@ def test_a_move_that_broke_off_goes_on_where_it_was(here: Place, there: Place, a
     assert moved.resumed
     assert content(there) == {**content(here), "workflow_status": content(there)["workflow_status"]}
     assert sum(told) == 2 * sum(moved.rows.values()) - copied, "nothing is copied twice"
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_nobody_begins_to_work_with_what_is_half_moved(
+    here: Place, new_database: Callable[[str], str], tmp_path: Path, kind: str
+) -> None:
+    """What they wrote would differ from what the source has, and the move could not be ended."""
+    target = Settings(home=tmp_path, database_url=new_database(kind), webhook_secrets=("a-secret",))
+
+    def breaking(*_: object) -> None:
+        raise Broken
+
+    with closing(place(target)) as there:
+        with pytest.raises(Broken):
+            move(here, there, breaking)
+        for start in (prepare_databases, open_store, ensure_schema):
+            with pytest.raises(UserError, match=r"a move there has not ended; repeat `doppel migrate-store`"):
+                start(target)
+        assert create_app(target).test_client().get("/readyz").status_code == 503
+        with closing(Inbox(target)) as inbox, pytest.raises(QueueUnavailable, match="has not ended"):
+            inbox.put("too early", opened(1))
+        assert move(here, there, lambda *_: None).resumed
+    prepare_databases(target)
+    with closing(Inbox(target)) as inbox:
+        assert inbox.put("in time", opened(1))
 
 
 @pytest.mark.parametrize("first", ["store", "queue"])
