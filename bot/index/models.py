@@ -30,14 +30,14 @@ def gauge(name: str) -> str:
     return f"{_GAUGE}{name}"
 
 
-def choose(engine: sa.Engine, name: str, now: float | None = None) -> None:
+def choose(engine: sa.Engine, name: str) -> None:
     """A worker with this model starts, which may be the first one: then the model is the latest that was chosen.
 
     It must say so of itself by now, or others would take the model for one that nobody has.
     """
     with write(engine) as connection:
         if _chosen_at(connection, name) is None:
-            upsert(connection, table, [(name, time.time() if now is None else now)])
+            _enter(connection, name)
 
 
 def in_use(connection: sa.Connection) -> dict[str, float]:
@@ -83,8 +83,14 @@ def _prevails(connection: sa.Connection, own: str, other: str, take: bool) -> bo
         return False
     if take:
         # So that it is not put back by a worker of before that is started once more.
-        upsert(connection, table, [(own, time.time())])
+        _enter(connection, own)
     return True
+
+
+def _enter(connection: sa.Connection, name: str) -> None:
+    """The model is the latest that was chosen, also where the clock that the one before was dated by is ahead."""
+    last: float = connection.execute(sa.select(sa.func.coalesce(sa.func.max(table.c.chosen_at), 0.0))).scalar_one()
+    upsert(connection, table, [(name, max(time.time(), last + 1.0))])
 
 
 def _chosen_at(connection: sa.Connection, name: str) -> float | None:

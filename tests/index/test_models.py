@@ -94,6 +94,17 @@ def test_the_model_that_was_chosen_later_prevails_once(
     assert [record.getMessage()[: len(WARNING)] for record in caplog.records] == [WARNING]
 
 
+def test_the_model_that_was_chosen_later_prevails_though_the_clock_of_the_first_is_ahead(
+    engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as ahead:
+        ahead.setattr("bot.index.models.time.time", lambda: 4e9)
+        old = Worker(engine, "old")
+    old.put(1, 2)
+    assert Worker(engine, "new").fill() == 2
+    assert vectors_of(engine) == ("new", 2)
+
+
 def test_the_other_one_works_on_by_words(old: Worker, new: Worker) -> None:
     old.put(5)
     with pytest.raises(EmbeddingError, match="only other workers have"):
