@@ -69,13 +69,14 @@ def wait(run: Run, now: float) -> float:
 
     At most once a day, and one run at a time; one that failed may be tried again soon.
     """
-    if run.stage.runs:
-        until = run.updated_at + LOST
-    elif run.stage is Stage.NONE:
+    if run.stage is Stage.NONE:
         return 0.0
+    if run.stage.runs:
+        since, lasts = run.updated_at, LOST
     else:
-        until = run.asked_at + (DAY if run.stage is Stage.DONE else SOON)
-    return max(0.0, until - now)
+        since, lasts = run.asked_at, DAY if run.stage is Stage.DONE else SOON
+    # What is far ahead of this clock is from before that was set back.
+    return 0.0 if since > now + lasts else max(0.0, since + lasts - now)
 
 
 class Runs(Part):
