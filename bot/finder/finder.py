@@ -194,7 +194,7 @@ class Finder:
             problems=problems,
             relevance=str(options.relevance),
             threshold=options.threshold,
-            counts=counted(inside.found, gathered, target),
+            counts=counted(inside.found, gathered, target, options.sources),
             best_confidence=max((one.confidence for one in candidates), default=None),
             considered=considered(target, best_results, inside.found, gathered.answers) if options.explained else (),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from bot.finder.asking import Gathered
 from bot.model import Issue, IssueRef
@@ -33,16 +33,21 @@ def search_query(runs: Sequence[QueryRun]) -> str:
     return first[0] if first else ""
 
 
-def counted(inside: Mapping[str, Sequence[int]], gathered: Gathered, target: Issue) -> dict[str, int]:
+def counted(
+    inside: Mapping[str, Sequence[int]], gathered: Gathered, target: Issue, only: Collection[str] = ()
+) -> dict[str, int]:
     """How many results there were in all, how many different ones, how many repeated others, and by source.
 
-    `inside` are the numbers that the index's sources found in the target's repository.
+    `inside` are the numbers that the index's sources found in the target's repository. With `only` what these sources
+    found is counted (H4).
     """
-    total = sum(map(len, inside.values())) + sum(len(found) for answer in gathered.answers for found in answer.lists)
+    inside = {name: numbers for name, numbers in inside.items() if not only or name in only}
+    answers = [answer for answer in gathered.answers if not only or answer.source in only]
+    hits = [hit for hit in collapsed(gathered.hits) if not only or not set(only).isdisjoint(hit.sources)]
+    total = sum(map(len, inside.values())) + sum(len(found) for answer in answers for found in answer.lists)
     different = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
-    hits = collapsed(gathered.hits)
     different.update(hit.issue.key for hit in hits)
     by_source = Counter({name: len(set(numbers)) for name, numbers in inside.items()})
-    by_source.update({answer.source: 0 for answer in gathered.answers})
-    by_source.update(source for hit in hits for source in hit.sources)
+    by_source.update({answer.source: 0 for answer in answers})
+    by_source.update(source for hit in hits for source in hit.sources if not only or source in only)
     return {"total": total, "unique": len(different), "duplicates": total - len(different), **by_source}

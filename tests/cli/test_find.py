@@ -209,7 +209,7 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(
     assert "\n  full-text " in shown
     assert "github-search" not in shown
     assert "#3 " in shown
-    assert "different ones and" in shown
+    assert " different ones and " in shown
     assert "Asked (this host's index of acme/app):" in shown
     # The index holds what is closed, too.
     assert "#42 " in parts(run("acme/app#43").stdout)[0]
@@ -253,3 +253,15 @@ def test_h4_the_hint_beside_a_filter_by_source_leads_to_what_it_names() -> None:
     found = hint.search(filtered)
     assert found
     assert f" {found[1]}  #" in run("acme/app#5", "--threshold", "0", "--include-closed").stdout
+
+
+def test_h4_beside_a_filter_by_source_what_that_source_found_is_counted() -> None:
+    """A search has the issue itself among its hits, which is no result."""
+    asked = "acme/app#40", "--source", "github-hybrid"
+    shown = run(*asked).stdout
+    assert re.search(r"^  github-hybrid +4 hits ", shown, re.MULTILINE)
+    assert "\n  3 results besides the issue itself: 3 different ones and 0 repeats\n" in shown
+    counts = json.loads(run(*asked, "--json").stdout)["counts"]
+    assert counts == {"total": 3, "unique": 3, "duplicates": 0, "github-hybrid": 3}
+    everything = json.loads(run("acme/app#40", "--json").stdout)["counts"]
+    assert everything["github-hybrid"] == 3 and everything["total"] > everything["unique"] > 3

@@ -107,7 +107,9 @@ def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None
             click.echo(f"  {name:16} {'not asked':>12}")
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
     different = _counted(unique, "different one")
-    click.echo(f"  {_counted(total, 'result')}, {different} and {_counted(repeats, 'repeat')}")
+    # What a source counts as hits includes the issue itself where the query fits it.
+    results = f"{_counted(total, 'result')} besides the issue itself"
+    click.echo(f"  {results}: {different} and {_counted(repeats, 'repeat')}")
     for problem in report.problems:
         click.secho(f"  {_clean(problem)}", fg="yellow")
 
