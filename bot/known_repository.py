@@ -30,8 +30,8 @@ class KnownRepository:
         return bar_in_force(self.settings.config, calibration)
 
     def rejected(self, number: int) -> Collection[int]:
-        """The issues of which people said by `/duplicates not` that they are another thing than this one."""
-        return self.store.verdicts.rejected(self.id, number) if self.store else ()
+        """The issues of which people said by `/duplicates not` that they are another thing, and the bot's own."""
+        return self.store.verdicts.rejected(self.id, number) | self.store.own_issues(self.id) if self.store else ()
 
     def rejected_elsewhere(self, number: int) -> Collection[str]:
         """Other repositories' issues of which they said the same, as `owner/repo#number` in lower case."""

@@ -127,7 +127,8 @@ class Tools:
             latest = next(iter(client.recent_issues(place, 1)), None)
             draft = _draft(place, latest, title, body, self._clock())
             with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
-                report = known.finder.find(draft, replace(options, duplicates=known.originals()))
+                decided = replace(options, rejected=known.rejected(draft.number), duplicates=known.originals())
+                report = known.finder.find(draft, decided)
             return Findings.of(report, None)
 
         arguments = {"repo": place.key, "title": title, "body": body, "options": options}

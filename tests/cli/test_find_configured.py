@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,22 @@ def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
     store.elsewhere.add(repo_id, Rejection(3, "acme/lib#1", "eve", 0.0, 2))
     assert "acme/lib#1 " not in run("acme/app#3", "--threshold", "0").stdout
     store.close()
+
+
+def test_d8_the_bots_own_issue_is_never_found_where_somebody_has_written_it_anew(configured: Server) -> None:
+    """Its marker goes with the text; this host knows its number, too."""
+    sim, repo = configured.sim, RepoRef("acme", "app")
+    own = sim.open_issue("acme/app", sim.who("doppel[bot]", "Bot"), "The map is grey", "Since the update.")
+    asked = sim.open_issue("acme/app", "eve", "The map is grey", "Since the update, again.")
+    sim.flush_index()
+    settings = host.load()
+    with closing(open_store(settings)) as store, closing(build_github(settings)) as github:
+        repo_id = reader(settings, github, repo).repository(repo).id
+        store.repositories.upsert(Repository(repo_id, repo, False, False), 1, 0.0)
+        assert f"#{own.number} " in run(f"acme/app#{asked.number}").stdout
+        store.digest_issues.set(repo_id, own.number, 0.0)
+        shown = run(f"acme/app#{asked.number}").stdout
+    assert f"#{own.number} " not in shown and "#1 " in shown
 
 
 def test_h4_a_filter_by_source_changes_nothing_of_what_the_bot_is_said_to_do(configured: Server) -> None:

@@ -162,6 +162,21 @@ def test_c4_a_rejected_pair_is_not_told_again(server: Any, sim: Simulator, setti
     assert answer(ask(server, "find_duplicates", number=3))["candidates"] == []
 
 
+def test_d8_the_bots_own_issue_is_never_found_where_somebody_has_written_it_anew(
+    server: Any, sim: Simulator, settings: Settings
+) -> None:
+    own = sim.open_issue("acme/app", sim.who("doppel[bot]", "Bot"), "Index out of range, rendering a table", TRACE)
+    sim.flush_index()
+    with closing(open_store(settings)) as store:
+        repo_id = sim.repo("acme/app").id
+        store.repositories.upsert(Repository(repo_id, RepoRef("acme", "app"), private=False), 1, 1.0)
+        store.scan_issues.set(repo_id, own.number, 1.0)
+    draft = {"title": "Panic, index out of range, rendering table", "body": TRACE}
+    for tool, arguments in (("find_duplicates", {"number": 3}), ("check_draft", draft)):
+        found = {one["number"] for one in answer(ask(server, tool, **arguments))["candidates"]}
+        assert 1 in found and own.number not in found
+
+
 def test_the_index_of_a_repository_that_bore_the_name_before_is_not_asked(server: Any, settings: Settings) -> None:
     with closing(open_store(settings)) as store:
         store.repositories.upsert(Repository(987, RepoRef("acme", "app"), private=True), 1, 1.0)
