@@ -16,9 +16,11 @@ from mcp_types import CallToolResult, InputRequiredResult, Tool
 from pydantic import ValidationError
 
 from bot.config.kinds import nearest
-from bot.errors import GitHubError, Retryable, UserError
+from bot.errors import Forbidden, GitHubError, NotFound, Retryable, UserError
 from bot.mcp.stdio import answer_what_is_no_message
 from bot.store.failures import passes, why
+
+_UNKNOWN = 401
 
 
 class StrictServer(MCPServer[str]):
@@ -83,6 +85,13 @@ def _unknown(argument: str, known: Iterable[str]) -> str:
 
 def _said(problem: BaseException | None) -> str:
     """What a tool raised, in words for the caller; empty for a fault of ours."""
+    if isinstance(problem, Forbidden) and problem.status == _UNKNOWN:
+        return f"{problem}: GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired"
+    if isinstance(problem, NotFound):
+        return (
+            f"{problem}: it is not there, or cannot be read with what the server is set up with. As the App it must be "
+            "installed there; GITHUB_TOKEN counts where no APP_ID is set"
+        )
     if isinstance(problem, UserError | GitHubError):
         return str(problem)
     if isinstance(problem, Retryable):

@@ -16,7 +16,7 @@ from bot.judgements import Rejection, VerdictKind
 from bot.mcp.server import build_server
 from bot.model import RepoRef, Repository
 from bot.settings import Settings
-from bot.simulator import Simulator
+from bot.simulator import Server, Simulator
 from bot.store import open_store
 from bot.store.backfills import Progress
 from bot.wiring.agents import agent_tools
@@ -268,6 +268,20 @@ def test_an_outage_is_told_with_the_time_to_wait(server: Any, sim: Simulator, se
     assert "rate limit" in told
     assert "Try again in 1" in told
     assert settings.github_token not in told
+
+
+def test_what_github_refuses_because_of_who_asks_is_told_with_what_to_mend(
+    server: Any, settings: Settings, simulator: Server
+) -> None:
+    """As `doppel find` does: a 404 alone would read as a number that is mistyped."""
+    hidden = error(ask(server, "find_duplicates", number=3, repo="nobody/nothing"))
+    as_app = replace(settings, app_id=simulator.app_id, private_key=simulator.private_key_pem)
+    away = error(ask(build_server(agent_tools(as_app)), "find_duplicates", number=3))
+    for told in (hidden, away):
+        assert "As the App it must be installed there; GITHUB_TOKEN counts where no APP_ID is set" in told
+    wrong = replace(settings, github_token="wrong")
+    told = error(ask(build_server(agent_tools(wrong)), "find_duplicates", number=3))
+    assert "GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired" in told
 
 
 def test_a_database_that_is_away_is_told_without_its_address(settings: Settings) -> None:
