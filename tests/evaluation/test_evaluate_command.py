@@ -106,6 +106,18 @@ def test_people_read_sentences_and_tables(file: Path) -> None:
     assert "recommended" not in text
 
 
+def test_on_a_narrow_terminal_sentences_keep_to_it_and_no_figure_is_cut_off(file: Path) -> None:
+    def shown(columns: int) -> tuple[str, str, str]:
+        text = call("evaluate", file, "--from", "0", env={"COLUMNS": str(columns)}).stdout
+        begin, end = text.index("Finding"), text.index("These are the likeliest")
+        return text[:begin], text[begin:end], text[end:]
+
+    narrow, usual = shown(50), shown(80)
+    assert narrow[0].split() == usual[0].split()
+    assert all(40 < max(map(len, part.splitlines())) <= 50 for part in (narrow[0], narrow[2]))
+    assert narrow[1] == usual[1]
+
+
 def test_where_everything_is_a_duplicate_no_threshold_is_said_to_bother_nobody(tmp_path: Path) -> None:
     told = rows(12, every=99) + [row | {"id": row["id"] + 12, "duplicate_of": row["id"]} for row in rows(12, every=99)]
     for number, row in enumerate(told):

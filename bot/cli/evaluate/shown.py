@@ -13,7 +13,8 @@ from bot.evaluation.report import Evaluation
 from bot.render import evaluation as words
 from bot.render.escape import clean
 
-_WIDTH = 80
+# Columns that each of the tables fits into.
+_TABLES = 80
 
 
 def says(found: Evaluation) -> dict[str, str]:
@@ -23,7 +24,9 @@ def says(found: Evaluation) -> dict[str, str]:
 
 def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
     """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids."""
-    console = Console(highlight=False, width=None if Console().width >= _WIDTH else _WIDTH)
+    console = Console(highlight=False)
+    # Where there is less room a terminal breaks their lines; to fit, the ends of figures would be cut off.
+    tables = Console(highlight=False, width=max(console.width, _TABLES))
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
         console.print(paragraph, "\n")
     # What is said below of the threshold that is set, because no other is recommended, is said once.
@@ -31,11 +34,11 @@ def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
         console.print(f"{words.at_threshold(found, found.at)}\n")
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
     if found.retrieval.queries:
-        console.print(_retrieval(found))
+        tables.print(_retrieval(found))
         # Without others each threshold bothers as few of them.
         if found.silent:
-            console.print(_limits(found))
-    console.print(_thresholds(found))
+            tables.print(_limits(found))
+    tables.print(_thresholds(found))
     if found.unmarked:
         console.print(f"{words.unmarked(found)}\n")
         for one in found.unmarked:
