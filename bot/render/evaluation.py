@@ -209,8 +209,11 @@ def _day(moment: datetime) -> str:
 
 
 def threshold(cut: float) -> str:
-    """`.62`, as thresholds are written everywhere here; in thousandths where it is one of those."""
-    return f"{cut:.3f}".removeprefix("0").removesuffix("0")
+    """`.62`, as thresholds are written everywhere here; in thousandths where it is one of those.
+
+    `–` above 1, where no probability is: there none can be set that does what is said.
+    """
+    return "–" if cut > 1 else f"{cut:.3f}".removeprefix("0").removesuffix("0")
 
 
 def percent(share: float | None) -> str:

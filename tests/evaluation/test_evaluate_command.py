@@ -118,6 +118,14 @@ def test_on_a_narrow_terminal_sentences_keep_to_it_and_no_figure_is_cut_off(file
     assert narrow[1] == usual[1]
 
 
+def test_no_threshold_is_named_that_cannot_be_set(tmp_path: Path) -> None:
+    """By their titles alone, issues that are all called the same are surely the same, the new ones too."""
+    file = write_lines(tmp_path / "issues.jsonl", [row | {"title": "It crashes"} for row in rows()])
+    text = call("evaluate", file, "--from", "0", "--relevance", "title").stdout
+    limits = text[text.index("while few are bothered") :].splitlines()[4:8]
+    assert [line.split()[2:5] for line in limits] == [["–", "0", "%"]] * 4
+
+
 def test_where_everything_is_a_duplicate_no_threshold_is_said_to_bother_nobody(tmp_path: Path) -> None:
     told = rows(12, every=99) + [row | {"id": row["id"] + 12, "duplicate_of": row["id"]} for row in rows(12, every=99)]
     for number, row in enumerate(told):
