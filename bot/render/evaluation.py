@@ -190,10 +190,11 @@ def unmarked(found: Evaluation) -> str:
     )
 
 
-def caution(found: Evaluation) -> str:
-    """What every reader of such figures has to know."""
+def caution(found: Evaluation, *, of_file: bool = False) -> str:
+    """What every reader of such figures has to know; `of_file` is whether they are of no repository, but of a file."""
     if not found.retrieval.queries:
-        return "Close a few duplicates by GitHub's own menu, and evaluate again: then it says how many it finds."
+        how = "Mark a few duplicates in duplicate_of" if of_file else "Close a few duplicates by GitHub's own menu"
+        return f"{how}, and evaluate again: then it says how many it finds."
     text = (
         "A duplicate that nobody marked counts as an alarm for nothing here, so comments are right more often than "
         "these figures say."

@@ -160,6 +160,7 @@ def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of
         f"included, it would have commented on {at['comments']:.0f} of 60 issues. "
     ) in said
     assert "These are the likeliest. Read some" in said and plain[found["unmarked"][0]["id"] - 1]["title"] in said
+    assert said.endswith(" Mark a few duplicates in duplicate_of, and evaluate again: then it says how many it finds.")
     table = [line.split() for line in result.stdout.splitlines() if line.lstrip().startswith(".20")]
     assert table == [[".20", "as", "set", f"{at['monthly']['comments']:.1f}", f"{at['false_alarms'] * 100:.0f}", "%"]]
     for word in ("rightly", "caught", "bothered", "RR@", "confidence of the first"):

@@ -124,7 +124,7 @@ def evaluate(
     if as_json:
         click.echo(json.dumps({"source": source} | result.to_json() | {"says": shown.says(result)}, indent=2))
     else:
-        shown.show(result, {issue.id: issue.title for issue in trial.issues})
+        shown.show(result, {issue.id: issue.title for issue in trial.issues}, of_file=repo is None)
 
 
 def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:

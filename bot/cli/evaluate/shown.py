@@ -22,8 +22,11 @@ def says(found: Evaluation) -> dict[str, str]:
     return {"advice": words.advice(found), "last_month": words.last_month(found), "history": words.history(found)}
 
 
-def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
-    """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids."""
+def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -> None:
+    """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids.
+
+    `of_file` is whether the issues are of no repository, but of a file.
+    """
     console = Console(highlight=False)
     # Where there is less room a terminal breaks their lines; to fit, the ends of figures would be cut off.
     tables = Console(highlight=False, width=max(console.width, _TABLES))
@@ -45,7 +48,7 @@ def show(found: Evaluation, titles: Mapping[int | str, str]) -> None:
             for lead, id in ((f"  {words.percent(one.confidence):>4} ", one.id), ("       ", one.candidate)):
                 line = clean(f"{f'#{id}' if isinstance(id, int) else id} {titles.get(id, '')}")
                 console.print(Text(lead + line), no_wrap=True, overflow="ellipsis")
-    console.print(f"\n{words.caution(found)}", style="dim")
+    console.print(f"\n{words.caution(found, of_file=of_file)}", style="dim")
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
