@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, told_if_refused
+from bot.cli.shared.files import READ_FILE, WrittenFile, is_no_file, keep_apart, told_if_refused
 from bot.cli.shared.progress import progress_bar
 from bot.errors import UserError
 from bot.machine.sockets import use_short_paths
@@ -37,6 +37,11 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
     The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out; those that
     Doppel comes with are bot/matching/weights.json and, for searches, bot/ranking/weights.json.
     """
+    if pipe := next((path for path in files if is_no_file(path)), None):
+        # Each file is read by a process of its own, which has no pipe of this one, and is read twice.
+        raise UserError(
+            f"{pipe} is a pipe or a device, and training reads files alone; gzipped files are read as they are"
+        )
     keep_apart("--out", out, *files)
     from bot.training import over_index, over_search
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import signal
 from pathlib import Path
 
@@ -52,6 +53,15 @@ def test_what_keeps_files_from_teaching_is_said(
     assert says in str(result.exception)
     assert "issues.jsonl" in str(result.exception)
     assert not out.exists()
+
+
+def test_a_pipe_is_refused_with_what_to_give_instead(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    result = CliRunner().invoke(train, [str(pipe), "--out", str(tmp_path / "weights.json")])
+    assert isinstance(result.exception, UserError)
+    says = "is a pipe or a device, and training reads files alone; gzipped files are read as they are"
+    assert str(result.exception) == f"{pipe} {says}"
 
 
 @pytest.mark.processes
