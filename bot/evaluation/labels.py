@@ -23,7 +23,7 @@ class Labels:
     """`group` joins issues that report the same thing; `marked` ones are called duplicates, of whatever.
 
     `doubtful` ones may be duplicates of something that is not known, `named` ones name their original in their text,
-    and `astray` is the `duplicate_of` of those where it is no issue's id here.
+    and `astray` is the `duplicate_of` of those where it is no other issue's id here.
     """
 
     group: Mapping[Id, Id]
@@ -66,7 +66,11 @@ def labels_of(rows: Sequence[Mapping[str, Any]]) -> Labels:
         frozenset(row["id"] for row in rows if row.get("duplicate_of") is not None),
         frozenset(row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")),
         frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
-        {row["id"]: of for row in rows if (of := row.get("duplicate_of")) is not None and of not in parent},
+        {
+            row["id"]: of
+            for row in rows
+            if (of := row.get("duplicate_of")) is not None and (of not in parent or of == row["id"])
+        },
     )
 
 

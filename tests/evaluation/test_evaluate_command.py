@@ -177,9 +177,21 @@ def test_marks_that_name_no_issue_of_the_file_are_told(tmp_path: Path) -> None:
     result = call("evaluate", write_lines(tmp_path / "issues.jsonl", told), "--from", "0")
     assert result.exit_code == 0
     id, of = astray[0]["id"], astray[0]["duplicate_of"]
-    says = f"{len(astray)} of 12 duplicate_of are no issue's id there, as {of!r} of {id}; these issues are left out."
+    says = (
+        f"{len(astray)} of 12 duplicate_of are no other issue's id there, as {of!r} of {id}; these issues are left out."
+    )
     assert says in result.stderr
     assert f": {12 - len(astray)} known duplicates, and 48 that repeat nothing" in " ".join(result.stdout.split())
+
+
+def test_marks_that_name_the_issue_itself_are_told(tmp_path: Path) -> None:
+    """As where the column with the issue's own id was taken."""
+    told = [row | {"duplicate_of": row["id"]} if "duplicate_of" in row else row for row in rows()]
+    first = next(row["id"] for row in told if "duplicate_of" in row)
+    result = call("evaluate", write_lines(tmp_path / "issues.jsonl", told), "--from", "0")
+    says = f"12 of 12 duplicate_of are no other issue's id there, as {first} of {first}; these issues are left out."
+    assert says in result.stderr
+    assert ": 0 known duplicates, and 48 that repeat nothing" in " ".join(result.stdout.split())
 
 
 def test_without_any_time_months_are_said_to_be_none(tmp_path: Path) -> None:

@@ -168,8 +168,8 @@ def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None
     if trial.marks.astray:
         (id, of), astray = next(iter(trial.marks.astray.items())), len(trial.marks.astray)
         click.echo(
-            f"{source}: {astray:,} of {len(trial.marks.marked):,} duplicate_of are no issue's id there, as {of!r} of "
-            f"{id!r}; these issues are left out.",
+            f"{source}: {astray:,} of {len(trial.marks.marked):,} duplicate_of are no other issue's id there, as "
+            f"{of!r} of {id!r}; these issues are left out.",
             err=True,
         )
     if picture is not None and not any(trial.known.values()):
