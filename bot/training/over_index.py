@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
 L2_ORDER, L2_PROBABILITY = 10.0, 100.0
 #: What is left of a repository in those from which the order is learned, besides the whole.
 SMALL_SHARES = (0.03, 0.01)
-#: Parts of the questions that are ordered by weights of the other parts.
+#: Parts of the questions that are ordered by weights of the other parts, at least.
 PARTS = 3
 
 _REPO = 1
@@ -58,7 +59,7 @@ _REPO = 1
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What orders candidates: the `whole`, and for each of PARTS what was learned from the others."""
+    """What orders candidates: the `whole`, and for each of some parts what was learned from the others."""
 
     whole: Fitted
     parts: Sequence[Fitted]
@@ -138,9 +139,17 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
 
 
 def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
-    """For each of PARTS what orders it, learned from the others; an arrival's part is its place modulo PARTS."""
-    parts = [[one for place, one in enumerate(arrivals) if place % PARTS != part] for part in range(PARTS)]
-    return [order_of(part, seed) for part in parts]
+    """For each part what orders it, learned from the others; an arrival's part is its place modulo how many there are.
+
+    These are PARTS, or more where what repeats something comes in such a rhythm that all of it would be in one. Raises
+    ValueError where it is in one however many there are.
+    """
+    repeating = [place for place, one in enumerate(arrivals) if one.same.any()]
+    if len(repeating) < 2:
+        raise ValueError(TOO_FEW)
+    parts = next(number for number in count(PARTS) if len({place % number for place in repeating}) > 1)
+    others = ([one for place, one in enumerate(arrivals) if place % parts != part] for part in range(parts))
+    return [order_of(part, seed) for part in others]
 
 
 def ordered(arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, later: float = LATER) -> list[Leaders]:
@@ -148,7 +157,7 @@ def ordered(arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, la
 
     `orders` are those of `orders_of`, `later` is how smaller ones are made (`smaller.py`).
     """
-    return [_leaders(one, orders[at % PARTS]) for at, one in of_any_size(arrivals, seed, shrunk, later)]
+    return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, shrunk, later)]
 
 
 def _leaders(arrival: Arrival, order: Fitted) -> Leaders:

@@ -136,6 +136,18 @@ def test_weights_are_learned_that_the_model_reads(
 
 
 @pytest.mark.processes
+def test_duplicates_that_come_in_a_rhythm_teach_as_well(labelled: Path, tmp_path: Path) -> None:
+    """Every third: what orders a third of the issues is learned from the others."""
+    rows = [json.loads(line) | {"duplicate_of": None} for line in labelled.read_text(encoding="utf-8").splitlines()]
+    for number in range(14, 60, 3):
+        rows[number]["duplicate_of"] = number - 12
+    out = tmp_path / "weights.json"
+    result = CliRunner().invoke(train, [str(write_lines(labelled, rows)), "--out", str(out)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    Model.parse(out.read_text(encoding="utf-8"))
+
+
+@pytest.mark.processes
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(number: signal.Signals, tmp_path: Path) -> None:
     # Longer than the path of a socket may be.
