@@ -97,7 +97,7 @@ def _entry(section: str, raw: Any, where: str) -> Entry:
 
 def _require(holder: dict[Any, Any], key: str, where: str) -> None:
     if key not in holder:
-        raise Malformed(f"{where}: has no {key!r}")
+        raise Malformed(f"{where} has no {key!r}")
 
 
 def _kind(value: object) -> str:

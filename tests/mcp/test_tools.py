@@ -232,7 +232,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("explain_pair", {"number": 0, "other": 3}, "number: Input should be greater than or equal to 1"),
     ("explain_pair", {"number": 3, "other": -1}, "other: Input should be greater than or equal to 1"),
     ("explain_pair", {"number": 3, "other": 99}, "acme/app#99"),
-    ("dedupe_playbook", {"playbook": {}}, "playbook: the playbook: has no 'version'"),
+    ("dedupe_playbook", {"playbook": {}}, "playbook: the playbook has no 'version'"),
     ("dedupe_playbook", {"playbook": [1]}, "playbook"),
     ("dedupe_playbook", {"playbook": playbook(patterns=[entry("a") | {"helpful": -1}, entry("b")])}, "helpful"),
     ("dedupe_playbook", {"playbook": playbook(), "threshold": True}, "threshold"),
