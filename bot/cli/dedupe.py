@@ -113,7 +113,9 @@ def _read(path: Path) -> Any:
     try:
         # What editors on Windows put before a text is no part of it.
         text = path.read_text(encoding="utf-8-sig")
-        return json.loads(text, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_number)
+        return json.loads(
+            text, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_number, parse_int=_whole
+        )
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:
@@ -142,6 +144,14 @@ def _number(digits: str) -> float:
     if math.isinf(value := float(digits)):
         raise ValueError(f"{digits[:40]} is too large a number")
     return value
+
+
+def _whole(digits: str) -> int:
+    """A whole number, of which Python refuses one of thousands of digits in words of its own."""
+    try:
+        return int(digits)
+    except ValueError:
+        raise ValueError(f"{digits[:40]}… is too large a number") from None
 
 
 def _tell(found: Deduplication, merges: Iterable[Merge]) -> None:

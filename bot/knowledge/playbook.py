@@ -8,6 +8,9 @@ from typing import Any
 
 from bot.knowledge.merging import Group
 
+# Python writes and reads no number of more than 4,300 digits, and the sums are to be written, too.
+_TOO_LARGE = 10**4_000
+
 
 class Malformed(ValueError):
     """It is no playbook; the message says where, and what is wrong there."""
@@ -90,6 +93,8 @@ def _entry(section: str, raw: Any, where: str) -> Entry:
     for key in ("helpful", "harmful"):
         _require(raw, key, where)
         value = raw[key]
+        if isinstance(value, int) and abs(value) >= _TOO_LARGE:
+            raise Malformed(f"{where}: {key}: is too large a number")
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise Malformed(f"{where}: {key}: must be a whole number from 0 on, not {str(value)[:40]}")
     return Entry(section, raw["name"], raw["text"], raw["helpful"], raw["harmful"], raw)

@@ -200,6 +200,16 @@ WRONG: list[tuple[Any, tuple[Any, ...], str]] = [
     (b'{"version": NaN, "last_updated": "", "sections": {}}', ("--in-place",), "NaN is not JSON"),
     (b'{"version": -1e999, "last_updated": "", "sections": {}}', ("--out", "x.json"), "-1e999 is too large a number"),
     (json.dumps(playbook(patterns=[entry("a"), entry("b") | {"helpful": -1}])).encode(), (), "entry 2: helpful"),
+    (
+        json.dumps(playbook(patterns=[entry("a") | {"harmful": 9 * 10**4_299}] * 2)).encode(),
+        ("--in-place",),
+        "entry 1: harmful: is too large a number",
+    ),
+    (
+        json.dumps(playbook()).replace('"1.0"', "7" * 4_301).encode(),
+        (),
+        f"this is not JSON: {'7' * 40}… is too large a number\n",
+    ),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--threshold", "nan"), "threshold"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "word2vec"), "not one of: all-MiniLM-L6-v2, wordllama"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "all-MiniLM-L6-v2"), "not installed"),
