@@ -1,20 +1,39 @@
-"""Our commands as several test modules call them, and the files that they are given."""
+"""Our commands as several test modules call them, and the files and ports that they are given."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
 
 from bot.cli import main
+
+# Below those that a system gives to whoever asks for any, from 32,768 on; each process of a run has some of its own.
+_LOWEST, _EACH = 16_000, 500
+_drawn = itertools.count(os.getpid())
+
+
+def free_port() -> int:
+    """A port for a process that has to be told one: nobody listens there, and no other test of the run is given it.
+
+    One that the system gave would be given to the next who asks, as soon as it is let go.
+    """
+    first = _LOWEST + _EACH * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 32)
+    while True:
+        port = first + next(_drawn) % _EACH
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def write_lines(path: Path, rows: Iterable[Any]) -> Path:

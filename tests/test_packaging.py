@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
 import subprocess
 import sys
 import tomllib
@@ -17,6 +16,7 @@ import pytest
 from bot.embedding.sentences import PACKAGE
 from bot.machine.packages import pip_install
 from bot.telemetry.tracing import PACKAGES
+from tests.calling import free_port
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -93,8 +93,7 @@ def test_a_container_that_is_a_worker_is_well_although_it_listens_nowhere(
 ) -> None:
     (tmp_path / "cmdline").write_text(f"/opt/doppel/bin/python\0{first}")
     script = health_script().replace("/proc/1/cmdline", str(tmp_path / "cmdline"))
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        environ = {"PORT": str(gone.getsockname()[1])}
+    environ = {"PORT": str(free_port())}
     done = subprocess.run([sys.executable, "-c", script], env=environ, check=False, stderr=subprocess.DEVNULL)
     assert done.returncode == code
 
@@ -102,8 +101,7 @@ def test_a_container_that_is_a_worker_is_well_although_it_listens_nowhere(
 def test_a_container_behind_a_proxy_asks_itself_without_it(tmp_path: Path) -> None:
     (tmp_path / "cmdline").write_text("/opt/doppel/bin/python\0doppel\0serve\0")
     script = health_script().replace("/proc/1/cmdline", str(tmp_path / "cmdline"))
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        away = f"http://127.0.0.1:{gone.getsockname()[1]}"
+    away = f"http://127.0.0.1:{free_port()}"
     with HTTPServer(("127.0.0.1", 0), Well) as server:
         Thread(target=server.handle_request, daemon=True).start()
         environ = {"PORT": str(server.server_port), "HTTP_PROXY": away, "http_proxy": away}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from bot.simulator import Server, start_simulator
+from tests.calling import free_port
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
@@ -34,8 +34,7 @@ def simulator() -> Iterator[Server]:
 @pytest.fixture
 def address(simulator: Server, tmp_path: Path) -> Iterator[str]:
     """What `doppel serve` prints where nothing is set up."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     serving = subprocess.Popen(
         [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", str(port)],
         cwd=tmp_path,

@@ -16,6 +16,7 @@ import pytest
 
 from bot.cli import main
 from bot.simulator import Server, start_simulator
+from tests.calling import free_port
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,8 +73,7 @@ def test_an_address_that_is_not_this_machines_is_said(
 def test_one_command_serves_and_ends_when_it_is_asked_to(
     simulator: Server, environ: dict[str, str], tmp_path: Path
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     # A channel that is away keeps nothing from working, and no proxy is asked for the way to this machine.
     nowhere, proxy = "https://127.0.0.1:9/channel", "http://127.0.0.1:9"
     serving = subprocess.Popen(
@@ -119,8 +119,7 @@ def test_who_ends_it_while_it_starts_ends_it_as_properly(
     """SIGTERM left what it had started to itself, and both had an exit code of failure."""
     # GitHub is away just when it is to be told the address, which is tried again for a while.
     simulator.sim.faults.add("PATCH /app/hook/config", 503, times=None)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     serving = subprocess.Popen(
         [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", port],
         cwd=tmp_path,
@@ -142,8 +141,7 @@ def test_who_ends_it_while_it_starts_ends_it_as_properly(
 
 @pytest.mark.processes
 def test_where_log_lines_are_objects_everything_that_is_said_is_one(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = str(free.getsockname()[1])
+    port = str(free_port())
     environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "DOPPEL_HOME": str(tmp_path / "home")}
     serving = subprocess.Popen(
         [sys.executable, "-m", "bot", "serve", "--host", "127.0.0.1", "--port", port],

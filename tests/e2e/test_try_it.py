@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.calling import free_port
 
 pytestmark = pytest.mark.processes
 
@@ -27,11 +28,8 @@ STEPS = (
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="not on this machine: curl")
 def test_what_the_page_tells_a_newcomer_to_type_does_what_it_says() -> None:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     command = [sys.executable, "-m", "bench.newcomer"]
-    env = {**os.environ, "PORT": str(port)}
+    env = {**os.environ, "PORT": str(free_port())}
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.PIPE, text=True) as newcomer:
         try:

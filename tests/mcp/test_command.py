@@ -22,6 +22,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from bot.cli import main
 from bot.simulator import Server
+from tests.calling import free_port
 from tests.mcp.conftest import answer
 
 pytestmark = pytest.mark.processes
@@ -146,8 +147,7 @@ def test_http_does_not_start_without_a_token(
 
 
 def test_http_says_where_it_is(environment: dict[str, str], tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with subprocess.Popen(
         [sys.executable, "-m", "bot", "mcp", "--http", "--port", str(port)],
         cwd=tmp_path,

@@ -25,6 +25,7 @@ from bot.receiver.slow_clients import PATIENCE
 from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import load
 from bot.store import open_store
+from tests.calling import free_port
 
 pytestmark = pytest.mark.processes
 
@@ -135,9 +136,7 @@ class Senders:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Server]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = Server(tmp_path, port)
+    server = Server(tmp_path, free_port())
     server.start()
     yield server
     if server.process is not None and server.process.poll() is None:
