@@ -183,10 +183,10 @@ def ensure_schema(settings: Settings) -> None:
     engine = queue_engine(settings, pool_size=4)
     tell_and_wait = waiting("the queue")
     try:
-        if problem := half_moved(engine):
-            raise UserError(problem)
         while True:
             try:
+                if problem := half_moved(engine):
+                    raise UserError(problem)
                 prepare(engine, patience=None)
                 return
             except sa.exc.OperationalError as refused:
