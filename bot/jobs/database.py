@@ -133,6 +133,11 @@ def input_table(engine: sa.Engine) -> sa.TableClause:
     return sa.table("workflow_input", *map(sa.column, names), schema=_schema(engine))
 
 
+def has_status(word: str) -> sa.TextClause:
+    """Whether a workflow has this status of DBOS's; written out, since SQLite uses its partial index only for that."""
+    return sa.text(f"status = '{word}'")
+
+
 def queue_for(partition: str) -> str:
     """The queue that work of this partition goes into (`bot.events`)."""
     if partition.startswith(REPLAY):

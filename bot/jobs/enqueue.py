@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from dbos import error as dbos_error
 
-from bot.jobs.database import PARTITION, VERSION, queue_for, workflow_table
+from bot.jobs.database import PARTITION, VERSION, has_status, queue_for, workflow_table
 from bot.jobs.job import Message
 from bot.jobs.turns import LATER
 from bot.store.engine import write
@@ -79,8 +79,7 @@ def bring_forward(engine: sa.Engine, now: float) -> int:
     longer. `now` is in seconds since 1970.
     """
     table, present = workflow_table(engine), int(now * 1000)
-    # Written out, because SQLite uses its partial index only for a literal.
-    ahead = sa.and_(sa.text("status = 'DELAYED'"), table.c.updated_at > present + AHEAD * 1000)
+    ahead = sa.and_(has_status("DELAYED"), table.c.updated_at > present + AHEAD * 1000)
     with engine.connect() as connection:
         if connection.execute(sa.select(table.c.workflow_uuid).where(ahead).limit(1)).first() is None:
             return 0

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from bot.jobs.database import executors, workflow_table
+from bot.jobs.database import executors, has_status, workflow_table
 from bot.store.engine import database_time, write
 
 BEAT_EVERY = 5.0
@@ -82,8 +82,7 @@ class Watch:
 def find_dead(engine: sa.Engine, executor: Executor, watch: Watch) -> list[str]:
     """The executor ids that still hold work although no living worker bears them; forgets those that are dead."""
     workflows = workflow_table(engine)
-    # Written out, because SQLite uses its partial index only for a literal.
-    holding = sa.select(workflows.c.executor_id).where(sa.text("status = 'PENDING'")).distinct()
+    holding = sa.select(workflows.c.executor_id).where(has_status("PENDING")).distinct()
     with engine.connect() as connection:
         holders = set(connection.execute(holding).scalars())
         rows = connection.execute(sa.select(executors)).all()

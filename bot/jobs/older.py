@@ -6,7 +6,7 @@ import time
 
 import sqlalchemy as sa
 
-from bot.jobs.database import partition_of, queue_for, workflow_table
+from bot.jobs.database import has_status, partition_of, queue_for, workflow_table
 from bot.jobs.job import LATER_RUN, Message
 
 # How soon an older job must be due for the later ones of its partition to wait for it. A command given a minute after
@@ -21,8 +21,7 @@ class OlderJobs:
         workflows = workflow_table(engine)
         self._engine = engine
         self._latest = sa.select(sa.func.max(workflows.c.delay_until_epoch_ms)).where(
-            # Written out, because SQLite uses its partial index only for a literal.
-            sa.text("status = 'DELAYED'"),
+            has_status("DELAYED"),
             workflows.c.queue_name == sa.bindparam("queue"),
             workflows.c.queue_partition_key.in_((sa.bindparam("lane"), sa.bindparam("partition"))),
             partition_of(workflows) == sa.bindparam("partition"),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 
 import sqlalchemy as sa
 
-from bot.jobs.database import give_back, workflow_table
+from bot.jobs.database import give_back, has_status, workflow_table
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +26,8 @@ class Orphans:
         self._executor_id = executor_id
         self._before: set[tuple[str, str]] = set()
         table = workflow_table(engine)
-        # Written out, because SQLite uses its partial index only for a literal. Each claim has another owner.
-        taken = (sa.text("status = 'PENDING'"), table.c.executor_id == executor_id)
+        # Each claim has another owner.
+        taken = (has_status("PENDING"), table.c.executor_id == executor_id)
         self._taken = sa.select(table.c.workflow_uuid, table.c.owner_xid).where(*taken)
 
     def give_back(self, running: Callable[[], Collection[str]], unbegun: Callable[[], int]) -> int:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
-from bot.jobs.database import QUEUE, partition_of, workflow_table
+from bot.jobs.database import QUEUE, has_status, partition_of, workflow_table
 from bot.store.engine import write
 
 LATER = 1_000
@@ -62,8 +62,8 @@ class Turns:
         self._engine = engine
         workflows = workflow_table(engine)
         lane, partition = workflows.c.queue_partition_key, partition_of(workflows)
-        # Written out, because SQLite uses its partial index only for a literal. Only issues have lanes (`lanes`).
-        waits = (sa.text("status = 'ENQUEUED'"), workflows.c.queue_name == QUEUE, lane.like("%/%"))
+        # Only issues have lanes (`lanes`).
+        waits = (has_status("ENQUEUED"), workflows.c.queue_name == QUEUE, lane.like("%/%"))
         # A language's order of letters could put one repository's between two of another.
         by_bytes = partition.collate("C") if engine.dialect.name == "postgresql" else partition
         self._extremes = sa.select(lane, sa.func.min(by_bytes), sa.func.max(by_bytes)).where(*waits).group_by(lane)
@@ -74,7 +74,7 @@ class Turns:
         )
         self._change = (
             sa.update(workflows)
-            .where(workflows.c.workflow_uuid == sa.bindparam("run"), sa.text("status = 'ENQUEUED'"))
+            .where(workflows.c.workflow_uuid == sa.bindparam("run"), has_status("ENQUEUED"))
             .values(priority=sa.bindparam("place"))
         )
 
