@@ -35,7 +35,7 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     that stands there already says so. A text that was answered before is looked at only `anew`; finding nothing more
     then leaves a comment that names nothing as it is, since it may answer words that somebody searched for.
     """
-    kept = visit.services.store.comments.get(visit.repository.id, visit.number)
+    kept = visit.kept_comment()
     if kept is not None and kept.state is CommentState.DELETED:
         # A maintainer's wish.
         return
@@ -58,7 +58,7 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
 
 def refresh(visit: Visit, issue: Issue) -> None:
     """Bring the comment up to date with what people decided, if there is one."""
-    kept = visit.services.store.comments.get(visit.repository.id, issue.number)
+    kept = visit.kept_comment()
     if kept is not None and kept.state is CommentState.POSTED:
         post(visit, issue, find(visit, issue), cause=VERDICT, create=False)
 
@@ -79,7 +79,7 @@ def post(
     `options`, `words` and `problems` (of the settings file) are given where a command asked.
     """
     services, options = visit.services, options or Options()
-    kept = services.store.comments.get(visit.repository.id, visit.number)
+    kept = visit.kept_comment()
     most = options.limit or visit.config.max_candidates
     named = report.candidates[:most]
     closing = offer(visit, issue, named)
@@ -110,7 +110,7 @@ def post(
     if stands:
         remember(visit, closing)
     least = bar.value if options.confidence is None else options.confidence
-    outcome = _outcome(visit, kept, services.store.comments.get(visit.repository.id, visit.number))
+    outcome = _outcome(visit, kept, visit.kept_comment())
     if outcome.speaks:
         label(visit, issue, named)
         if not words and not options.narrow:
@@ -123,7 +123,7 @@ def post(
 
 def _names_something(visit: Visit) -> bool:
     """Whether the comment names something now; its row knows this repository's issues alone."""
-    looks = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
+    looks = visit.decisions()
     last = next((look for look in reversed(looks) if look.outcome.seen), None)
     return last is not None and any(one.shown for one in last.evidence)
 
@@ -135,7 +135,7 @@ def _is_done(visit: Visit, kept: KeptComment) -> bool:
     """
     if visit.services.now() - kept.updated_at > _TRIED_AGAIN:
         return True
-    noted = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
+    noted = visit.decisions()
     return any(decision.at >= kept.updated_at for decision in noted)
 
 
@@ -147,7 +147,7 @@ def _outcome(visit: Visit, before: KeptComment | None, now: KeptComment | None) 
         return Outcome.POSTED
     if _is_done(visit, before):
         return Outcome.UNCHANGED if before.body_hash == now.body_hash else Outcome.EDITED
-    noted = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
+    noted = visit.decisions()
     return Outcome.EDITED if any(decision.outcome.speaks for decision in noted) else Outcome.POSTED
 
 

@@ -85,7 +85,7 @@ def due(event: IssueEvent, services: Services) -> None:
 def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: str) -> None:
     """Close it as `of` would, in the name of whoever agreed, so that `undo` can take it back."""
     services, repo_id = visit.services, visit.repository.id
-    comment = services.store.comments.get(repo_id, visit.number)
+    comment = visit.kept_comment()
     assert comment is not None and comment.comment_id is not None, "it announces the closing"
     services.store.verdicts.add(
         repo_id,
@@ -126,7 +126,7 @@ def _note_closed(visit: Visit, kept: KeptClosing) -> None:
 def _begun(visit: Visit) -> list[Verdict]:
     """What is stored of a closing: the decision comes before the request, and an attempt can end between the two."""
     store, repo_id = visit.services.store, visit.repository.id
-    comment = store.comments.get(repo_id, visit.number)
+    comment = visit.kept_comment()
     if comment is None or comment.comment_id is None:
         return []
     taken = store.verdicts.by_command(repo_id, comment.comment_id)
@@ -157,7 +157,7 @@ def opened_again(visit: Visit, issue: Issue) -> None:
 def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue | None, str]:
     """What `decide` asks for, the issue in whose favour this one may be closed, and who agreed."""
     services, repo_id = visit.services, visit.repository.id
-    comment = services.store.comments.get(repo_id, visit.number)
+    comment = visit.kept_comment()
     stands = comment is not None and comment.state is CommentState.POSTED and comment.comment_id is not None
     try:
         target: Issue | None = visit.github.issue(visit.repo, kept.other)

@@ -32,7 +32,7 @@ def reject(ask: Ask, command: Command) -> Answer:
 
 def _was_shown(ask: Ask, issue: str) -> bool:
     """Whether a comment here has named it. What would have been named, in `mode: shadow`, nobody has seen."""
-    looks = ask.visit.services.store.decisions.of_issue(ask.visit.repository.id, ask.visit.number)
+    looks = ask.visit.decisions()
     named = (one for look in looks if look.outcome.seen for one in look.evidence if one.shown)
     return any(name_key(f"{one.repo}#{one.number}") == issue for one in named)
 

@@ -136,7 +136,7 @@ def _signal(visit: Visit, event: IssueEvent, kind: Kind, other: int, *, same: bo
 
 
 def _had_candidates(visit: Visit) -> bool:
-    decisions = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
+    decisions = visit.decisions()
     return any(one.own for decision in decisions for one in decision.evidence)
 
 
@@ -150,8 +150,7 @@ def _last(visit: Visit, *, asked: bool = True) -> Decision | None:
     """The last look, or the last that no command `asked` for; that the issue was left alone since, as after a bot's
     edit, changed nothing of what is shown.
     """
-    decisions = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
-    looks = (one for one in reversed(decisions) if one.outcome is not Outcome.LEFT_ALONE)
+    looks = (one for one in reversed(visit.decisions()) if one.outcome is not Outcome.LEFT_ALONE)
     return next((one for one in looks if asked or one.cause != COMMAND), None)
 
 

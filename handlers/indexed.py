@@ -49,7 +49,7 @@ def until_complete(visit: Visit, installation: int | None) -> Iterator[None]:
 
 def is_unanswered(visit: Visit) -> bool:
     """Whether nothing was found for the issue so far. Who asked meanwhile, and was answered, keeps that answer."""
-    return bool(unanswered(visit.services.store.decisions.of_issue(visit.repository.id, visit.number)))
+    return bool(unanswered(visit.decisions()))
 
 
 def unanswered(looks: Iterable[Decision]) -> list[Decision]:

@@ -23,7 +23,7 @@ def number_named(ask: Ask, command: Command) -> int | Answer:
         return other.number
     number, visit = command.number or 0, ask.visit
     # Discussions are no issues to GitHub's REST API; those that may be meant were found by a look.
-    looks = visit.services.store.decisions.of_issue(visit.repository.id, visit.number)
+    looks = visit.decisions()
     found = any(one.number == number and not one.repo for look in looks for one in look.evidence)
     return number if found or stands_there(ask, visit.place.discussion(number)) else other
 
@@ -31,7 +31,7 @@ def number_named(ask: Ask, command: Command) -> int | Answer:
 def stands_there(ask: Ask, link: str) -> bool:
     """Whether the comment has this link now. Comments stand for longer than it is kept what they showed."""
     visit = ask.visit
-    kept = visit.services.store.comments.get(visit.repository.id, visit.number)
+    kept = visit.kept_comment()
     if kept is None or kept.comment_id is None:
         return False
     try:

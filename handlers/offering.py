@@ -71,7 +71,7 @@ def objects(comment: Comment, since: float) -> bool:
 
 def _written(visit: Visit) -> float:
     """When the comment got the text that it has, by GitHub's clock: what people say to it is compared with that."""
-    comment = visit.services.store.comments.get(visit.repository.id, visit.number)
+    comment = visit.kept_comment()
     try:
         if comment is not None and comment.comment_id is not None:
             return visit.github.comment(visit.repo, comment.comment_id).updated_at.timestamp()

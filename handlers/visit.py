@@ -10,6 +10,7 @@ from functools import partial
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.config import RepoConfig
+from bot.decisions import Decision
 from bot.events import CommentEvent, IssueEvent
 from bot.github.repo import RepoClient, ThreadClient
 from bot.model import Issue, RepoRef, Repository
@@ -18,6 +19,7 @@ from bot.posts.marker import has_marker
 from bot.render import Place
 from bot.repository_settings import Loaded
 from bot.services import Services
+from bot.store import KeptComment
 from bot.words import Words, language_of, speak
 
 logger = logging.getLogger(__name__)
@@ -57,6 +59,14 @@ class Visit:
     def slot(self) -> Slot:
         """Where the advisory comment is kept."""
         return Slot(self.repository.id, self.repo, self.number, has_marker)
+
+    def kept_comment(self) -> KeptComment | None:
+        """The advisory comment as last written; None where the question never came up."""
+        return self.services.store.comments.get(self.repository.id, self.number)
+
+    def decisions(self) -> list[Decision]:
+        """What every look at this issue came to, the earliest first."""
+        return self.services.store.decisions.of_issue(self.repository.id, self.number)
 
     def words(self, issue: Issue) -> Words:
         """What is said on an issue: in the language of the settings or else in its own, with the repository's texts."""
