@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -13,6 +14,8 @@ from bot.jobs.database import QUEUE, VERSION, workflow_table
 from bot.store.engine import write
 
 CHORE = "chore"
+# Turns of a chore that come again where a clock was set back by more than a day.
+_MOST_TURNS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,40 @@ class Chore:
         return int((now - self.late) // self.every)
 
 
+class Timetable:
+    """The turns of some chores, as one worker calls for them. All workers do, and each turn is done once."""
+
+    def __init__(self, client: DBOSClient, engine: sa.Engine, chores: Iterable[Chore]) -> None:
+        self._client = client
+        self._engine = engine
+        self._chores = tuple(chores)
+        # The last turn of each that this worker has called for.
+        self._called: dict[str, int] = {}
+
+    def begin(self, start: str) -> None:
+        """Call for the present turns, and for those that the `start` of this worker gives, which has a name of its own.
+
+        Clocks are set right where a machine starts, too, and what was called for before only the queue knows.
+        """
+        for chore in self._chores:
+            if chore.at_start:
+                call_for(self._client, self._engine, chore, f"start:{start}")
+            turn = chore.turn(time.time())
+            self._called[chore.name] = max(_done(self._engine, chore, turn).values(), default=turn - 1)
+        self.call()
+
+    def call(self) -> None:
+        """Call for the present turns. Those that a clock which has been set back since had done come again."""
+        for chore in self._chores:
+            turn = chore.turn(time.time())
+            # One turn is the unsteadiness of a clock at the end of it.
+            if self._called[chore.name] > turn + 1 and (known := list(_done(self._engine, chore, turn))):
+                self._client.delete_workflows(known)
+            if self._called[chore.name] != turn:
+                call_for(self._client, self._engine, chore, turn)
+                self._called[chore.name] = turn
+
+
 def call_for(client: DBOSClient, engine: sa.Engine, chore: Chore, turn: int | str) -> None:
     """Put one turn of a chore into the queue; nothing happens where it is there already."""
     options: EnqueueOptions = {
@@ -53,20 +90,10 @@ def call_for(client: DBOSClient, engine: sa.Engine, chore: Chore, turn: int | st
         return
 
 
-def latest_done(engine: sa.Engine, chore: Chore, turns: range) -> int:
-    """The latest of these turns that is done; the first where none is."""
-    return max(_done(engine, chore, turns).values(), default=turns.start)
-
-
-def take_back(client: DBOSClient, engine: sa.Engine, chore: Chore, turns: range) -> None:
-    """Let turns be called for once more that were done by a clock which has been set back since: they come again."""
-    if known := list(_done(engine, chore, turns)):
-        client.delete_workflows(known)
-
-
-def _done(engine: sa.Engine, chore: Chore, turns: range) -> dict[str, int]:
-    """Those of the turns that are done, by their workflows."""
-    table, names = workflow_table(engine), {_name(chore, turn): turn for turn in turns}
+def _done(engine: sa.Engine, chore: Chore, present: int) -> dict[str, int]:
+    """The turns from the present one on that are done, by their workflows."""
+    table, turns = workflow_table(engine), range(present, present + _MOST_TURNS + 1)
+    names = {_name(chore, turn): turn for turn in turns}
     done = table.c.status.in_(["SUCCESS", "ERROR", "CANCELLED"])
     with engine.connect() as connection:
         ids = connection.execute(sa.select(table.c.workflow_uuid).where(table.c.workflow_uuid.in_(names), done))

@@ -22,7 +22,7 @@ from bot.errors import DoppelError, Overtaken
 from bot.events import from_json
 from bot.held import held
 from bot.jobs import executors
-from bot.jobs.chores import CHORE, Chore, call_for, latest_done, take_back
+from bot.jobs.chores import CHORE, Chore, Timetable
 from bot.jobs.claims import Claims
 from bot.jobs.cleanup import clean
 from bot.jobs.database import (
@@ -67,8 +67,6 @@ CLEAN_EVERY = 600.0
 # For so many seconds it is cleaned up between two heartbeats, and what is left then after the next: a worker that does
 # not beat is taken for dead.
 CLEAN_FOR = 5.0
-# Turns of a chore that are taken back where a clock was set back by more than a day.
-_MOST_TURNS = 300
 # So often may a job be claimed without an end. Those that take their process down are given up much sooner
 # (`bot.jobs.trials`); innocent ones can have been claimed beside them each time.
 MOST_CRASHES = 100
@@ -101,14 +99,13 @@ class Worker:
         self._settings = settings
         self._handle = handle
         self._chores = {chore.name: chore for chore in chores}
-        # The last turn of each that this worker has called for.
-        self._called: dict[str, int] = {}
         # More than one installation has lanes, so that those of another find room.
         self._claims = LANES + CLAIMS_PER_THREAD * settings.worker_threads
         self._places = Places(settings.worker_threads)
         # DBOS's own threads need connections besides those of the jobs.
         self._engine = queue_engine(settings, pool_size=self._claims + 10)
         self._client = queue_client(self._engine)
+        self._timetable = Timetable(self._client, self._engine, chores)
         self._older = OlderJobs(self._engine)
         self._claimed = Claims(self._engine)
         self._trials = Trials(self._engine)
@@ -167,7 +164,7 @@ class Worker:
         DBOS.launch()
         self._unbegun = dbos._executor._work_queue.qsize
         self._take_over()
-        self._call_for_chores(starting=True)
+        self._timetable.begin(self._executor.id)
         self._keeper.start()
 
     def stop(self, timeout: float = 25.0) -> bool:
@@ -252,22 +249,6 @@ class Worker:
             return "failed"
         return "done"
 
-    def _call_for_chores(self, *, starting: bool = False) -> None:
-        now = time.time()
-        for chore in self._chores.values():
-            if starting and chore.at_start:
-                call_for(self._client, self._engine, chore, f"start:{self._executor.id}")
-            turn = chore.turn(now)
-            turns = range(turn, turn + _MOST_TURNS + 1)
-            # Clocks are set right where a machine starts, too, and what was called for before only the queue knows.
-            called = latest_done(self._engine, chore, turns) if starting else self._called.get(chore.name, turn)
-            # Less is the unsteadiness of a clock at the end of a turn.
-            if called > turn + 1:
-                take_back(self._client, self._engine, chore, turns)
-            if self._called.get(chore.name) != turn:
-                call_for(self._client, self._engine, chore, turn)
-                self._called[chore.name] = turn
-
     def _failed(self, message: Message, error: Exception, failures: int) -> str:
         # The chance only spreads the load.
         decision = decide(error, failures, random.random())  # noqa: S311
@@ -349,7 +330,7 @@ class Worker:
                 self._orphans.give_back(self._running, self._unbegun)
                 bring_forward(self._engine, time.time())
                 self._turns.deal()
-                self._call_for_chores()
+                self._timetable.call()
                 if now - cleaned >= CLEAN_EVERY:
                     cleaned = now
                     if not clean(self._engine, time.time(), CLEAN_FOR):

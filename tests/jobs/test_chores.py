@@ -39,7 +39,7 @@ def test_a_turn_is_done_once_whoever_calls_for_it(settings: Settings) -> None:
     assert all_done.wait(60)
     for _ in range(3):
         call_for(queue_client(engine), engine, sweep, 0)
-        worker._call_for_chores()
+        worker._timetable.call()
     all_done.clear()
     call_for(queue_client(engine), engine, last, 1)
     assert all_done.wait(60)
@@ -58,7 +58,7 @@ def test_turns_come_again_where_the_clock_is_set_back(settings: Settings, monkey
     def turn(number: int) -> None:
         before = len(done)
         ahead[0] = number * 1e6
-        worker._call_for_chores()
+        worker._timetable.call()
         deadline = time.monotonic() + 20
         while len(done) == before:
             assert time.monotonic() < deadline, "it was not done again"
@@ -89,7 +89,7 @@ def test_turns_come_again_where_the_clock_is_set_back_before_a_start(
         worker.start()
         for number in numbers:
             ahead[0] = number * 1e6
-            worker._call_for_chores()
+            worker._timetable.call()
             assert done.acquire(timeout=20), f"turn {number} was not done"
         assert worker.stop()
     # The clocks of two machines may differ by little, or at the end of a turn: what the other has done is done.
