@@ -76,7 +76,7 @@ def _serve(settings: Settings, webhook_url: str | None) -> None:
         _say(f"Doppel takes deliveries at {receiver}", settings)
         address = webhook_url or (receiver if settings.simulated else None)
         if address:
-            build_github(settings).app().update_hook_config(url=address)
+            build_github(settings).app().set_hook_url(address)
             _say(f"GitHub delivers to {address}", settings)
         supervisor.run()
     finally:

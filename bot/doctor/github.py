@@ -83,20 +83,20 @@ def lacks(wanted: Mapping[str, str], granted: Mapping[str, str]) -> list[str]:
 
 
 def _hook(settings: Settings, app: AppClient) -> Finding:
-    hook = app.hook_config()
-    if not hook.url and settings.simulated:
+    url = app.hook_url()
+    if not url and settings.simulated:
         # The simulator is told by whoever serves, so that before that nothing is wrong.
         mend = "`doppel serve` enters its own address there when it starts."
         return Finding(Health.WARNING, "webhook", "the simulator delivers nowhere yet", mend)
-    if not hook.url:
+    if not url:
         where = settings.webhook_proxy_url and "the address that WEBHOOK_PROXY_URL has"
         mend = f"Enter {where or 'https://YOUR-HOST/webhook'} on the App's page."
         return Finding(Health.BROKEN, "webhook", "GitHub delivers nowhere", mend)
-    if settings.webhook_proxy_url and hook.url.rstrip("/") != settings.webhook_proxy_url:
+    if settings.webhook_proxy_url and url.rstrip("/") != settings.webhook_proxy_url:
         mend = "Enter the channel's address on the App's page, or take WEBHOOK_PROXY_URL away."
         return Finding(Health.WARNING, "webhook", "GitHub does not deliver to the channel of WEBHOOK_PROXY_URL", mend)
     # Whoever knows a channel's address can listen to it.
-    where = "the channel" if settings.webhook_proxy_url else hook.url
+    where = "the channel" if settings.webhook_proxy_url else url
     if lost := _not_taken(app):
         return Finding(Health.WARNING, "webhook", *_why(lost, where))
     return Finding(Health.WELL, "webhook", f"GitHub delivers to {where}")

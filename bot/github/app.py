@@ -50,13 +50,6 @@ class Installation:
     suspended: bool
 
 
-@dataclass(frozen=True, slots=True)
-class HookConfig:
-    """Where GitHub delivers events. The secret is never told."""
-
-    url: str
-
-
 REFUSED_SIGNATURE = 401
 """What our receiver answers where the secrets of the two sides differ."""
 
@@ -161,21 +154,15 @@ class AppClient:
                 break
         return found
 
-    def hook_config(self) -> HookConfig:
-        """The webhook's settings."""
+    def hook_url(self) -> str:
+        """Where GitHub delivers events; empty where that is nowhere."""
         data: Any = self._api.call("read the webhook's settings", self._api.rest.apps.get_webhook_config_for_app)
-        return _hook_config(data)
+        return data.get("url") or ""
 
-    def update_hook_config(self, *, url: str | None = None, secret: str | None = None) -> HookConfig:
-        """Change where GitHub delivers, or the secret that it signs with."""
-        request = partial(
-            self._api.rest.apps.update_webhook_config_for_app,
-            url=UNSET if url is None else url,
-            secret=UNSET if secret is None else secret,
-            content_type="json",
-        )
-        data: Any = self._api.call("change the webhook's settings", request)
-        return _hook_config(data)
+    def set_hook_url(self, url: str) -> None:
+        """Change where GitHub delivers."""
+        request = partial(self._api.rest.apps.update_webhook_config_for_app, url=url, content_type="json")
+        self._api.call("change the webhook's settings", request)
 
     def deliveries(
         self, *, status: Literal["success", "failure"] | None = None, most: int = 1_000
@@ -214,10 +201,6 @@ def _installation(data: Mapping[str, Any]) -> Installation:
         events=tuple(data["events"]),
         suspended=data.get("suspended_at") is not None,
     )
-
-
-def _hook_config(data: Mapping[str, Any]) -> HookConfig:
-    return HookConfig(url=data.get("url") or "")
 
 
 def _delivery(data: Mapping[str, Any]) -> Delivery:

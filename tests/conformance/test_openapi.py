@@ -37,8 +37,8 @@ def exercise(github: GitHub) -> None:
     installation = app.installation_of(REPO)
     assert [i.id for i in app.installations()] == [installation]
     assert [r.ref for r in app.repositories(installation)] == [REPO]
-    app.hook_config()
-    app.update_hook_config(url="http://127.0.0.1:9/webhook")
+    app.hook_url()
+    app.set_hook_url("http://127.0.0.1:9/webhook")
     list(app.deliveries(most=5))
     client = github.installation(installation)
     first, second = client.issue(REPO, 1), client.issue(REPO, 2)

@@ -34,7 +34,6 @@ def test_nothing_leaks_at_any_log_level_or_in_any_failure(
     ):
         github = connect(timeout=0.4, patience=5.0)
         client = github.installation(github.app().installation_of(REPO))
-        github.app().update_hook_config(secret=server.webhook_secret)
         client.issue(REPO, 1)
         shown = [repr(github), repr(client), repr(client._api), repr(github.app())]
         for failure in (401, 403, 404, 422, 500, "timeout", "reset", "secondary_limit", "malformed"):
