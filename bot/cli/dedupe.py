@@ -6,15 +6,13 @@ import json
 import math
 import os
 import stat
-import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.shared.files import READ_FILE, is_no_file, told_if_refused
+from bot.cli.shared.files import READ_FILE, replace_file, told_if_refused
 from bot.cli.shared.in_json import in_json
 from bot.errors import Retryable, UserError
 
@@ -71,35 +69,14 @@ def dedupe(
         click.echo(text, nl=False)
     # A playbook in which nothing was merged stays as its author formatted it.
     elif found.merged or out is not None:
-        replace_file(out or playbook, text)
+        target = out or playbook
+        with told_if_refused(target):
+            replace_file(target, [text], _mode(target))
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all; an existing one keeps its mode, and a link stays a link.
-
-    What is no file, as a pipe or /dev/null, is written to as it is. Raises UserError where the directory or the file
-    cannot be written.
-    """
-    if is_no_file(path):
-        with told_if_refused(path):
-            path.write_text(text, encoding="utf-8")
-        return
-    target = path.resolve()
-    temporary = ""
-    try:
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, prefix=".", delete=False) as file:
-            temporary = file.name
-            file.write(text)
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        Path(temporary).replace(target)
-    except (OSError, UnicodeError) as problem:
-        with suppress(OSError):
-            if temporary:
-                Path(temporary).unlink()
-        raise UserError(f"{path}: {getattr(problem, 'strerror', None) or problem}") from None
+def _mode(path: Path) -> int:
+    """The mode that a file has, or would have if it were made now."""
+    return stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
 
 
 def _umask() -> int:

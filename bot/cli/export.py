@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,10 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from bot import settings as host
-from bot.cli.shared.files import is_no_file, told_if_refused
+from bot.cli.shared.files import replace_file, told_if_refused
 from bot.cli.shared.in_json import in_json
 from bot.cli.shared.stored import Meant, stored_repository
-from bot.errors import UserError
 from bot.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,7 +41,8 @@ def export(repository: str, out: Path | None) -> None:
             for piece in pieces:
                 click.echo(piece, nl=False)
         else:
-            _write(out, pieces)
+            with told_if_refused(f"--out: {out} cannot be written"):
+                replace_file(out, pieces)
             click.echo(f"{meant.name}: written to {out}", err=True)
 
 
@@ -64,24 +63,3 @@ def _json(settings: Settings, store: Store, meant: Meant) -> Iterator[str]:
     for number, issue in enumerate(kept_issues(settings.home, meant.id)):
         yield f"{',' if number else ''}\n  {in_json(issue)}"
     yield "]}\n"
-
-
-def _write(path: Path, pieces: Iterator[str]) -> None:
-    """Write to a new file beside it that only its owner can read, which then takes the name: all of it or nothing.
-
-    A link stays a link. What is no file, as a pipe, is written to as it is.
-    """
-    target = path.resolve()
-    partial = target.with_name(f".{target.name}.{os.getpid()}")
-    if is_no_file(path):
-        with told_if_refused(f"--out: {path} cannot be written"), path.open("w", encoding="utf-8") as stream:
-            stream.writelines(pieces)
-        return
-    try:
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            file.writelines(pieces)
-        partial.replace(target)
-    except OSError as problem:
-        raise UserError(f"--out: {path} cannot be written: {problem.strerror}") from problem
-    finally:
-        partial.unlink(missing_ok=True)

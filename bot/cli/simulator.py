@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import signal
 import threading
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.shared.files import READ_FILE, is_no_file, keep_apart
+from bot.cli.shared.files import READ_FILE, keep_apart, replace_file
 from bot.cli.shared.web_address import WebAddress
 from bot.errors import UserError
 from bot.model import RepoRef
@@ -107,16 +106,5 @@ def write_environment(
         "GITHUB_API_URL": url,
         **{f"SIM_TOKEN_{role.upper()}": token for role, token in tokens.items()},
     }
-    _write_private(key, private_key)
-    _write_private(path, "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items()))
-
-
-def _write_private(path: Path, text: str) -> None:
-    if is_no_file(path):
-        path.write_text(text, encoding="utf-8")
-        return
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.unlink(missing_ok=True)
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    partial.replace(path)
+    replace_file(key, [private_key])
+    replace_file(path, [f"{name}={shlex.quote(value)}\n" for name, value in values.items()])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -54,6 +55,30 @@ def write(path: Path, text: str) -> None:
     """Write a file as a whole, compressed as `opened` does it. Raises UserError where it cannot be written."""
     with told_if_refused(path), opened(path) as file:
         file.write(text)
+
+
+def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
+    """Write a file with this mode, whole or not at all: what is written piece by piece takes the name at the end.
+
+    A link stays a link. What is no file, as a pipe or /dev/null, is written to as it is. Raises OSError.
+    """
+    if is_no_file(path):
+        with path.open("w", encoding="utf-8") as stream:
+            stream.writelines(pieces)
+        return
+    target = path.resolve()
+    # Nobody else can read it, whatever comes between here and the end.
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".")
+    partial = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fchmod(file.fileno(), mode)
+            os.fsync(file.fileno())
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 class WrittenFile(click.Path):
