@@ -40,6 +40,11 @@ class Part:
         with write(self._engine) as connection:
             return connection.execute(statement).rowcount
 
+    def _write(self, insert: Any) -> bool:
+        """Write a row, or over one, where nothing stands against it; whether that was done."""
+        with write(self._engine) as connection:
+            return connection.execute(insert.returning(sa.literal_column("1"))).first() is not None
+
     def _insert(self, table: sa.Table) -> Any:
         """An INSERT that knows ON CONFLICT, which both databases spell alike and SQLAlchemy keeps apart."""
         return sqlite.insert(table) if self._engine.dialect.name == "sqlite" else postgresql.insert(table)

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from bot.judgements import KeptCalibration
 from bot.store.base import Part
 from bot.store.decision_tables import calibrations as table
-from bot.store.engine import write
 
 
 class Calibrations(Part):
@@ -38,8 +37,7 @@ class Calibrations(Part):
         }
         if before is None:
             new = self._insert(table).values(repo_id=repo_id, since=0.0, **values).on_conflict_do_nothing()
-            with write(self._engine) as connection:
-                return connection.execute(new.returning(table.c.repo_id)).first() is not None and moved
+            return self._write(new) and moved
         same = sa.update(table).where(table.c.repo_id == repo_id, table.c.since == before.since)
         return bool(self._change(same.values(**values))) and moved
 

@@ -177,7 +177,7 @@ class Comments(Part):
         noted = insert.on_conflict_do_update(
             index_elements=["repo_id", "number", "command_id"], set_=values, where=there
         )
-        return self._change(noted) > 0
+        return self._write(noted)
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float, anew: bool = False) -> None:
         """Note that nobody knows what the comment says, or `anew` which one it is: it answers nothing until the next
@@ -230,8 +230,7 @@ class Comments(Part):
         noted = unknown.on_conflict_do_update(
             index_elements=["repo_id", "number", "command_id"], set_=gone, where=comments.c.comment_id.is_(None)
         )
-        with write(self._engine) as connection:
-            return connection.execute(noted.returning(comments.c.number)).first() is not None
+        return self._write(noted)
 
 
 def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 
 from bot.judgements import Verdict, VerdictKind
 from bot.store.base import Part
-from bot.store.engine import write
 from bot.store.schema import verdicts
 
 
@@ -39,9 +38,7 @@ class Verdicts(Part):
         }
         key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, "number": number, "other": other}
         # A command that was taken back and is written anew by an edit counts again.
-        kept = self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None))
-        with write(self._engine) as connection:
-            return connection.execute(kept.returning(verdicts.c.id)).first() is not None
+        return self._write(self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None)))
 
     def remove(self, verdict_id: int) -> None:
         """Erase a decision that GitHub did not let us carry out."""
