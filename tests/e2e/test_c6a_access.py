@@ -128,7 +128,7 @@ def test_c6a_what_was_queued_before_a_renaming_is_still_answered(doppel: Doppel)
 
 
 def test_c6a_visibility_and_archiving_are_noted(doppel: Doppel) -> None:
-    doppel.sim.privatize_repository(doppel.repo)
+    doppel.sim.set_private(doppel.repo, True)
     doppel.sim.archive_repository(doppel.repo)
     doppel.settle()
     known = doppel.services.store.repositories.get(doppel.repository.id)

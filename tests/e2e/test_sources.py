@@ -76,7 +76,7 @@ def test_h6_siblings_and_the_hosts_list_reach_the_comment_and_private_ones_never
     assert "secret" not in comment
     assert "ret\n" not in comment
     assert "1 of 2 left out: not a public repository of this owner" in comment
-    doppel.sim.privatize_repository(lib)
+    doppel.sim.set_private(lib, True)
     doppel.write(1, "/duplicates")
     (comment,) = doppel.said(1)
     assert lib not in comment

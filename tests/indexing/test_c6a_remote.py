@@ -93,7 +93,7 @@ def test_c6a_a_repository_that_turns_private_sends_nothing_more(host: Host, endp
     host.load(3)
     host.install()
     sent = len(endpoint.texts)
-    host.sim.privatize_repository(REPO)
+    host.sim.set_private(REPO, True)
     host.work()
     host.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.")
     host.work()

@@ -282,7 +282,7 @@ def test_what_is_gone_or_moved_says_so(sim: Simulator, bot: Api) -> None:
     answer = bot.get(f"{ISSUES}/2")
     assert answer.status_code == 301
     assert answer.headers["Location"].endswith(f"/repositories/{moved.repository.id}/issues/1")
-    sim.privatize_repository("acme/other")
+    sim.set_private("acme/other", True)
     sim.remove_from_installation("acme/other")
     assert bot.get(f"{ISSUES}/2").status_code == 404
     sim.install("acme/other")

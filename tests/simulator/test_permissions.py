@@ -156,7 +156,7 @@ def test_authors_change_their_own_issues_and_comments(sim: Simulator, person: Ca
 
 def test_a_private_repository_is_not_there_for_strangers(server: Server, person: Callable[..., Api]) -> None:
     server.sim.open_issue("acme/app", "ada", "One")
-    server.sim.privatize_repository("acme/app")
+    server.sim.set_private("acme/app", True)
     assert person("stranger").get("/repos/acme/app/issues/1").status_code == 404
     assert Api(server.url).get("/repos/acme/app").status_code == 404
     assert person("friend", "read").get("/repos/acme/app/issues/1").status_code == 200

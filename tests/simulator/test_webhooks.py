@@ -133,7 +133,7 @@ def test_c1_installations_and_repositories(sim: Simulator, heard: Callable[[], l
     sim.add_repository("acme/two")
     sim.install("acme/two")
     sim.rename_repository("acme/two", "deux")
-    sim.privatize_repository("acme/deux")
+    sim.set_private("acme/deux", True)
     sim.set_private("acme/deux", False)
     sim.archive_repository("acme/deux")
     sim.archive_repository("acme/deux", False)

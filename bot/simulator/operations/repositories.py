@@ -121,10 +121,6 @@ class RepositoryOperations(InstallationOperations):
         action = "privatized" if private else "publicized"
         self.emit("repository", action, self._admin(repo, actor), repository=repo)
 
-    def privatize_repository(self, repository: str | Repository, actor: str | None = None) -> None:
-        """Hide the repository."""
-        self.set_private(repository, True, actor)
-
     @locked
     def archive_repository(self, repository: str | Repository, archived: bool = True, actor: str | None = None) -> None:
         """Freeze the repository: everything in it becomes read-only. `archived=False` thaws it."""
