@@ -23,7 +23,7 @@ from bot.model import Issue, IssueRef, RepoRef
 
 R = TypeVar("R")
 
-_REMEMBERED = ("search", "discussions", "workflow_states", "issue", "recent_issues", "labels", "file", "directory")
+_REMEMBERED = ("search", "discussions", "workflow_states", "recent_issues", "labels", "file", "directory")
 
 
 class RepoClient(Writes):
