@@ -137,7 +137,7 @@ def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int
 
 
 def _make_sure(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
-    """Whether this is the repository that was meant; GraphQL has no ids of more than 31 bits."""
+    """Raise NotFound where this is another repository than was meant; GraphQL has no ids of more than 31 bits."""
     if repo_id and found.get("databaseId") not in (None, repo_id):
         raise NotFound(operation, 404, "the name belongs to another repository now")
 
