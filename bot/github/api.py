@@ -103,20 +103,24 @@ class Api:
             raise Unavailable(f"{operation}: the answer is not GraphQL") from None
 
     def pages(
-        self, operation: str, request: Callable[[int], githubkit.Response[Any, list[T]]], most: int
-    ) -> Iterator[T]:
-        """The items of all pages of a list, up to `most` items. `request` takes the page's number and asks for PAGE."""
+        self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
+    ) -> Iterator[Any]:
+        """The items of all pages of a list, up to `most` items. `request` takes `per_page` and the number of a `page`.
+
+        Some lists stand `within` an object, under this name.
+        """
         page = 0
         while page * PAGE < most:
             page += 1
-            response = self.send(operation, partial(request, page))
+            response = self.send(operation, partial(request, per_page=PAGE, page=page))
             items = self.read(operation, response)
+            items = items[within] if within else items
             yield from items[: most - (page - 1) * PAGE]
-            if is_last(response, items):
+            if _is_last(response, items):
                 return
 
 
-def is_last(response: githubkit.Response[Any, Any], items: Sequence[object]) -> bool:
+def _is_last(response: githubkit.Response[Any, Any], items: Sequence[object]) -> bool:
     """Whether no page follows the one with these items.
 
     One that is not full need not be the last: GitHub takes off it what is not to be seen, such as what an account has

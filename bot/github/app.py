@@ -16,7 +16,7 @@ from githubkit.utils import UNSET
 
 from bot.errors import Forbidden, NotFound
 from bot.github import convert
-from bot.github.api import PAGE, Api, is_last
+from bot.github.api import PAGE, Api
 from bot.model import RepoRef, Repository
 
 _MOST = 100_000
@@ -134,25 +134,19 @@ class AppClient:
 
     def installations(self) -> list[Installation]:
         """Every installation of the App."""
-        listed = self._api.pages(
-            "list the installations",
-            lambda page: self._api.rest.apps.list_installations(per_page=PAGE, page=page),
-            most=_MOST,
-        )
+        listed = self._api.pages("list the installations", self._api.rest.apps.list_installations, most=_MOST)
         return [_installation(data) for data in listed]
 
     def repositories(self, installation_id: int) -> list[Repository]:
         """The repositories that an installation covers."""
-        api, operation = self._api_of(installation_id), f"list the repositories of installation {installation_id}"
-        found: list[Repository] = []
-        for page in range(1, _MOST // PAGE + 1):
-            request = partial(api.rest.apps.list_repos_accessible_to_installation, per_page=PAGE, page=page)
-            response = api.send(operation, request)
-            listed = api.read(operation, response)["repositories"]
-            found += [convert.repository(data) for data in listed]
-            if is_last(response, listed):
-                break
-        return found
+        api = self._api_of(installation_id)
+        listed = api.pages(
+            f"list the repositories of installation {installation_id}",
+            api.rest.apps.list_repos_accessible_to_installation,
+            most=_MOST,
+            within="repositories",
+        )
+        return [convert.repository(data) for data in listed]
 
     def hook_url(self) -> str:
         """Where GitHub delivers events; empty where that is nowhere."""

@@ -5,13 +5,13 @@ https://docs.github.com/rest/issues/events, https://docs.github.com/rest/issues/
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 from bot.errors import NotFound
 from bot.github import convert
-from bot.github.api import PAGE, Api
+from bot.github.api import Api
 from bot.model import Actor, RepoRef
 
 Confidence = Literal["low", "medium", "high"]
@@ -37,9 +37,9 @@ class LabelEvent:
 
 def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
     """All that happened to an issue's labels, the oldest first. Raises NotFound."""
-    listed: Iterator[Any] = api.pages(
+    listed = api.pages(
         f"read the events of {repo}#{number}",
-        lambda page: api.rest.issues.list_events(repo.owner, repo.name, number, per_page=PAGE, page=page),
+        partial(api.rest.issues.list_events, repo.owner, repo.name, number),
         most=_MOST_EVENTS,
     )
     return [
@@ -60,11 +60,9 @@ def suggested_labels(api: Api, repo: RepoRef, number: int) -> frozenset[str] | N
     To ask is the only way to know, and without the feature a suggestion would be a label like any other.
     """
     try:
-        listed: Iterator[Any] = api.pages(
+        listed = api.pages(
             f"read the suggestions on {repo}#{number}",
-            lambda page: api.rest.issues.list_suggestions(
-                repo.owner, repo.name, number, state="all", per_page=PAGE, page=page
-            ),
+            partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all"),
             most=_MOST_EVENTS,
         )
         return frozenset(str(data.get("target_value") or "") for data in listed)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
 from datetime import datetime
-from typing import Any
+from functools import partial
 from urllib.parse import quote
 
 from githubkit.utils import UNSET
@@ -51,10 +50,15 @@ class Reads:
         """The issues opened last, newest first, open and closed, without pull requests: `limit` at most."""
         found: list[Issue] = []
         # The list mixes issues with pull requests, which are the greater part in some repositories.
-        listed: Iterator[Any] = self._api.pages(
+        listed = self._api.pages(
             f"list the issues of {repo}",
-            lambda page: self._api.rest.issues.list_for_repo(
-                repo.owner, repo.name, state="all", sort="created", direction="desc", per_page=PAGE, page=page
+            partial(
+                self._api.rest.issues.list_for_repo,
+                repo.owner,
+                repo.name,
+                state="all",
+                sort="created",
+                direction="desc",
             ),
             most=max(10 * PAGE, 5 * limit),
         )
@@ -67,17 +71,16 @@ class Reads:
 
     def issues_of(self, repo: RepoRef, login: str) -> list[Issue]:
         """The issues that somebody opened, open and closed, without pull requests, the oldest first."""
-        listed: Iterator[Any] = self._api.pages(
+        listed = self._api.pages(
             f"list the issues of {login} in {repo}",
-            lambda page: self._api.rest.issues.list_for_repo(
+            partial(
+                self._api.rest.issues.list_for_repo,
                 repo.owner,
                 repo.name,
                 state="all",
                 creator=login,
                 sort="created",
                 direction="asc",
-                per_page=PAGE,
-                page=page,
             ),
             most=_MOST_ISSUES,
         )
@@ -88,11 +91,9 @@ class Reads:
         or edited at `since` or later. Raises NotFound.
         """
         after = UNSET if since is None else since
-        listed: Iterator[Any] = self._api.pages(
+        listed = self._api.pages(
             f"read the comments on {repo}#{number}",
-            lambda page: self._api.rest.issues.list_comments(
-                repo.owner, repo.name, number, since=after, per_page=PAGE, page=page
-            ),
+            partial(self._api.rest.issues.list_comments, repo.owner, repo.name, number, since=after),
             most=_MOST_COMMENTS,
         )
         return [convert.comment(data) for data in listed]
@@ -120,9 +121,9 @@ class Reads:
 
     def labels(self, repo: RepoRef) -> frozenset[str]:
         """The names of the repository's labels."""
-        listed: Iterator[Any] = self._api.pages(
+        listed = self._api.pages(
             f"list the labels of {repo}",
-            lambda page: self._api.rest.issues.list_labels_for_repo(repo.owner, repo.name, per_page=PAGE, page=page),
+            partial(self._api.rest.issues.list_labels_for_repo, repo.owner, repo.name),
             most=_MOST_LABELS,
         )
         return frozenset(data["name"] for data in listed)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
-from bot.github.api import PAGE, Api
+from bot.github.api import Api
 
 # Who looks after more than these is told of the first ones.
 _MOST_INSTALLATIONS, _MOST_REPOSITORIES = 20, 300
@@ -33,16 +32,10 @@ class VisitorClient:
             partial(rest.list_installations_for_authenticated_user, per_page=_MOST_INSTALLATIONS),
         )
         for installation in first["installations"]:
-            for page in range(1, _MOST_REPOSITORIES // PAGE + 1):
-                some: Any = self._api.call(
-                    "list the repositories of who signs in",
-                    partial(
-                        rest.list_installation_repos_for_authenticated_user,
-                        installation["id"],
-                        per_page=PAGE,
-                        page=page,
-                    ),
-                )["repositories"]
-                yield from (one["id"] for one in some if (one.get("permissions") or {}).get("triage"))
-                if len(some) < PAGE:
-                    break
+            listed = self._api.pages(
+                "list the repositories of who signs in",
+                partial(rest.list_installation_repos_for_authenticated_user, installation["id"]),
+                most=_MOST_REPOSITORIES,
+                within="repositories",
+            )
+            yield from (one["id"] for one in listed if (one.get("permissions") or {}).get("triage"))
