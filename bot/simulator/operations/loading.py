@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bot.simulator.operations.base import locked
-from bot.simulator.operations.comments import ProjectOperations
+from bot.simulator.operations.comments import CommentOperations
 from bot.simulator.operations.discussions import DiscussionOperations
+from bot.simulator.operations.projects import ProjectOperations
 from bot.simulator.operations.rows import CommentRow, IssueRow, read_rows, rows_of
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.ids import node_id
@@ -16,7 +17,7 @@ from bot.simulator.state.issues import Comment, Issue
 from bot.simulator.state.repositories import Repository
 
 
-class LoadingOperations(ProjectOperations, DiscussionOperations):
+class LoadingOperations(CommentOperations, ProjectOperations, DiscussionOperations):
     """Loading."""
 
     def load_issues(
