@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.doctor.finding import Finding, Health, deliveries
@@ -58,14 +58,14 @@ def github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Findi
         yield Finding(Health.BROKEN, "GitHub", f"could not say everything: {problem}", "Look again later.")
 
 
-def _granted(wanted: Wanted, permissions: Mapping[str, str], events: object) -> Iterator[Finding]:
+def _granted(wanted: Wanted, permissions: Mapping[str, str], events: Sequence[str]) -> Iterator[Finding]:
     lacking = lacks(wanted.permissions, permissions)
     if lacking:
         mend = "Change the App's permissions on its page; each installation must then accept them."
         yield Finding(Health.BROKEN, "permissions", f"the App lacks {', '.join(lacking)}", mend)
     else:
         yield Finding(Health.WELL, "permissions", "all that are needed")
-    missing = sorted(wanted.events - set(events if isinstance(events, (list, tuple)) else ()))
+    missing = sorted(wanted.events.difference(events))
     if missing:
         mend = "Subscribe to them on the App's page, under Permissions & events."
         yield Finding(Health.BROKEN, "events", f"the App does not get {', '.join(missing)}", mend)

@@ -26,10 +26,7 @@ _MOST = 100_000
 class AppInfo:
     """The App as GitHub knows it: what it was granted (`issues: write`) and which events it gets."""
 
-    id: int
     slug: str
-    name: str
-    url: str
     permissions: Mapping[str, str]
     events: Sequence[str]
 
@@ -46,7 +43,6 @@ class Installation:
     id: int
     account: str
     permissions: Mapping[str, str]
-    events: Sequence[str]
     suspended: bool
 
 
@@ -63,8 +59,6 @@ class Delivery:
 
     id: int
     guid: str
-    event: str
-    action: str
     status_code: int
     delivered_at: datetime
     redelivery: bool
@@ -83,10 +77,7 @@ class AppClient:
         """Who we are."""
         data: Any = self._api.call("read the App", self._api.rest.apps.get_authenticated)
         return AppInfo(
-            id=data["id"],
             slug=data.get("slug") or "",
-            name=data["name"],
-            url=data["html_url"],
             permissions=dict(data["permissions"]),
             events=tuple(data["events"]),
         )
@@ -192,7 +183,6 @@ def _installation(data: Mapping[str, Any]) -> Installation:
         # An enterprise has a slug instead of a login.
         account=account.get("login") or account.get("slug") or "",
         permissions=dict(data["permissions"]),
-        events=tuple(data["events"]),
         suspended=data.get("suspended_at") is not None,
     )
 
@@ -201,8 +191,6 @@ def _delivery(data: Mapping[str, Any]) -> Delivery:
     return Delivery(
         id=data["id"],
         guid=data["guid"],
-        event=data["event"],
-        action=data.get("action") or "",
         status_code=data["status_code"],
         delivered_at=convert.moment(data["delivered_at"]),
         redelivery=data["redelivery"],
