@@ -10,7 +10,6 @@ import logging
 from functools import partial
 
 from bot.commands import Command
-from bot.config import RepoConfig
 from bot.errors import Forbidden, NotFound
 from bot.events import ScanEvent
 from bot.matching import shipped_model
@@ -21,7 +20,7 @@ from bot.scanning.asking import Asker
 from bot.scanning.scan import Scan
 from bot.services import Services
 from bot.store import StoredRepository
-from bot.words import Words, speak
+from bot.words import speak
 from handlers.ask import Answer, Ask
 
 logger = logging.getLogger(__name__)
@@ -48,9 +47,8 @@ def begin(ask: Ask, command: Command) -> Answer:
     kept = services.store.scan_issues.get(repo_id)
     steps = 1 + len(scan.missing()) // AT_ONCE
     known = kept.number if kept else None
-    return Answer(
-        True, ask.replies.scan_begun(scan.count(), steps * _STEP, _words(visit.config).scan_title()[:TITLE_MAX], known)
-    )
+    title = speak(visit.config.language_of_lists, visit.config.templates).scan_title()[:TITLE_MAX]
+    return Answer(True, ask.replies.scan_begun(scan.count(), steps * _STEP, title, known))
 
 
 def go_on(event: ScanEvent, services: Services) -> None:
@@ -83,17 +81,12 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     here = client(known.id)
     scan.count_reactions(partial(here.reactions, known.ref))
     result = scan.result()
-    say = _words(config)
+    say = speak(config.language_of_lists, config.templates)
     body = render_scan(result, Place(str(known.ref), services.settings.enterprise), services.clock(), say)
     login = services.github.app().get_app().bot_login
     wanted = Wanted(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], body)
     number = keep_issue(here, services.store.scan_issues, wanted, services.now())
     logger.info("%s: %d groups among %d issues are shown in #%d", known.ref, len(result.groups), result.issues, number)
-
-
-def _words(config: RepoConfig) -> Words:
-    """The result is about issues in any language, so that `auto` is English here."""
-    return speak("en" if config.language == "auto" else config.language, config.templates)
 
 
 def _scan(services: Services, repo_id: int) -> Scan:

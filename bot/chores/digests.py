@@ -69,8 +69,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
         return
-    # It is about issues in any language, so that `auto` is English here.
-    say = speak("en" if config.language == "auto" else config.language, config.templates)
+    say = speak(config.language_of_lists, config.templates)
     view = DigestView(
         found,
         titles_of(services.index, known.id, found),

@@ -110,6 +110,11 @@ class RepoConfig:
     close_after: int | None = None
     remote_text: bool = False
 
+    @property
+    def language_of_lists(self) -> str:
+        """The language of what is about many issues at once, which may be in any: `auto` is English here."""
+        return "en" if self.language == "auto" else self.language
+
     def why_ignored(self, author: str, labels: Iterable[str], title: str) -> str | None:
         """Say which setting makes the bot leave this issue alone, or None where none does.
 
