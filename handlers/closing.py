@@ -11,7 +11,7 @@ from bot.closing import Facts, Step, decide
 from bot.errors import GitHubError, Invalid, NotFound, Unavailable
 from bot.events import IssueEvent
 from bot.events.own import DUE, own_issue_event
-from bot.github.labels import DUPLICATE
+from bot.github.labels import DUPLICATE, duplicate_label
 from bot.judgements import Verdict, VerdictKind
 from bot.model import Comment, Issue, IssueRef, same_login
 from bot.services import Services
@@ -171,7 +171,7 @@ def _facts(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issue 
     # What stands there was written by then, whatever an earlier version noted by a clock of ours that was fast.
     since = min(kept.since, ours.updated_at.timestamp()) if ours else kept.since
     author = issue.author.login
-    labeller = _labeller(visit, since) if DUPLICATE in (name.lower() for name in issue.labels) else ""
+    labeller = _labeller(visit, since) if duplicate_label(issue.labels) else ""
     # An earlier 👍 thanks for what the comment said then, perhaps of another issue, and nothing of closing.
     agrees = any(vote.up and same_login(vote.login, author) and vote.at > since for vote in votes)
     facts = Facts(

@@ -9,7 +9,7 @@ import logging
 
 from bot.commands import Command
 from bot.errors import GitHubError, NotFound, Unavailable
-from bot.github.labels import DUPLICATE
+from bot.github.labels import duplicate_label
 from bot.judgements import Verdict, VerdictKind
 from bot.model import Issue, IssueRef
 from handlers.ask import Answer, Ask
@@ -127,15 +127,14 @@ def _decide(ask: Ask, root: Issue, before: IssueRef | None) -> Verdict:
     was edited, taking it back leads to what was before both.
     """
     visit, issue = ask.visit, ask.issue
-    present = {label.lower() for label in issue.labels}
-    label = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
+    label = duplicate_label(visit.github.labels(visit.repo))
     here = _here(ask, before)
     details = {
         "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
         "original": before and before.number,
         # A name is kept of another repository alone: this one can be given a new one.
         "original_repo": str(before.repo) if before and here is None else None,
-        "label": None if DUPLICATE in present else label,
+        "label": None if duplicate_label(issue.labels) else label,
     }
     visit.services.store.verdicts.add(
         visit.repository.id,

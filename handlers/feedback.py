@@ -14,7 +14,7 @@ from bot.decisions.evidence import evidence
 from bot.digest.ticking import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
-from bot.github.labels import DUPLICATE
+from bot.github.labels import duplicate_label
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, Issue, IssueRef, same_login
 from bot.moments import read_moment
@@ -55,7 +55,7 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
             signals.put(repo_id, _signal(visit, event, Kind.CLOSED, other, same=True))
         return
     store.verdicts.overtaken(repo_id, issue.number, visit.services.now())
-    if _had_candidates(visit) and DUPLICATE not in {label.lower() for label in issue.labels}:
+    if _had_candidates(visit) and not duplicate_label(issue.labels):
         signals.put(repo_id, _signal(visit, event, Kind.CLOSED, 0, same=False))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from bot.errors import DoppelError
-from bot.github.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence
+from bot.github.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence, duplicate_label
 from bot.model import Issue
 from bot.report import LIKELY, VERY_LIKELY, Candidate, Outcome, Report
 from handlers.visit import Visit
@@ -46,7 +46,7 @@ def unlabel(visit: Visit, issue: Issue, report: Report, named: tuple[Candidate, 
 
 def set_by_us(visit: Visit, issue: Issue) -> str | None:
     """The label as the issue has it, where the bot has set it (`label: add`) and nobody has since; else None."""
-    name = next((name for name in issue.labels if name.lower() == DUPLICATE), None)
+    name = duplicate_label(issue.labels)
     if name is None:
         return None
     events = [one for one in visit.github.label_events(visit.repo, visit.number) if one.name.lower() == DUPLICATE]
@@ -55,16 +55,16 @@ def set_by_us(visit: Visit, issue: Issue) -> str | None:
 
 
 def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
-    name = next((name for name in visit.github.labels(visit.repo) if name.lower() == DUPLICATE), None)
-    if name is None or DUPLICATE in (present.lower() for present in issue.labels):
+    name = duplicate_label(visit.github.labels(visit.repo))
+    if name is None or duplicate_label(issue.labels):
         return
     if visit.config.label == "suggest" and visit.services.github.api_version < SUGGESTIONS_SINCE:
         return
     suggested = visit.github.suggested_labels(visit.repo, visit.number)
     if visit.config.label == "suggest" and suggested is None:
         return
-    before = {event.name.lower() for event in visit.github.label_events(visit.repo, visit.number)}
-    if DUPLICATE in before | {one.lower() for one in suggested or ()}:
+    before = [event.name for event in visit.github.label_events(visit.repo, visit.number)]
+    if duplicate_label([*before, *(suggested or ())]):
         return
     if visit.config.label == "add":
         visit.github.add_labels(visit.repo, visit.number, [name])

@@ -5,6 +5,7 @@ https://docs.github.com/rest/issues/events, https://docs.github.com/rest/issues/
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -33,6 +34,11 @@ class LabelEvent:
     added: bool
     actor: Actor
     at: float
+
+
+def duplicate_label(names: Iterable[str]) -> str | None:
+    """The label `duplicate` as it is written among these; None where it is none of them."""
+    return next((name for name in names if name.lower() == DUPLICATE), None)
 
 
 def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
