@@ -103,7 +103,8 @@ def recover(services: Services) -> None:
         attempts.append(attempt)
     found = judge(attempts)
     missed.note(
-        [_missed(attempt, guid in found.lost) for guid, attempt in found.failed.items()],
+        [_missed(attempt) for attempt in found.failed.values()],
+        found.lost,
         found.taken,
         read_until=attempts[0].delivered_at.timestamp() if attempts else None,
         oldest=oldest,
@@ -122,6 +123,5 @@ def recover(services: Services) -> None:
         logger.info("asked GitHub for %d deliveries once more", asked)
 
 
-def _missed(attempt: Delivery, lost: bool) -> Missed:
-    at = attempt.delivered_at.timestamp()
-    return Missed(attempt.guid, attempt.id, at, attempt.status_code, first=lost)
+def _missed(attempt: Delivery) -> Missed:
+    return Missed(attempt.guid, attempt.id, attempt.delivered_at.timestamp(), attempt.status_code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import sqlalchemy as sa
 
@@ -20,8 +20,6 @@ _BATCH = 500
 class Missed:
     """`delivery_id` is its last attempt, `failed_at` the time of the first (seconds since 1970), `status_code` 0 where
     there was no answer. `asked` counts our requests for another attempt, the last of them at `asked_at`.
-
-    `first` is only for `note`: whether this is news of a delivery, and not merely of a repetition.
     """
 
     guid: str
@@ -30,7 +28,6 @@ class Missed:
     status_code: int
     asked: int = 0
     asked_at: float = 0.0
-    first: bool = False
 
 
 class MissedDeliveries(Part):
@@ -41,22 +38,30 @@ class MissedDeliveries(Part):
         return self._scalar(sa.select(marks.c.at).where(marks.c.name == _DELIVERIES))
 
     def note(
-        self, failed: Sequence[Missed], taken: Collection[str], *, read_until: float | None, oldest: float
+        self,
+        failed: Sequence[Missed],
+        lost: Collection[str],
+        taken: Collection[str],
+        *,
+        read_until: float | None,
+        oldest: float,
     ) -> None:
         """Keep what has failed, and forget what was taken or failed before `oldest`, all in one transaction.
 
-        Of what is known already the last attempt is noted. A repetition of something unknown is not kept: it was given
-        up, and would be asked for without end.
+        Of what is known already the last attempt is noted. What is not among the `lost`, whose first attempt has just
+        failed, is a repetition, and where it is unknown it is not kept: it was given up, and would be asked for without
+        end.
         """
         insert = self._insert(missed)
         insert = insert.on_conflict_do_update(
             index_elements=["guid"],
             set_={"delivery_id": insert.excluded.delivery_id, "status_code": insert.excluded.status_code},
         )
-        names = ("guid", "delivery_id", "failed_at", "status_code", "asked", "asked_at")
-        new = [{name: getattr(one, name) for name in names} for one in failed if one.first]
+        new = [asdict(one) for one in failed if one.guid in lost]
         again = [
-            {"key": one.guid, "attempt": one.delivery_id, "code": one.status_code} for one in failed if not one.first
+            {"key": one.guid, "attempt": one.delivery_id, "code": one.status_code}
+            for one in failed
+            if one.guid not in lost
         ]
         update = sa.update(missed).where(missed.c.guid == sa.bindparam("key"))
         with write(self._engine) as connection:
