@@ -12,8 +12,10 @@ import pytest
 from werkzeug.serving import make_server
 
 from bot.evaluation.runs import Runs, Stage
+from bot.index import IndexedIssue
 from bot.judgements import Kind
 from bot.web import create_app
+from bot.wiring.indexes import build_index
 from tests.dashboard.conftest import Host, evaluated, host  # noqa: F401  (fixtures are taken over by their names)
 
 pytestmark = pytest.mark.browser
@@ -128,6 +130,18 @@ def test_a_page_is_small_and_loads_nothing_from_elsewhere(browser: Any, address:
         )
         assert all(url.startswith((address, "data:")) for url, _ in loaded)
         assert len(loaded) >= 2 and 1_000 < sum(size for _, size in loaded) <= 100_000
+    page.close()
+
+
+def test_a_long_word_in_a_title_pushes_no_column_out_of_sight(browser: Any, address: str, host: Host) -> None:  # noqa: F811
+    index = build_index(host.settings, host.store)
+    word = "org.example.storage.DatabaseIsLockedWhileTheNightlyScanRunsException"
+    index.put(host.public, [IndexedIssue(number, f"{word} is thrown", "", author="ann") for number in (1, 3)])
+    page = sign_in(browser, address, viewport={"width": 1280, "height": 800})
+    for path in ("", "/issues/3"):
+        page.goto(f"/dashboard/acme/app{path}")
+        assert page.get_by_text(word).count() >= 1
+        assert page.evaluate(HIDDEN) == [], path
     page.close()
 
 
