@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from itertools import repeat
@@ -55,6 +55,15 @@ class Match(NamedTuple):
         return self.explain(self.row)
 
 
+class Reading(NamedTuple):
+    """A title and a body as the index reads them; without a `pair` of vectors they are compared by words alone."""
+
+    text: tuple[str, str]
+    analysis: Analysis
+    pair: Vectors | None
+    problems: tuple[str, ...]
+
+
 class Matcher:
     """Cheap to build, without state of its own; one serves a whole process.
 
@@ -72,19 +81,24 @@ class Matcher:
     ) -> Iterator[Look]:
         """One find: search now, judge as often as needed until the end.
 
-        `words` are asked instead of the target's text; `below` leaves out issues with that number and higher ones. The
-        target itself is never found. A model that fails costs the vectors, which `problems` says. With `stored` the
-        target's vectors are those that the index has of it, and no model is asked.
+        `words` are searched for instead of the target's text, and what they find is judged by both; `below` leaves out
+        issues with that number and higher ones. The target itself is never found. A model that fails costs the vectors,
+        which `problems` says. With `stored` the target's vectors are those that the index has of it, and no model is
+        asked.
         """
-        title, body = (words, "") if words else (target.title, target.body)
-        analysis = self._index.analyse(repo_id, title, body)
-        pair, problems = (None, ()) if stored else self._embed(repo_id, analysis)
+        own = self._read(repo_id, target.title, target.body, embedded=not stored)
+        searched = self._read(repo_id, words, "", embedded=not stored) if words else None
         with self._index.view(repo_id) as view:
-            if stored:
-                pair = view.pair(target.number)
-            elif pair is not None:
-                pair, problems = self._checked(view, pair)
-            yield Look(view, self._model, target, (title, body), analysis, pair, problems, below)
+            own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
+            look = Look(view, self._model, target, own, below)
+            if searched:
+                look = Look(view, self._model, target, self._checked(view, searched), below, itself=look)
+            yield look
+
+    def _read(self, repo_id: int, title: str, body: str, *, embedded: bool) -> Reading:
+        analysis = self._index.analyse(repo_id, title, body)
+        pair, problems = self._embed(repo_id, analysis) if embedded else (None, ())
+        return Reading((title, body), analysis, pair, problems)
 
     def _embed(self, repo_id: int, analysis: Analysis) -> tuple[Vectors | None, tuple[str, ...]]:
         try:
@@ -94,19 +108,22 @@ class Matcher:
                 _log.warning("repository %d is searched by words alone: %s", repo_id, failure)
             return None, (f"{VECTORS}: {failure.told}",)
 
-    def _checked(self, view: View, pair: Vectors) -> tuple[Vectors | None, tuple[str, ...]]:
+    def _checked(self, view: View, reading: Reading) -> Reading:
+        if reading.pair is None:
+            return reading
         try:
-            self._index.check(view, pair)
+            self._index.check(view, reading.pair)
         except EmbeddingError as failure:
-            return None, (f"{VECTORS}: {failure.told}",)
-        return pair, ()
+            return reading._replace(pair=None, problems=(f"{VECTORS}: {failure.told}",))
+        return reading
 
 
 class Look:
     """Made by `Matcher.looking`; not to be shared between threads.
 
     `found` are the numbers that each source found, best first, of those that are worth comparing; a source that could
-    not be asked is missing. `runs` say what was asked, `problems` what went wrong.
+    not be asked is missing. `runs` say what was asked, `problems` what went wrong. `itself` is the look for the
+    target's own text, where this one is for words in its place.
     """
 
     def __init__(
@@ -114,21 +131,19 @@ class Look:
         view: View,
         model: Model | None,
         target: Issue,
-        text: tuple[str, str],
-        analysis: Analysis,
-        pair: Vectors | None,
-        problems: tuple[str, ...],
+        reading: Reading,
         below: int | None,
+        itself: Look | None = None,
     ) -> None:
-        self._view, self._model, self._text = view, model, text
-        self._question = pose(view, target, text[0], analysis, pair)
-        self._below = below
+        self._view, self._model, self._text, pair = view, model, reading.text, reading.pair
+        self._question = pose(view, target, reading.text[0], reading.analysis, pair)
+        self._below, self._itself = below, itself
         self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
         lists = (numbers for one in self._retrieved.values() for numbers in one.values())
         self._pool = fused(lists, target.number)
-        self.problems = problems
+        self.problems: tuple[str, ...] = tuple(dict.fromkeys((*reading.problems, *(itself.problems if itself else ()))))
 
     @cached_property
     def found(self) -> Mapping[str, tuple[int, ...]]:
@@ -144,8 +159,17 @@ class Look:
         """Those of its own candidates that are in `numbers` (all by default) and those of `also` that are in the
         index, best first.
 
-        Whatever is asked for, all are judged together: how far a candidate stands out depends on the others.
+        Whatever is asked for, all are judged together: how far a candidate stands out depends on the others. What words
+        found is judged by the target's own text as well, and the likelier counts: a few words say less than the issue.
         """
+        matches = self._judged(also)
+        if self._itself is not None:
+            found = {match.number for match in matches}
+            matches = _likelier(matches, self._itself.judge(found, also=found))
+        return matches if numbers is None else [one for one in matches if one.number in {*numbers, *also}]
+
+    def _judged(self, also: Collection[int]) -> list[Match]:
+        """All of its own candidates and those of `also` that are in the index, best first."""
         wanted = [number for number in also if number != self._question.number and not self._late(number)]
         pool = distinct(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
         there, candidates = load(self._view, pool, self._question.vectors is not None)
@@ -168,8 +192,7 @@ class Look:
             order.tolist(),
             repeat(partial(self._explain, witness, candidates)),
         )
-        matches = list(map(Match._make, told))
-        return matches if numbers is None else [one for one in matches if one.number in {*numbers, *wanted}]
+        return list(map(Match._make, told))
 
     def compared(self) -> tuple[Integers, Floats]:
         """Its own candidates and their features, (candidates, features.NAMES): what models are learned from."""
@@ -211,3 +234,11 @@ class Look:
         words = self._question.known["words"]
         rarest = np.argsort(words.issues, kind="stable")
         return " ".join(as_written((words.words[at] for at in rarest.tolist()), "\n".join(self._text))[:_MOST_NAMED])
+
+
+def _likelier(matches: Sequence[Match], others: Sequence[Match]) -> list[Match]:
+    """Each number once, as whichever judged it likelier has it, most likely first."""
+    likeliest: dict[int, Match] = {}
+    for match in sorted((*matches, *others), key=lambda one: -one.confidence):
+        likeliest.setdefault(match.number, match)
+    return list(likeliest.values())

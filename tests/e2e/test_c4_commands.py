@@ -47,6 +47,15 @@ def test_c4_a_search_edits_the_comment_that_is_there(pair: Doppel) -> None:
     assert "Searched for `while exporting`." in advice and "Crash while exporting to PDF" in advice
 
 
+def test_c4_a_search_for_one_word_shows_what_the_issue_itself_makes_likely(pair: Doppel) -> None:
+    told = pair.advice(2).partition("\n1. ")[2]
+    assert told.startswith(LINK.format(1))
+    pair.write(2, "/duplicates search exporting")
+    searched = pair.advice(2)
+    assert "Searched for `exporting`." in searched
+    assert searched.partition("\n1. ")[2] == told
+
+
 def test_c4_a_search_that_finds_nothing_likely_says_so_and_what_comes_nearest(pair: Doppel) -> None:
     pair.write(2, "/duplicates search exporting confidence=1")
     advice = pair.advice(2)

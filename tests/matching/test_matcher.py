@@ -153,6 +153,20 @@ def test_words_replace_the_text_that_is_asked_about(index: Index) -> None:
         assert look.judge()[0].number == 2
 
 
+def test_what_words_find_is_judged_by_them_and_by_the_targets_own_text(index: Index) -> None:
+    fill(index)
+    target = an_issue(9, "Grey map", "requests of tiles get 403")
+    with Matcher(index).looking(1, target) as look:
+        by_itself = {match.number: match.confidence for match in look.judge()}
+    with Matcher(index).looking(1, an_issue(9, "Basque"), words="map") as look:
+        by_words = {match.number: match.confidence for match in look.judge()}
+    assert by_words[2] < by_itself[2]
+    with Matcher(index).looking(1, target, words="map") as look:
+        assert look.judge((2,))[0].confidence == pytest.approx(by_itself[2])
+        confidences = [match.confidence for match in look.judge()]
+    assert confidences == sorted(confidences, reverse=True)
+
+
 def test_an_empty_repository_and_an_empty_text_have_an_answer(index: Index) -> None:
     with Matcher(index).looking(1, an_issue(1, "Map stays grey")) as look:
         assert look.judge() == look.judge(also=(3,)) == []
