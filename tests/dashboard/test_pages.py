@@ -307,10 +307,12 @@ def test_the_weeks_digest_reads_no_more_than_what_the_weeks_issues_need(
 
 def test_settings_are_shown_as_read_with_what_is_wrong(host: Host, signed_in: SignedIn) -> None:
     repo = host.simulator.sim.repository("acme/app")
-    repo.files[CONFIG_PATH] = b"min_confidence: 0.4\nmax_candidate: 3\n"
+    repo.files[CONFIG_PATH] = b"min_confidence: 0.4\nmax_candidate: 3\nmode: comment\n"
     said = words(signed_in("tara").get("/dashboard/acme/app/settings").text)
     assert f"As read from acme/app/{CONFIG_PATH}" in said
-    assert "min_confidence 0.4 set" in said
+    assert "min_confidence 0.4 not the default" in said
+    # The file names it, but nothing is different for it.
+    assert "mode comment min_confidence" in said
     assert "line 2, column 1" in said and "did you mean max_candidates?" in html.unescape(said)
     assert "max_candidates 5" in said
 
