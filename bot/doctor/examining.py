@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 
 from bot.doctor import databases, host
 from bot.doctor.finding import Finding, Health
-from bot.doctor.github import Wanted, github
+from bot.doctor.github import Wanted, github, token
 from bot.embedding import Embedder
-from bot.github.app import AppClient
+from bot.github.client import GitHub
 from bot.settings import Settings, WrongSettings
 
 
@@ -16,13 +16,13 @@ def examine(
     read: Callable[[], Settings],
     misspelt: Mapping[str, str],
     wanted: Wanted,
-    app: Callable[[Settings], AppClient],
+    door: Callable[[Settings], GitHub],
     model: Callable[[Settings], Embedder | None],
 ) -> Iterator[Finding]:
     """Look at everything, one finding at a time; nothing is changed, on this machine or on GitHub.
 
-    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `app` makes the App's client and
-    `model` the one that embeds texts, which is given a word to try.
+    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `door` makes what
+    speaks with GitHub, and `model` what embeds texts, which is given a word to try.
     """
     yield from host.misspelt(misspelt)
     try:
@@ -44,4 +44,6 @@ def examine(
     yield from databases.models_of_others(settings, chosen)
     yield from databases.indexes(settings)
     if settings.app_id and settings.private_key:
-        yield from github(settings, wanted, app(settings))
+        yield from github(settings, wanted, door(settings).app())
+    elif settings.github_token:
+        yield token(settings, door(settings).user(settings.github_token))

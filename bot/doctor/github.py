@@ -1,4 +1,4 @@
-"""GitHub: whether it knows the App, grants what is needed, and delivers."""
+"""GitHub: whether it knows the App, grants what is needed, and delivers; or whether it takes the token in its place."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from bot.doctor.finding import Finding, Health, deliveries
 from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
 from bot.github.app import REFUSED_SIGNATURE, AppClient, Delivery
+from bot.github.repo import RepoClient
+from bot.model import RepoRef
 from bot.settings import Settings
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
 # Of the attempts of three days, for one look: ten requests.
 MOST_READ = 1_000
+_UNKNOWN = 401
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
 
@@ -38,11 +41,7 @@ def github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Findi
         yield Finding(Health.BROKEN, "GitHub", f"refuses the App's id and key: {refusal}", mend)
         return
     except (GitHubError, Retryable) as problem:
-        mend = (
-            "Check GITHUB_API_URL and the way out of this machine (HTTPS_PROXY); a certificate authority of your own "
-            "is named in SSL_CERT_FILE and REQUESTS_CA_BUNDLE."
-        )
-        yield Finding(Health.BROKEN, "GitHub", f"{settings.github_api_url} cannot be reached: {problem}", mend)
+        yield _out_of_reach(settings, problem)
         return
     yield Finding(Health.WELL, "GitHub", f"{settings.github_api_url} knows us as {info.bot_login}")
     skew = app.clock_skew() or 0.0
@@ -56,6 +55,35 @@ def github(settings: Settings, wanted: Wanted, app: AppClient) -> Iterator[Findi
     except (GitHubError, Retryable) as problem:
         # What was found until now is told all the same.
         yield Finding(Health.BROKEN, "GitHub", f"could not say everything: {problem}", "Look again later.")
+
+
+def token(settings: Settings, client: RepoClient) -> Finding:
+    """Whether GitHub takes GITHUB_TOKEN, with which commands read where no App is set up, and lets it read the issues
+    of DOPPEL_REPOSITORY; of others nobody knows which are meant.
+    """
+    repo = RepoRef.parse(settings.default_repository) if settings.default_repository else None
+    try:
+        client.check_token()
+        if repo is not None:
+            client.recent_issues(repo, 1)
+    except (Forbidden, NotFound) as refusal:
+        if refusal.status == _UNKNOWN:
+            mend = "Make another one on GitHub, with permission to read issues."
+            return Finding(Health.BROKEN, "GITHUB_TOKEN", "GitHub does not know it: it is wrong or has expired", mend)
+        mend = "Give it permission to read issues there, or see whether DOPPEL_REPOSITORY is right."
+        return Finding(Health.BROKEN, "GITHUB_TOKEN", f"may not read the issues of {repo}", mend)
+    except (GitHubError, Retryable) as problem:
+        return _out_of_reach(settings, problem)
+    says = f"may read the issues of {repo}" if repo else "GitHub knows it; what it may read is not looked at"
+    return Finding(Health.WELL, "GITHUB_TOKEN", says)
+
+
+def _out_of_reach(settings: Settings, problem: Exception) -> Finding:
+    mend = (
+        "Check GITHUB_API_URL and the way out of this machine (HTTPS_PROXY); a certificate authority of your own "
+        "is named in SSL_CERT_FILE and REQUESTS_CA_BUNDLE."
+    )
+    return Finding(Health.BROKEN, "GitHub", f"{settings.github_api_url} cannot be reached: {problem}", mend)
 
 
 def _granted(wanted: Wanted, permissions: Mapping[str, str], events: Sequence[str]) -> Iterator[Finding]:

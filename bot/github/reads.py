@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from urllib.parse import quote
@@ -45,6 +46,12 @@ class Reads:
             # GitHub redirects from a transferred issue and from a renamed repository alike.
             raise NotFound(operation, 301, f"it was transferred to {issue.repo}#{issue.number}")
         return issue
+
+    def check_token(self) -> None:
+        """Raises Forbidden where GitHub does not take the token; costs nothing."""
+        # An Enterprise Server without limits has no such page, but looks at the token first.
+        with suppress(NotFound):
+            self._api.call("read the limits", lambda: self._api.rest.rate_limit.get())
 
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
         """The issues opened last, newest first, open and closed, without pull requests: `limit` at most."""

@@ -107,6 +107,24 @@ def test_what_is_missing_is_told(examine: Callable[..., Found]) -> None:
     assert examine(WEBHOOK_SECRET="short")["WEBHOOK_SECRET"][0] == "warning"
 
 
+def test_without_an_app_it_is_told_whether_github_takes_the_token(
+    examine: Callable[..., Found], github: Server
+) -> None:
+    """With it find, scan and evaluate read then."""
+
+    def told(token: str, repository: str = "") -> tuple[str, str]:
+        nobody = dict.fromkeys(("APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"), "")
+        return examine(**nobody, GITHUB_TOKEN=token, DOPPEL_REPOSITORY=repository)["GITHUB_TOKEN"][:2]
+
+    github.sim.add_repository("acme/hidden", private=True)
+    known = github.sim.user_token("rita")
+    assert told(known) == ("ok", "GitHub knows it; what it may read is not looked at")
+    assert told(known, "acme/app") == ("ok", "may read the issues of acme/app")
+    assert told(known, "acme/hidden") == ("broken", "may not read the issues of acme/hidden")
+    assert told("wrong") == ("broken", "GitHub does not know it: it is wrong or has expired")
+    assert "GITHUB_TOKEN" not in examine(GITHUB_TOKEN="wrong"), "which nobody asks with where there is an App"
+
+
 def test_whether_there_is_a_dashboard_is_told(examine: Callable[..., Found]) -> None:
     health, says, _ = examine()["dashboard"]
     assert (health, says.partition(";")[0]) == ("ok", "off")

@@ -185,13 +185,15 @@ def test_a_rough_figure_is_called_rough() -> None:
 @pytest.mark.slow
 def test_a_threshold_that_is_shown_does_in_a_settings_file_what_is_said_of_it() -> None:
     """Also where it lies just above a false alarm that is no round number."""
-    alarms = [0.664195844, 0.25, 0.2500001, 0.081, 0.0804, 1.0]
+    alarms = [0.664195844, 0.25, 0.2500001, 0.081, 0.0804, 0.9985]
     for highest in alarms:
         found = made([0.9] * 30, 0, [highest, *[highest] * 5], 94)
         for share, row in found.limits.items():
             typed = float(words.threshold(row.cut))
             assert typed == row.cut and row.false_alarms <= share
             assert typed == 0.001 if share >= 0.06 else highest < typed <= highest + 0.0011
+    # No settings file takes one above 1.
+    assert words.threshold(made([0.9] * 30, 0, [1.0] * 6, 94).limits[0.01].cut) == "–"
 
 
 def test_what_is_said_without_duplicates_or_answers() -> None:
