@@ -6,12 +6,14 @@ import subprocess
 import sys
 
 import pytest
+import sqlalchemy as sa
 
-from bot.index import Index, IndexedIssue, TextAnalyser
+from bot.index import Index, IndexedIssue, TextAnalyser, vocabulary
 from bot.index.memory import Memories
 from bot.index.state import Version
 from bot.matching import Matcher
 from bot.model import RepoRef
+from bot.store.index_tables import index_vocabulary
 from tests.index.conftest import HashingModel
 
 VERSION = Version(1, 1, 1, "", "", 0)
@@ -80,6 +82,35 @@ def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Inde
         assert found[0] == found[1]
         assert len(found[0]) == 39
         assert kept(forgetful._memories) == [repo_id]
+
+
+def test_who_edits_an_issue_over_and_over_with_new_words_lets_no_array_grow(
+    index: Index, model: HashingModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrays are as long as the highest number of a term is high."""
+    monkeypatch.setattr(vocabulary, "SPARED", 64)
+    other = Index(index._engine, TextAnalyser(), model)
+    index.put(1, [IndexedIssue(n, f"crash of part{n % 7}", f"panic in room{n}", created_at=n) for n in range(2, 40)])
+
+    def found(one: Index, asked: str) -> dict[int, float]:
+        issue = IndexedIssue(50, asked, "panic", created_at=50).issue(RepoRef("a", "b"), "panic")
+        with Matcher(one).looking(1, issue) as look:
+            return {judged.number: judged.confidence for judged in look.judge()}
+
+    for edit in range(40):
+        words = " ".join(f"word{edit}x{n}" for n in range(30))
+        index.put(1, [IndexedIssue(1, f"crash of new{edit}", words, updated_at=edit + 1.0)])
+        asked = f"crash of part3 and new{edit} and word{edit}x7"
+        fresh = Index(index._engine, TextAnalyser(), model)
+        # Vectors are compared in the database at first, and in memory later.
+        assert found(index, asked) == pytest.approx(found(fresh, asked), abs=1e-6)
+        # Another process counts what an issue has no more for some time, whatever numbers are given out.
+        assert found(other, asked) == pytest.approx(found(fresh, asked), abs=1e-3)
+        with index.view(1) as view:
+            highest = view.state.next_term
+    with index._engine.connect() as connection:
+        terms = connection.execute(sa.select(sa.func.count()).select_from(index_vocabulary)).scalar_one()
+    assert highest < 4 * terms
 
 
 ARENAS = """

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.index import Index, IndexedIssue, Query, Scores, bm25, idf, lists, shared
+from bot.index import Index, IndexedIssue, Query, Scores, bm25, idf, lists, shared, vocabulary
 
 WORDS = ["alpha", "beta", "gamma", "delta", "getUserName", "panic", "错误信息", "x1"]
 
@@ -64,10 +64,13 @@ class Reference:
 
 @pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(changes=changes, title=texts, body=texts, tail=st.sampled_from([8, 24, 768]))
+@given(
+    changes=changes, title=texts, body=texts, tail=st.sampled_from([8, 24, 768]), spared=st.sampled_from([1, 1 << 16])
+)
 def test_lexical_search_equals_the_reference(
-    index: Index, monkeypatch: pytest.MonkeyPatch, changes: list[Any], title: str, body: str, tail: int
+    index: Index, monkeypatch: pytest.MonkeyPatch, changes: list[Any], title: str, body: str, tail: int, spared: int
 ) -> None:
+    monkeypatch.setattr(vocabulary, "SPARED", spared)
     monkeypatch.setattr(lists, "TAIL", tail)
     monkeypatch.setattr(lists, "CHUNK", 2 * tail)
     # Other examples' repositories are in the same database, and must make no difference.
