@@ -20,8 +20,8 @@ from bot.wilson import wilson
 _NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
 # Where the axis of what is caught may end: its fifths are round numbers.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# A share of fewer comments than this jumps up and down and says nothing.
-_LEAST_COMMENTS = 5
+# A share of fewer comments or answers than this jumps up and down and says nothing.
+_LEAST = 5
 # Pixels of a letter and of a line of small text, and how far a name may stand out of its diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
 
@@ -72,7 +72,7 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     places = {
         row.cut: (panel.x(row.caught), panel.y(row.precision))
         for row in (*found.curve, found.at)
-        if row.precision is not None and row.comments >= _LEAST_COMMENTS
+        if row.precision is not None and row.comments >= _LEAST
     }
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (places[row.cut] for row in found.curve if row.cut in places))
     parts.append(f'<polyline class="curve" points="{points}"/>')
@@ -104,18 +104,21 @@ def _apart(one: tuple[float, float], wide: float, other: tuple[float, float], as
 
 
 def reliability_panel(bins: Sequence[Bin], panel: Panel) -> list[str]:
-    """How often the first candidate is right, for each tenth of the confidence, with 95 % intervals and counts."""
+    """How often the first candidate is right, for each tenth of the confidence, with 95 % intervals and counts; tenths
+    of few answers are smaller dots, which no line joins.
+    """
     parts = _frame(
         panel, "Whether the confidence holds", "confidence of the first candidate", "first candidates that are right"
     )
     parts.append(f'<line class="ideal" x1="{panel.x(0)}" y1="{panel.y(0)}" x2="{panel.x(1)}" y2="{panel.y(1)}"/>')
-    points = " ".join(f"{panel.x(one.confidence):.1f},{panel.y(one.right):.1f}" for one in bins)
+    told = (one for one in bins if one.count >= _LEAST)
+    points = " ".join(f"{panel.x(one.confidence):.1f},{panel.y(one.right):.1f}" for one in told)
     parts.append(f'<polyline class="curve" points="{points}"/>')
     for one in bins:
         x = panel.x(one.confidence)
         low, high = wilson(one.right, one.count)
         parts.append(f'<line class="bar" x1="{x:.1f}" y1="{panel.y(low):.1f}" x2="{x:.1f}" y2="{panel.y(high):.1f}"/>')
-        parts.append(_dot(x, panel.y(one.right), 4, "dot"))
+        parts.append(_dot(x, panel.y(one.right), 4 if one.count >= _LEAST else 2.5, "dot"))
         parts.append(text(panel.x(one.low + 0.05), panel.bottom + 56, _short(one.count), "faint", "middle"))
     parts.append(text(panel.left - 8, panel.bottom + 56, "answers", "faint", "end"))
     return parts

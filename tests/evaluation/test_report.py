@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.evaluation.judging import choose
-from bot.evaluation.metrics import Judged, Speaking, speaking
+from bot.evaluation.metrics import Bin, Judged, Speaking, speaking
 from bot.evaluation.report import (
     BEARABLE,
     CUTS,
@@ -26,6 +26,7 @@ from bot.evaluation.report import (
     others_needed,
 )
 from bot.render import evaluation as words
+from bot.render.panels import Panel, reliability_panel
 from bot.render.picture import picture
 from bot.wilson import wilson
 
@@ -73,6 +74,16 @@ def test_one_of_a_kind_is_told_as_one() -> None:
     alone = made([], 0, [0.3], 0)
     assert "a month with 1 issue, as those" in words.at_threshold(alone, alone.at)
     assert ">1 known duplicate and 1 issue that repeats nothing; an original" in picture(found, "acme/app")
+
+
+def test_a_tenth_with_few_answers_is_no_point_of_the_line() -> None:
+    """One answer is right or wrong, and a line through such points would jump between 0 and 100 %."""
+    few, many = Bin(0.5, 1, 1.0, 0.52, 1.0), [Bin(low, 40, 40.0, low + 0.05, low) for low in (0.1, 0.3, 0.7)]
+    drawn = reliability_panel([*many[:2], few, many[2]], Panel(0, 100, 100))
+    (line,) = (piece for piece in drawn if "polyline" in piece)
+    assert 'points="15.0,90.0 35.0,70.0 75.0,30.0"' in line
+    dots = [piece for piece in drawn if piece.startswith("<circle")]
+    assert [dot[dot.index("r=") :] for dot in dots] == ['r="4"/>', 'r="4"/>', 'r="2.5"/>', 'r="4"/>']
 
 
 def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> None:
