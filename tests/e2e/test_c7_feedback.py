@@ -244,8 +244,10 @@ def test_c7_a_new_title_counts_though_a_command_has_answered_it_at_once(
 def test_c7_a_title_that_leads_to_the_candidate_says_nothing_though_a_command_has_looked_elsewhere(
     doppel: Doppel, commented: Comment
 ) -> None:
+    doppel.sim.close_issue(doppel.repo, 1, actor="maintainer")
+    doppel.settle()
     doppel.sim.edit_issue(doppel.repo, 2, title=f"{AGAIN[0]} again")
-    doppel.write(2, "/duplicates search dark mode of settings", "triage-person")
+    doppel.write(2, "/duplicates search dark mode of settings open", "triage-person")
     assert "[#1]" not in doppel.said(2)[0]
     assert said(doppel) == []
 

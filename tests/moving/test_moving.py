@@ -302,11 +302,11 @@ def test_the_queue_of_a_source_on_postgres_waits_for_the_store_however_long_that
     @sa.event.listens_for(there.queue, "connect")
     def be_impatient(connection: Any, _: object) -> None:
         # As make_engine's minute is for a store that takes longer.
-        connection.execute("SET idle_in_transaction_session_timeout = 100")
+        connection.execute("SET idle_in_transaction_session_timeout = 1000")
         connection.commit()
 
     there.queue.dispose()
-    slowly = iter([0.3])
+    slowly = iter([1.5])
     with closing(place(Settings(home=tmp_path, database_url=new_database("sqlite")))) as back:
         move(there, back, lambda *_: time.sleep(next(slowly, 0.0)))
         assert content(back) == before
