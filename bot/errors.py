@@ -50,6 +50,11 @@ class NotFound(GitHubError):
 class Forbidden(GitHubError):
     """401, 403 or 451 that is no rate limit: the App lacks a permission, or access has ended."""
 
+    @property
+    def unknown(self) -> bool:
+        """Whether GitHub does not know who asks: 401, by which it answers a token that is wrong or has expired."""
+        return self.status == 401
+
 
 class Invalid(GitHubError):
     """422: GitHub understood the request and refuses its content."""

@@ -17,7 +17,6 @@ from bot.settings import Settings
 MOST_SKEW_SECONDS = 30
 # Of the attempts of three days, for one look: ten requests.
 MOST_READ = 1_000
-_UNKNOWN = 401
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
 
@@ -67,7 +66,7 @@ def token(settings: Settings, client: RepoClient) -> Finding:
         if repo is not None:
             client.recent_issues(repo, 1)
     except (Forbidden, NotFound) as refusal:
-        if refusal.status == _UNKNOWN:
+        if isinstance(refusal, Forbidden) and refusal.unknown:
             mend = "Make another one on GitHub, with permission to read issues."
             return Finding(Health.BROKEN, "GITHUB_TOKEN", "GitHub does not know it: it is wrong or has expired", mend)
         mend = "Give it permission to read issues there, or see whether DOPPEL_REPOSITORY is right."

@@ -10,7 +10,7 @@ import githubkit
 from githubkit.exception import GitHubException, GraphQLFailed
 from githubkit.graphql import GraphQLError
 
-from bot.errors import Forbidden, GitHubError, KeyRefused, Unavailable
+from bot.errors import Forbidden, KeyRefused, Unavailable
 from bot.github.failures import translate
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class Api:
             return request()
         except GitHubException as problem:
             error = translate(operation, problem)
-        stale = isinstance(error, KeyRefused) or (isinstance(error, GitHubError) and error.status == 401)
+        stale = isinstance(error, KeyRefused) or (isinstance(error, Forbidden) and error.unknown)
         if not (stale and self._forget_tokens):
             raise error
         self.forget_tokens()
@@ -54,7 +54,7 @@ class Api:
             return request()
         except GitHubException as problem:
             error = translate(operation, problem)
-        if isinstance(error, Forbidden) and error.status == 401:
+        if isinstance(error, Forbidden) and error.unknown:
             # No access has ended, so nothing may be dropped for it.
             if self._installed:
                 # Not all of GitHub knows a token in the first seconds (its own library octokit/auth-app.js tries again

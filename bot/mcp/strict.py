@@ -20,8 +20,6 @@ from bot.errors import Forbidden, GitHubError, NotFound, Retryable, UserError
 from bot.mcp.stdio import answer_what_is_no_message
 from bot.store.failures import passes, why
 
-_UNKNOWN = 401
-
 
 class StrictServer(MCPServer[str]):
     """Arguments that a tool does not know are errors; the SDK drops them.
@@ -85,7 +83,7 @@ def _unknown(argument: str, known: Iterable[str]) -> str:
 
 def _said(problem: BaseException | None) -> str:
     """What a tool raised, in words for the caller; empty for a fault of ours."""
-    if isinstance(problem, Forbidden) and problem.status == _UNKNOWN:
+    if isinstance(problem, Forbidden) and problem.unknown:
         return f"{problem}: GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired"
     if isinstance(problem, NotFound):
         return (

@@ -1,28 +1,17 @@
-"""`doppel evaluate` as people call it: a file, a repository on GitHub, answers that were given; and what is refused."""
+"""`doppel evaluate` as people call it with a file, and with answers that were given."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from bot.errors import UserError
-from bot.evaluation.history import PastRecord
-from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.report import others_needed
-from bot.evaluation.runs import Runs, Stage
-from bot.judgements import VerdictKind
-from bot.model import RepoRef, Repository
-from bot.settings import load
-from bot.simulator import Server, Simulator
-from bot.store import open_store
 from tests.calling import call, write_lines
+from tests.evaluation.evaluating import figures
 from tests.evaluation.made_up import START, rows
 
 pytestmark = pytest.mark.slow
@@ -31,13 +20,6 @@ FEW = (
     "Too few to say where the threshold should be: 12 known duplicates (20 are needed) and 48 issues that repeat "
     "nothing (189 are needed to tell 2 % from none)."
 )
-
-
-def figures(*arguments: str | Path, env: dict[str, str] | None = None) -> dict[str, Any]:
-    result = call("evaluate", *arguments, "--json", env=env)
-    assert result.exit_code == 0, result.output
-    parsed: dict[str, Any] = json.loads(result.stdout)
-    return parsed
 
 
 def test_a_file_is_replayed_and_judged(file: Path) -> None:
@@ -227,101 +209,6 @@ def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path) -> None:
     assert "http" not in picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
 
 
-@pytest.fixture
-def online(server: Server, sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """The environment of somebody with a token, and the same issues on a simulated GitHub."""
-    monkeypatch.chdir(tmp_path)
-    sim.load_issues(rows(), "acme/history")
-    sim.install("acme/history")
-    home = tmp_path / "home"
-    return {"GITHUB_API_URL": server.url, "GITHUB_TOKEN": sim.user_token("rita"), "DOPPEL_HOME": str(home)}
-
-
-def test_a_repository_is_read_and_judged_as_its_exported_file(online: dict[str, str], file: Path) -> None:
-    export = file.with_name("export.jsonl")
-    found = figures("acme/history", "--from", "0", "--export", export, env=online)
-    exported = [json.loads(line) for line in export.read_text(encoding="utf-8").splitlines()]
-    assert exported == rows()
-    assert found | {"source": ""} == figures(export, "--from", "0") | {"source": ""}
-    assert found["duplicates"] == 12
-
-
-def test_the_result_is_kept_for_the_dashboard_where_this_host_knows_the_repository(
-    online: dict[str, str], sim: Simulator, tmp_path: Path
-) -> None:
-    figures("acme/history", "--from", "0", env=online)
-    settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
-    assert not Path(settings.database_url.removeprefix("sqlite:///")).exists(), "nothing is made where nothing is"
-    store = open_store(settings)
-    repo_id = sim.repository("acme/history").id
-    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "history"), False), None, 1.0)
-    runs = Runs(store.engine)
-    figures("acme/history", "--from", "0", "--sources", "full-text", env=online)
-    assert runs.get(repo_id).result is None, "the bot would ask otherwise"
-    found = figures("acme/history", "--from", "0", env=online)
-    kept = runs.get(repo_id)
-    assert kept.run.stage is Stage.NONE and kept.result is not None
-    assert json.loads(json.dumps(kept.result.to_json())) | {"source": "acme/history", "says": found["says"]} == found
-    store.close()
-
-
-def test_c4_what_people_rejected_is_not_offered_as_unmarked(
-    online: dict[str, str], sim: Simulator, tmp_path: Path
-) -> None:
-    told = rows()[:]
-    told[40] |= {"title": told[38]["title"], "body": told[38]["body"]}
-    sim.load_issues(told, "acme/copies")
-    sim.install("acme/copies")
-    store = open_store(load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env"))
-    repo_id = sim.repository("acme/copies").id
-    store.repositories.upsert(Repository(repo_id, RepoRef("acme", "copies"), False), None, 1.0)
-    before = figures("acme/copies", "--from", "0", env=online)
-    pairs = [(one["id"], one["candidate"]) for one in before["unmarked"]]
-    assert pairs[0] == (41, 39)
-    store.verdicts.add(repo_id, 39, 41, VerdictKind.NOT, actor="tom", command_id=1, now=0.0)
-    after = figures("acme/copies", "--from", "0", env=online)
-    assert [(one["id"], one["candidate"]) for one in after["unmarked"]][: len(pairs) - 1] == pairs[1:]
-    assert after["thresholds"] == before["thresholds"], "no figure depends on it"
-    store.close()
-
-
-@pytest.mark.parametrize("ours", [True, False])
-def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
-    online: dict[str, str], sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool
-) -> None:
-    """What this host never had is read in the name of whoever asks, and stays theirs."""
-    repo_id, add = sim.repository("acme/history").id, KeptHistory.add
-    settings = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env")
-    with closing(open_store(settings)) as store:
-        if ours:
-            store.repositories.upsert(Repository(repo_id, RepoRef("acme", "history"), False), 1, 1.0)
-
-        def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
-            # As a worker of another machine does it, which cannot see this one's files.
-            store.forget(repo_id)
-            add(self, records)
-
-        monkeypatch.setattr(KeptHistory, "add", overtaken)
-        call("evaluate", "acme/history", "--from", "0", env=online)
-    assert (repo_id in kept_repositories(settings.home)) is not ours
-
-
-def test_c6a_a_history_that_is_erased_while_it_is_read_does_not_come_back(
-    online: dict[str, str], sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo_id, add = sim.repository("acme/history").id, KeptHistory.add
-    home = load({"DOPPEL_HOME": online["DOPPEL_HOME"]}, tmp_path / "no.env").home
-
-    def overtaken(self: KeptHistory, records: Iterable[PastRecord]) -> None:
-        erase_history(home, repo_id)
-        add(self, records)
-
-    monkeypatch.setattr(KeptHistory, "add", overtaken)
-    result = call("evaluate", "acme/history", "--from", "0", env=online)
-    assert (result.exit_code, list((home / "history").iterdir())) == (2, [])
-    assert f"{repo_id}.jsonl: it was erased while it was being read; run it again" in result.stderr
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's disk that is always full")
 @pytest.mark.parametrize("option", ["--picture", "--export"])
 def test_what_is_read_is_never_written_over(option: str, file: Path, tmp_path: Path) -> None:
@@ -333,14 +220,6 @@ def test_what_is_read_is_never_written_over(option: str, file: Path, tmp_path: P
     (drawn := tmp_path / "issues.svg").write_bytes(before := file.read_bytes())
     assert call("evaluate", drawn, "--picture", drawn).exit_code == 2
     assert drawn.read_bytes() == before
-
-
-def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
-    kept = KeptHistory(tmp_path, 7, RepoRef("acme", "history"))
-    (tmp_path / "history" / "7.jsonl").unlink()
-    (tmp_path / "history" / "7.jsonl").symlink_to("/dev/full")
-    with pytest.raises(UserError, match="No space left on device; what was read before is kept"):
-        kept.finish("etag")
 
 
 def test_programs_are_told_the_sentences_that_people_are(file: Path) -> None:
@@ -379,34 +258,3 @@ def test_of_the_threshold_that_is_set_is_told_beside_another_that_is_recommended
     assert text.count("At .20") == text.count("At .55 it would have commented on") == 1
     assert others < others_needed(1)
     assert f"With only {others} issues that repeat nothing, a threshold at which even one of these gets a" in text
-
-
-def test_a_repository_can_be_named_by_its_address(online: dict[str, str]) -> None:
-    for address in ("https://github.com/acme/history", f"{online['GITHUB_API_URL']}/acme/history.git/"):
-        assert figures(address, "--from", "0", env=online)["duplicates"] == 12
-
-
-def test_as_the_app_it_is_read_as_well(online: dict[str, str], server: Server) -> None:
-    app = {"APP_ID": str(server.app_id), "PRIVATE_KEY": server.private_key_pem, "GITHUB_TOKEN": ""}
-    assert figures("acme/history", "--from", "0", env=online | app)["duplicates"] == 12
-
-
-def test_a_reading_that_breaks_off_says_how_it_goes_on(online: dict[str, str], sim: Simulator) -> None:
-    sim.faults.add("/graphql", "secondary_limit", retry_after=600, times=None)
-    result = call("evaluate", "acme/history", env=online)
-    assert result.exit_code == 3
-    assert "What was read is kept: run it again in 10 minutes to go on" in result.stderr
-
-
-def test_a_repository_that_cannot_be_read_is_named(online: dict[str, str], server: Server) -> None:
-    app = {"APP_ID": str(server.app_id), "PRIVATE_KEY": server.private_key_pem}
-    for env in (online, online | app):
-        result = call("evaluate", "acme/nope", env=env)
-        assert result.exit_code == 2
-        assert "acme/nope: there is no such repository, or it cannot be read" in " ".join(result.stderr.split())
-
-
-def test_an_app_that_is_not_there_is_named(online: dict[str, str], server: Server) -> None:
-    result = call("evaluate", "acme/history", env=online | {"APP_ID": "999", "PRIVATE_KEY": server.private_key_pem})
-    assert result.exit_code == 2
-    assert "APP_ID and PRIVATE_KEY must belong to one App that is there" in " ".join(result.stderr.split())

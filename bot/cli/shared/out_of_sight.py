@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from bot.errors import Forbidden, KeyRefused, NotFound, UserError
 from bot.model import RepoRef
 
-_UNKNOWN = 401
-
 
 @contextmanager
 def told_of_tokens(repo: RepoRef) -> Iterator[None]:
@@ -17,7 +15,7 @@ def told_of_tokens(repo: RepoRef) -> Iterator[None]:
     try:
         yield
     except Forbidden as problem:
-        if problem.status != _UNKNOWN:
+        if not problem.unknown:
             raise
         raise UserError(
             f"{repo}: GitHub does not know who asks: a GITHUB_TOKEN that is wrong or has expired."
