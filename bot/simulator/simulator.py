@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
 
 from bot.simulator import manifest as manifests
 from bot.simulator.clock import Clock
@@ -13,9 +11,7 @@ from bot.simulator.keys import shared_pair
 from bot.simulator.limits import Limits
 from bot.simulator.operations.loading import LoadingOperations
 from bot.simulator.search import Document, SearchIndex
-from bot.simulator.state.accounts import Account, Installation
 from bot.simulator.state.issues import Issue
-from bot.simulator.state.repositories import Repository
 from bot.simulator.webhooks import Post, Webhooks
 
 
@@ -43,36 +39,12 @@ class Simulator(LoadingOperations):
         self.faults = Faults()
         self.limits = Limits(self.clock)
         self.webhooks = Webhooks(self, post, validate=validate)
+        self.listener = self.webhooks.announce
         self.unknown_requests: list[str] = []
         self.violations: list[str] = []
         self.app = self.register_app(manifest or manifests.of_this_project(), "doppel-maker", shared_pair())
         # The manifest's address is that of a real host; the simulator delivers only where it is told to.
         self.app.hook.url, self.app.hook.secret = webhook_url, webhook_secret
-
-    def emit(
-        self,
-        event: str,
-        action: str | None,
-        sender: Account,
-        *,
-        repository: Repository | None = None,
-        installation: Installation | None = None,
-        also: Sequence[Installation] = (),
-        **parts: Any,
-    ) -> None:
-        """Hand the event to the webhooks of the Apps that should hear of it.
-
-        Pull requests exist here only as the issues API shows them, so that events of their own are not sent.
-        """
-        if event == "issues" and parts["issue"].is_pull_request:
-            return
-        receivers = list(also)
-        if installation is not None:
-            receivers.append(installation)
-        if repository is not None:
-            receivers += [i for i in self.installations.values() if self.covers(i, repository) and i not in receivers]
-        if receivers:
-            self.webhooks.announce(event, action, sender, repository, receivers, parts)
 
     def flush_index(self) -> None:
         """Bring the search index up to date. Called under the lock, before a search and after loading."""

@@ -15,7 +15,7 @@ import threading
 import time
 import urllib.parse
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,8 +24,8 @@ import requests
 
 from bot.simulator import validation
 from bot.simulator.payloads import events
-from bot.simulator.state.accounts import Account, App, Installation
-from bot.simulator.state.repositories import Repository
+from bot.simulator.state.accounts import App, Installation
+from bot.simulator.state.events import Event
 from bot.simulator.state.world import World
 
 TIMEOUT = 10.0
@@ -83,24 +83,31 @@ class Webhooks:
         self._queue: queue.Queue[Delivery | None] = queue.Queue()
         self._threads: list[threading.Thread] = []
 
-    def announce(
-        self,
-        event: str,
-        action: str | None,
-        sender: Account,
-        repository: Repository | None,
-        installations: Sequence[Installation],
-        parts: Mapping[str, Any],
-    ) -> None:
-        """Queue a delivery for each installation whose App has a webhook and wants the event."""
-        for installation in installations:
+    def announce(self, event: Event) -> None:
+        """Queue a delivery for each installation that the event concerns, if its App has a webhook and wants the event.
+
+        Pull requests exist here only as the issues API shows them, so that events of their own are not sent.
+        """
+        if event.name == "issues" and event.parts["issue"].is_pull_request:
+            return
+        for installation in self._concerned(event):
             app = installation.app
-            if not app.hook.url or (event not in events.ALWAYS and event not in installation.events):
+            if not app.hook.url or (event.name not in events.ALWAYS and event.name not in installation.events):
                 continue
-            if installation.suspended_at is not None and event not in events.ALWAYS:
+            if installation.suspended_at is not None and event.name not in events.ALWAYS:
                 continue
-            body = events.payload(self._world, event, action, sender, repository, installation, parts)
-            self._add(app, event, action, body, installation.id, repository.id if repository else None)
+            body = events.payload(self._world, event, installation)
+            repository = event.repository.id if event.repository else None
+            self._add(app, event.name, event.action, body, installation.id, repository)
+
+    def _concerned(self, event: Event) -> Iterator[Installation]:
+        """The installations that the event names, and those on its repository."""
+        yield from event.installations
+        for installation in self._world.installations.values():
+            if event.repository is None or installation in event.installations:
+                continue
+            if self._world.covers(installation, event.repository):
+                yield installation
 
     def ping(self, app: App) -> None:
         """Queue the event that says hello."""

@@ -71,7 +71,7 @@ class InstallationOperations(AppOperations):
         made.repositories = {repo.id for repo in repositories}
         self.installations[key] = made
         self.nodes[made.node_id] = made
-        self.emit("installation", "created", sender, installation=made, repositories=self.repositories_of(made))
+        self.emit("installation", "created", sender, installations=[made], repositories=self.repositories_of(made))
         return made
 
     def _select(
@@ -83,7 +83,9 @@ class InstallationOperations(AppOperations):
         installation.updated_at = self.now()
         added = [repo for repo in self.repositories_of(installation) if repo not in before]
         if added:
-            self.emit("installation_repositories", "added", sender, installation=installation, added=added, removed=[])
+            self.emit(
+                "installation_repositories", "added", sender, installations=[installation], added=added, removed=[]
+            )
 
     @locked
     def remove_from_installation(self, *repositories: str) -> None:
@@ -101,7 +103,7 @@ class InstallationOperations(AppOperations):
         installation.repositories.discard(repository.id)
         installation.updated_at = self.now()
         self.emit(
-            "installation_repositories", "removed", sender, installation=installation, added=[], removed=[repository]
+            "installation_repositories", "removed", sender, installations=[installation], added=[], removed=[repository]
         )
 
     def gain(self, repository: Repository, sender: Account) -> None:
@@ -109,7 +111,7 @@ class InstallationOperations(AppOperations):
         for found in self.installations.values():
             if found.all_repositories and found.account is repository.owner:
                 added = [repository]
-                self.emit("installation_repositories", "added", sender, installation=found, added=added, removed=[])
+                self.emit("installation_repositories", "added", sender, installations=[found], added=added, removed=[])
 
     @locked
     def uninstall(self, account: str | Installation) -> None:
@@ -119,7 +121,7 @@ class InstallationOperations(AppOperations):
             del self.installations[found.id]
             self._end_tokens(found)
             sender = self.administrator(found.account)
-            self.emit("installation", "deleted", sender, installation=found, repositories=repositories)
+            self.emit("installation", "deleted", sender, installations=[found], repositories=repositories)
 
     @locked
     def suspend(self, account: str | Installation, suspended: bool = True) -> None:
@@ -128,7 +130,7 @@ class InstallationOperations(AppOperations):
             sender = self.administrator(found.account)
             found.suspended_at = self.now() if suspended else None
             found.suspended_by = sender if suspended else None
-            self.emit("installation", "suspend" if suspended else "unsuspend", sender, installation=found)
+            self.emit("installation", "suspend" if suspended else "unsuspend", sender, installations=[found])
 
     @locked
     def set_permissions(self, account: str | Installation, permissions: Mapping[str, str]) -> None:
@@ -136,7 +138,9 @@ class InstallationOperations(AppOperations):
         for found in self._installations(account):
             found.permissions = dict(permissions)
             found.updated_at = self.now()
-            self.emit("installation", "new_permissions_accepted", self.administrator(found.account), installation=found)
+            self.emit(
+                "installation", "new_permissions_accepted", self.administrator(found.account), installations=[found]
+            )
 
     @locked
     def make_installation_token(

@@ -108,7 +108,12 @@ class RepositoryOperations(InstallationOperations):
         kind = "user" if old.type == "User" else "organization"
         # Those who lose the repository hear of it too, so the event goes out once more to them.
         self.emit(
-            "repository", "transferred", sender, repository=repo, changes={"owner": {"from": {kind: old}}}, also=losing
+            "repository",
+            "transferred",
+            sender,
+            repository=repo,
+            changes={"owner": {"from": {kind: old}}},
+            installations=losing,
         )
         for installation in losing:
             self.drop(installation, repo, sender)

@@ -12,6 +12,7 @@ from bot.simulator.payloads.apps import installation as installation_json
 from bot.simulator.payloads.issues import comment, issue
 from bot.simulator.payloads.repositories import label, minimal_repository, repository
 from bot.simulator.state.accounts import Account, Installation
+from bot.simulator.state.events import Event
 from bot.simulator.state.issues import Comment, Issue
 from bot.simulator.state.repositories import Label, Repository
 from bot.simulator.state.world import World
@@ -22,30 +23,23 @@ ALWAYS = frozenset({"installation", "installation_repositories"})
 _NOBODY = "0" * 40
 
 
-def payload(
-    world: World,
-    event: str,
-    action: str | None,
-    sender: Account,
-    target: Repository | None,
-    receiver: Installation,
-    parts: Mapping[str, Any],
-) -> Json:
+def payload(world: World, event: Event, receiver: Installation) -> Json:
     """The body of one delivery, as JSON values."""
-    body: Json = {"action": action} if action else {}
-    if event in ALWAYS:
-        body |= _installation(world, event, receiver, parts)
-    elif event == "push" and target is not None:
-        body |= _push(world, target, sender, parts)
+    body: Json = {"action": event.action} if event.action else {}
+    target = event.repository
+    if event.name in ALWAYS:
+        body |= _installation(world, event.name, receiver, event.parts)
+    elif event.name == "push" and target is not None:
+        body |= _push(world, target, event.sender, event.parts)
     else:
-        body |= {name: _json(world, value, target) for name, value in parts.items()}
+        body |= {name: _json(world, value, target) for name, value in event.parts.items()}
     if target is not None:
         body.setdefault("repository", repository(world, target))
         if target.owner.type == "Organization":
             body["organization"] = organization(world, target.owner)
-    if event not in ALWAYS:
+    if event.name not in ALWAYS:
         body["installation"] = {"id": receiver.id, "node_id": receiver.node_id}
-    body["sender"] = simple_user(world, sender)
+    body["sender"] = simple_user(world, event.sender)
     return body
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from bot.simulator.clock import Clock
 from bot.simulator.state.accounts import Account, App, Installation, InstallationToken, ManifestCode, SignInCode
 from bot.simulator.state.discussions import Discussion
+from bot.simulator.state.events import Event
 from bot.simulator.state.ids import Ids
 from bot.simulator.state.issues import Comment, Issue, Tombstone
 from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository, Role
@@ -57,6 +58,8 @@ class World:
         self.nodes: dict[str, object] = {}
         # Ids of issues whose entry in the search index is out of date.
         self.unindexed: set[int] = set()
+        # Told of every event, under the lock.
+        self.listener: Callable[[Event], None] = lambda event: None
 
     def now(self) -> datetime:
         """The present moment in whole seconds, as GitHub stores times."""
@@ -130,16 +133,13 @@ class World:
 
     def emit(
         self,
-        event: str,
+        name: str,
         action: str | None,
         sender: Account,
         *,
         repository: Repository | None = None,
-        installation: Installation | None = None,
-        also: Sequence[Installation] = (),
+        installations: Sequence[Installation] = (),
         **parts: Any,
     ) -> None:
-        """Tell the Apps that should hear of it: those installed on the repository, and the installations named.
-
-        The simulator overrides this; a bare world is silent.
-        """
+        """Say that something happened in the repository, or to the installations; without a listener nobody hears."""
+        self.listener(Event(name, action, sender, repository, installations, parts))
