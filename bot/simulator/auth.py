@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import jwt
 
 from bot.simulator.errors import ApiError, forbidden, unauthorized
-from bot.simulator.operations.installations import grants
-from bot.simulator.state.accounts import Account, App, Installation, InstallationToken
+from bot.simulator.state.accounts import Account, App, Installation, InstallationToken, grants
 from bot.simulator.state.issues import Issue
 from bot.simulator.state.repositories import Repository, Role
 from bot.simulator.state.world import World

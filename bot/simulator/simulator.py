@@ -9,19 +9,103 @@ from bot.simulator.clock import Clock
 from bot.simulator.faults import Faults
 from bot.simulator.keys import shared_pair
 from bot.simulator.limits import Limits
-from bot.simulator.operations.loading import LoadingOperations
+from bot.simulator.operations import (
+    accounts,
+    apps,
+    comments,
+    discussions,
+    files,
+    installations,
+    issues,
+    labels,
+    leaving,
+    loading,
+    projects,
+    reactions,
+    repositories,
+    suggestions,
+)
 from bot.simulator.search import Document, SearchIndex
 from bot.simulator.state.issues import Issue
+from bot.simulator.state.world import World
 from bot.simulator.webhooks import Post, Webhooks
 
 
-class Simulator(LoadingOperations):
-    """The state with its operations (inherited), and `faults`, `limits`, `webhooks`, `index`.
+class Simulator(World):
+    """The state, the operations on it as methods, and `faults`, `limits`, `webhooks`, `index`.
 
     `app` is the one GitHub App that exists from the start; its permissions and events are those of `app.yml`.
     `unknown_requests` lists what clients asked that the simulator has no route for: a test asserts that it is empty.
     `validate` holds every answer and webhook against githubkit's models.
     """
+
+    who = accounts.who
+    add_user = accounts.add_user
+    add_organization = accounts.add_organization
+    user_token = accounts.user_token
+
+    register_app = apps.register_app
+    generate_key = apps.generate_key
+    delete_oldest_key = apps.delete_oldest_key
+    manifest_code = apps.manifest_code
+    convert_manifest = apps.convert_manifest
+    sign_in_code = apps.sign_in_code
+    exchange_sign_in = apps.exchange_sign_in
+
+    install = installations.install
+    remove_from_installation = installations.remove_from_installation
+    drop = installations.drop
+    uninstall = installations.uninstall
+    suspend = installations.suspend
+    set_permissions = installations.set_permissions
+    make_installation_token = installations.make_installation_token
+
+    add_repository = repositories.add_repository
+    set_permission = repositories.set_permission
+    rename_repository = repositories.rename_repository
+    transfer_repository = repositories.transfer_repository
+    set_private = repositories.set_private
+    archive_repository = repositories.archive_repository
+    delete_repository = repositories.delete_repository
+
+    write_file = files.write_file
+
+    create_label = labels.create_label
+    edit_label = labels.edit_label
+    delete_label = labels.delete_label
+    add_labels = labels.add_labels
+    remove_label = labels.remove_label
+    set_labels = labels.set_labels
+
+    open_issue = issues.open_issue
+    edit_issue = issues.edit_issue
+    close_issue = issues.close_issue
+    merge_pull_request = issues.merge_pull_request
+    reopen_issue = issues.reopen_issue
+    lock_issue = issues.lock_issue
+    unlock_issue = issues.unlock_issue
+
+    delete_issue = leaving.delete_issue
+    transfer_issue = leaving.transfer_issue
+
+    comment = comments.comment
+    edit_comment = comments.edit_comment
+    delete_comment = comments.delete_comment
+
+    react = reactions.react
+    unreact = reactions.unreact
+
+    suggest_label = suggestions.suggest_label
+    resolve_suggestion = suggestions.resolve_suggestion
+
+    add_project = projects.add_project
+    set_status = projects.set_status
+
+    start_discussion = discussions.start_discussion
+    close_discussion = discussions.close_discussion
+
+    load_issues = loading.load_issues
+    load_rows = loading.load_rows
 
     def __init__(
         self,

@@ -1,4 +1,5 @@
-"""What people, Apps and administrators do. Each operation changes the state and emits the events that GitHub would.
+"""What people, Apps and administrators do: functions that change a `World` and emit the events that GitHub would.
 
-The classes here are parts of `Simulator`, which inherits them all. Every public method takes the world's lock.
+`Simulator` has those as its methods that are called from outside; they take the world's lock. The others here are steps
+of operations, for which the lock is held already.
 """

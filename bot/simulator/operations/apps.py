@@ -8,9 +8,10 @@ from datetime import timedelta
 
 from bot.simulator.keys import KeyPair, new_pair
 from bot.simulator.manifest import Manifest, from_mapping, slug_of
-from bot.simulator.operations.base import Operations, locked
+from bot.simulator.operations.accounts import who
 from bot.simulator.state.accounts import Account, App, Hook, ManifestCode, SignInCode
 from bot.simulator.state.ids import node_id
+from bot.simulator.state.world import World, locked
 
 # https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 CODE_LIFETIME = timedelta(hours=1)
@@ -18,83 +19,86 @@ CODE_LIFETIME = timedelta(hours=1)
 SIGN_IN_LIFETIME = timedelta(minutes=10)
 
 
-class AppOperations(Operations):
-    """Registering Apps."""
+@locked
+def register_app(world: World, manifest: Manifest, owner: str | Account, keys: KeyPair) -> App:
+    """A new GitHub App with its bot account. Its webhook goes where the manifest says, which may be nowhere."""
+    key = world.ids.next("app")
+    slug = slug_of(manifest.name)
+    bot = who(world, f"{slug}[bot]", "Bot")
+    bot.app_id = key
+    made = App(
+        id=key,
+        node_id=node_id("A", key),
+        slug=slug,
+        name=manifest.name,
+        owner=who(world, owner),
+        bot=bot,
+        client_id=f"Iv23li{secrets.token_hex(7)}",
+        client_secret=secrets.token_hex(20),
+        private_key=keys.private,
+        public_keys=[keys.public],
+        permissions=dict(manifest.permissions),
+        events=list(manifest.events),
+        hook=Hook(world.ids.next("hook"), manifest.hook_url, secrets.token_hex(20)),
+        created_at=world.now(),
+        single_files=manifest.single_files,
+        callback_urls=manifest.callback_urls,
+    )
+    world.apps[key] = made
+    return made
 
-    @locked
-    def register_app(self, manifest: Manifest, owner: str | Account, keys: KeyPair) -> App:
-        """A new GitHub App with its bot account. Its webhook goes where the manifest says, which may be nowhere."""
-        key = self.ids.next("app")
-        slug = slug_of(manifest.name)
-        bot = self.who(f"{slug}[bot]", "Bot")
-        bot.app_id = key
-        made = App(
-            id=key,
-            node_id=node_id("A", key),
-            slug=slug,
-            name=manifest.name,
-            owner=self.who(owner),
-            bot=bot,
-            client_id=f"Iv23li{secrets.token_hex(7)}",
-            client_secret=secrets.token_hex(20),
-            private_key=keys.private,
-            public_keys=[keys.public],
-            permissions=dict(manifest.permissions),
-            events=list(manifest.events),
-            hook=Hook(self.ids.next("hook"), manifest.hook_url, secrets.token_hex(20)),
-            created_at=self.now(),
-            single_files=manifest.single_files,
-            callback_urls=manifest.callback_urls,
-        )
-        self.apps[key] = made
-        return made
 
-    @locked
-    def generate_key(self, app: App) -> str:
-        """A further private key, good beside those there are, as the button in an App's settings makes; as PEM."""
-        keys = new_pair()
-        app.public_keys.append(keys.public)
-        return keys.private
+@locked
+def generate_key(world: World, app: App) -> str:
+    """A further private key, good beside those there are, as the button in an App's settings makes; as PEM."""
+    keys = new_pair()
+    app.public_keys.append(keys.public)
+    return keys.private
 
-    @locked
-    def delete_oldest_key(self, app: App) -> None:
-        """The oldest key is good no longer; GitHub does not let the last one go."""
-        if len(app.public_keys) > 1:
-            del app.public_keys[0]
 
-    @locked
-    def manifest_code(self, manifest: Mapping[str, object], owner: str | Account) -> str:
-        """What GitHub hands to a person who submits a manifest: a code that the maker of the App exchanges once."""
-        code = secrets.token_hex(20)
-        expires = self.clock.now() + CODE_LIFETIME
-        self.manifest_codes[code] = ManifestCode(code, dict(manifest), self.who(owner), expires)
-        return code
+@locked
+def delete_oldest_key(world: World, app: App) -> None:
+    """The oldest key is good no longer; GitHub does not let the last one go."""
+    if len(app.public_keys) > 1:
+        del app.public_keys[0]
 
-    @locked
-    def convert_manifest(self, code: str) -> App | None:
-        """The new App for a code; None if there is no such code, or it was used, or is over an hour old."""
-        found = self.manifest_codes.pop(code, None)
-        if found is None or found.expires_at <= self.clock.now():
-            return None
-        return self.register_app(from_mapping(found.manifest), found.owner, new_pair())
 
-    @locked
-    def sign_in_code(self, app: App, login: str | Account, redirect_url: str) -> str:
-        """What GitHub hands to a person who lets an App know who they are."""
-        code = secrets.token_hex(10)
-        expires = self.clock.now() + SIGN_IN_LIFETIME
-        self.sign_in_codes[code] = SignInCode(code, app, self.who(login), redirect_url, expires)
-        return code
+@locked
+def manifest_code(world: World, manifest: Mapping[str, object], owner: str | Account) -> str:
+    """What GitHub hands to a person who submits a manifest: a code that the maker of the App exchanges once."""
+    code = secrets.token_hex(20)
+    expires = world.clock.now() + CODE_LIFETIME
+    world.manifest_codes[code] = ManifestCode(code, dict(manifest), who(world, owner), expires)
+    return code
 
-    @locked
-    def exchange_sign_in(self, client_id: str, client_secret: str, code: str, redirect_url: str) -> str | None:
-        """The user access token for a code; None if the code is used, old, or another App's or address's."""
-        found = self.sign_in_codes.get(code)
-        if found is None or found.app.client_id != client_id or found.app.client_secret != client_secret:
-            return None
-        del self.sign_in_codes[code]
-        if found.expires_at <= self.clock.now() or (redirect_url and redirect_url != found.redirect_url):
-            return None
-        token = f"ghu_{secrets.token_hex(18)}"
-        self.user_access_tokens[token] = (found.user, found.app)
-        return token
+
+@locked
+def convert_manifest(world: World, code: str) -> App | None:
+    """The new App for a code; None if there is no such code, or it was used, or is over an hour old."""
+    found = world.manifest_codes.pop(code, None)
+    if found is None or found.expires_at <= world.clock.now():
+        return None
+    return register_app(world, from_mapping(found.manifest), found.owner, new_pair())
+
+
+@locked
+def sign_in_code(world: World, app: App, login: str | Account, redirect_url: str) -> str:
+    """What GitHub hands to a person who lets an App know who they are."""
+    code = secrets.token_hex(10)
+    expires = world.clock.now() + SIGN_IN_LIFETIME
+    world.sign_in_codes[code] = SignInCode(code, app, who(world, login), redirect_url, expires)
+    return code
+
+
+@locked
+def exchange_sign_in(world: World, client_id: str, client_secret: str, code: str, redirect_url: str) -> str | None:
+    """The user access token for a code; None if the code is used, old, or another App's or address's."""
+    found = world.sign_in_codes.get(code)
+    if found is None or found.app.client_id != client_id or found.app.client_secret != client_secret:
+        return None
+    del world.sign_in_codes[code]
+    if found.expires_at <= world.clock.now() or (redirect_url and redirect_url != found.redirect_url):
+        return None
+    token = f"ghu_{secrets.token_hex(18)}"
+    world.user_access_tokens[token] = (found.user, found.app)
+    return token

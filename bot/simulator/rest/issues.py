@@ -13,6 +13,7 @@ from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
 from bot.simulator.http.reply import Reply
 from bot.simulator.http.routing import route
+from bot.simulator.operations.labels import check_label_names
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import full_issue, issue
 from bot.simulator.rest import keyset, suggestions
@@ -98,7 +99,7 @@ def update_issue(ctx: Context) -> Json:
     change_state = _state_change(ctx, found, data)
     relabels = data.get("labels") is not None and triages
     if relabels:
-        ctx.sim.check_label_names(label_names(data["labels"]))
+        check_label_names(label_names(data["labels"]))
     repo = found.repository
     title = data.get("title")
     ctx.sim.edit_issue(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
 AccountType = Literal["User", "Organization", "Bot"]
+
+_LEVELS = ("read", "write", "admin")
 
 
 @dataclass(slots=True, eq=False)
@@ -105,3 +108,9 @@ class SignInCode:
     user: Account
     redirect_url: str
     expires_at: datetime
+
+
+def grants(held: Mapping[str, str], permission: str, level: str) -> bool:
+    """Whether the permissions held include one at that level or above."""
+    have = held.get(permission)
+    return have is not None and _LEVELS.index(have) >= _LEVELS.index(level)

@@ -1,17 +1,18 @@
 """The whole state and the look-ups in it. What changes it lives in `bot.simulator.operations`.
 
-One lock guards everything: whoever reads or writes from a thread of their own holds `world.lock`. The operations of
-`Simulator` take it themselves.
+One lock guards everything: whoever reads or writes from a thread of their own holds `world.lock`. Operations that are
+`locked` take it themselves.
 """
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from bot.simulator.clock import Clock
 from bot.simulator.state.accounts import Account, App, Installation, InstallationToken, ManifestCode, SignInCode
@@ -20,6 +21,9 @@ from bot.simulator.state.events import Event
 from bot.simulator.state.ids import Ids
 from bot.simulator.state.issues import Comment, Issue, Tombstone
 from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository, Role
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(slots=True)
@@ -76,13 +80,22 @@ class World:
         except KeyError:
             raise KeyError(f"the simulated GitHub has no repository {full_name}") from None
 
+    def repo(self, repository: str | Repository) -> Repository:
+        """The repository meant, by record or by (present or former) name."""
+        return repository if isinstance(repository, Repository) else self.repository(repository)
+
     def issue(self, repository: str | Repository, number: int) -> Issue:
         """An issue that exists; KeyError if it never did, was deleted, or was transferred."""
-        repo = repository if isinstance(repository, Repository) else self.repository(repository)
+        repo = self.repo(repository)
         found = self.issues[repo.id].get(number)
         if not isinstance(found, Issue):
             raise KeyError(f"{repo.full_name} has no issue {number}")
         return found
+
+    def comments(self, repository: str | Repository, number: int) -> list[Comment]:
+        """The comments of an issue, oldest first."""
+        with self.lock:
+            return list(self.issue(repository, number).comments)
 
     def present(self, issue: Issue) -> Issue | None:
         """What an issue that somebody once pointed to is today: itself, what it became elsewhere, or nothing."""
@@ -143,3 +156,14 @@ class World:
     ) -> None:
         """Say that something happened in the repository, or to the installations; without a listener nobody hears."""
         self.listener(Event(name, action, sender, repository, installations, parts))
+
+
+def locked(operation: Callable[Concatenate[World, P], R]) -> Callable[Concatenate[World, P], R]:
+    """Hold the world's lock during the call."""
+
+    @functools.wraps(operation)
+    def call(world: World, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with world.lock:
+            return operation(world, *args, **kwargs)
+
+    return call

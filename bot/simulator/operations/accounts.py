@@ -1,0 +1,69 @@
+"""Users with their tokens, and organizations; who acts, and what an account may do."""
+
+from __future__ import annotations
+
+import secrets
+
+from bot.simulator.state.accounts import Account, AccountType
+from bot.simulator.state.ids import node_id
+from bot.simulator.state.repositories import Repository, Role
+from bot.simulator.state.world import World, locked
+
+_PREFIX = {"User": "U", "Organization": "O", "Bot": "BOT"}
+
+
+@locked
+def who(world: World, actor: str | Account, type: AccountType = "User") -> Account:
+    """The account meant; an unknown login becomes a new one, so that tests need not announce everybody."""
+    if isinstance(actor, Account):
+        return actor
+    found = world.accounts.get(actor.lower())
+    if found is None:
+        key = world.ids.next("account")
+        found = Account(key, node_id(_PREFIX[type], key), actor, type, world.now())
+        world.accounts[actor.lower()] = found
+        world.nodes[found.node_id] = found
+    return found
+
+
+def administrator(world: World, owner: Account) -> Account:
+    """Who acts for an account: the user, or somebody who runs the organization."""
+    return owner if owner.type == "User" else who(world, f"{owner.login}-admin")
+
+
+def acting(world: World, actor: str | Account | None, repository: Repository) -> Account:
+    """Who does something in a repository: the one named, else the owner's administrator."""
+    return who(world, actor) if actor else administrator(world, repository.owner)
+
+
+def role_of(world: World, repository: Repository, account: Account) -> Role:
+    """An account's role; an App's bot counts as one who may write where its installation may write issues."""
+    app = world.app_of(account)
+    if app is None:
+        return world.role(repository, account)
+    installation = world.installation_for(app, repository)
+    if installation is None:
+        return "read" if not repository.private else "none"
+    return "write" if installation.permissions.get("issues") == "write" else "read"
+
+
+@locked
+def add_user(world: World, login: str, *, name: str | None = None) -> Account:
+    """The user of that login, made if there was none."""
+    account = who(world, login)
+    account.name = name or account.name
+    return account
+
+
+@locked
+def add_organization(world: World, login: str) -> Account:
+    """The organization of that login, made if there was none."""
+    return who(world, login, "Organization")
+
+
+@locked
+def user_token(world: World, login: str | Account, prefix: str = "ghp_") -> str:
+    """A new personal access token with which a client acts as this user; `github_pat_` makes a fine-grained one."""
+    token = prefix + secrets.token_hex(18)
+    world.user_tokens[token] = who(world, login)
+    return token

@@ -1,0 +1,45 @@
+"""Labels that somebody proposes, and what a maintainer says to them."""
+
+from __future__ import annotations
+
+from bot.simulator.errors import invalid
+from bot.simulator.operations.accounts import who
+from bot.simulator.operations.labels import label_named, set_labels
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.issues import Issue, Suggestion
+from bot.simulator.state.world import World, locked
+
+
+@locked
+def suggest_label(
+    world: World,
+    issue: Issue,
+    name: str,
+    actor: str | Account,
+    rationale: str | None = None,
+    confidence: str | None = None,
+) -> Suggestion | None:
+    """Store a label as a suggestion; None where the issue has it already. A newer one replaces a pending one."""
+    label = label_named(world, issue.repository, name)
+    if label in issue.labels:
+        return None
+    now = world.now()
+    for old in issue.suggestions:
+        if old.label is label and old.state == "pending":
+            old.state, old.updated_at = "replaced", now
+    made = Suggestion(world.ids.next("suggestion"), label, who(world, actor), rationale, confidence, now, now)
+    issue.suggestions.append(made)
+    return made
+
+
+@locked
+def resolve_suggestion(world: World, issue: Issue, key: int, approve: bool, actor: str | Account) -> Suggestion:
+    """A maintainer approves (the label is added) or dismisses a pending suggestion."""
+    found = next(entry for entry in issue.suggestions if entry.id == key)
+    if found.state != "pending":
+        raise invalid("Suggestion", "state", "invalid", "The suggestion is no longer pending.")
+    found.state, found.updated_at = "approved" if approve else "dismissed", world.now()
+    found.resolved_by = who(world, actor)
+    if approve:
+        set_labels(world, issue, [*(label.name for label in issue.labels), found.label.name], actor)
+    return found

@@ -1,0 +1,53 @@
+"""What a text may be, and what it sets off: mentions, back-links and "Duplicate of #1"."""
+
+from __future__ import annotations
+
+from bot.simulator import references
+from bot.simulator.errors import invalid
+from bot.simulator.operations.accounts import role_of
+from bot.simulator.operations.history import record
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.issues import Issue
+from bot.simulator.state.repositories import at_least
+from bot.simulator.state.world import World
+
+
+def check_text(resource: str, field: str, text: str, limit: int) -> None:
+    """Refuse what GitHub finds too long, or a title of nothing."""
+    if field == "title" and not text.strip():
+        raise invalid(resource, field, "missing_field")
+    if len(text) > limit:
+        raise invalid(resource, field, "custom", f"{field} is too long (maximum is {limit} characters)")
+
+
+def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_comment: bool) -> None:
+    """Mentions, back-links and "Duplicate of #1" in a text that was just written."""
+    found = references.parse(text or "", world.urls.html)
+    for login in found.mentions:
+        account = world.account(login)
+        if account is not None:
+            record(world, issue, "mentioned", account)
+            record(world, issue, "subscribed", account)
+    for name, number in found.issues:
+        target = _visible(world, issue, actor, name, number)
+        if target is not None and target is not issue and not _already_linked(target, issue):
+            record(world, target, "cross-referenced", actor, source=issue)
+    if is_comment and found.duplicate_of and at_least(role_of(world, issue.repository, actor), "write"):
+        original = _visible(world, issue, actor, *found.duplicate_of)
+        if original is not None and original is not issue:
+            issue.duplicate_of = original
+            record(world, issue, "marked_as_duplicate", actor, canonical=original)
+
+
+def _visible(world: World, issue: Issue, actor: Account, name: str | None, number: int) -> Issue | None:
+    """What a text refers to: nothing where its author must not look."""
+    try:
+        repository = world.repository(name) if name else issue.repository
+        found = world.issue(repository, number)
+    except KeyError:
+        return None
+    return found if role_of(world, repository, actor) != "none" else None
+
+
+def _already_linked(target: Issue, source: Issue) -> bool:
+    return any(e.event == "cross-referenced" and e.data["source"] is source for e in target.events)
