@@ -6,8 +6,8 @@
         server.sim.open_issue("acme/app", "alice", "It crashes at start", "…")
 
 A request goes one way: `http/` (faults, caller, limits) → its handler in `rest/` or `graphql/` → a function in
-`operations/`, which changes the `World` of `state/` and emits an event → `webhooks.py`, which delivers it. What is shown
-of a record, in answers and deliveries alike, is made in `payloads/`.
+`operations/`, which changes the `World` of `state/` and emits an event → `webhooks.py`, which delivers it. What is
+shown of a record, in answers and deliveries alike, is made in `payloads/`.
 
 Every answer and every webhook is held against githubkit's models. What the simulator does not know it refuses with
 status 501 and remembers in `sim.unknown_requests`.

@@ -11,8 +11,8 @@ import pytest
 import requests
 
 from bot.simulator import Server, Simulator, start_simulator, validation
-from bot.simulator.http.routing import ROUTES
 from bot.simulator.payloads.issues import issue as issue_json
+from bot.simulator.routes import ROUTES
 from tests.simulator.conftest import Api, Receiver, sign
 
 

@@ -21,19 +21,22 @@ from graphql import (
 
 from bot.simulator.auth import Anonymous, AppCaller
 from bot.simulator.errors import ApiError, unauthorized
-from bot.simulator.graphql import fields, mutations, timeline  # noqa: F401 - importing registers their resolvers
+from bot.simulator.graphql import fields, mutations, resolvers, timeline
 from bot.simulator.graphql.errors import formatted
-from bot.simulator.graphql.resolvers import RESOLVERS, Info, default, kind_of
+from bot.simulator.graphql.resolvers import Info, default, kind_of
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
+
+ROUTES = Routes()
+_RESOLVERS = resolvers.RESOLVERS | fields.RESOLVERS | mutations.RESOLVERS | timeline.RESOLVERS
 
 
 @cache
 def schema() -> GraphQLSchema:
     """The schema with its resolvers; every resolver must have its field."""
     made = build_schema(Path(__file__).with_name("schema.graphql").read_text(encoding="utf-8"))
-    for (kind, name), resolver in RESOLVERS.items():
+    for (kind, name), resolver in _RESOLVERS.items():
         owner = made.type_map[kind]
         assert isinstance(owner, GraphQLObjectType), kind
         owner.fields[name].resolve = resolver
@@ -54,7 +57,7 @@ def _type(value: Any, _info: Info, _abstract: GraphQLAbstractType) -> str:
     return kind_of(value)
 
 
-@route("POST", "/graphql", resource="graphql")
+@ROUTES.add("POST", "/graphql", resource="graphql")
 def graphql(ctx: Context) -> Reply:
     """Run a query or mutation. Also what goes wrong in it is answered with status 200, under `errors`."""
     if isinstance(ctx.caller, Anonymous | AppCaller):

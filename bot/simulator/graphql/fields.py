@@ -9,13 +9,15 @@ from bot.simulator.auth import InstallationCaller, in_sight, role_of
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.discussions import may_read
 from bot.simulator.graphql.errors import inaccessible
-from bot.simulator.graphql.resolvers import Info, field, sees_projects
+from bot.simulator.graphql.resolvers import Info, Resolvers, sees_projects
 from bot.simulator.payloads.issues import issue_page
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.association import author_association
 from bot.simulator.state.discussions import Discussion
 from bot.simulator.state.issues import REACTIONS, Comment, Issue, Reaction
 from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository
+
+RESOLVERS = Resolvers()
 
 # The order in which the enumeration ReactionContent has GitHub's emoji, by their REST names.
 _CONTENT = {
@@ -44,73 +46,73 @@ _PROJECTS = ("ProjectV2", "ProjectV2Item")
 _ISSUES = ("Issue", "PullRequest")
 
 
-@field(*(f"{kind}.id" for kind in (*_TYPES, *_PROJECTS)))
+@RESOLVERS.add(*(f"{kind}.id" for kind in (*_TYPES, *_PROJECTS)))
 def node_id(source: Any, info: Info) -> str:
     return str(source.node_id)
 
 
-@field(*(f"{kind}.databaseId" for kind in (*_TYPES, *_PROJECTS) if kind != "Label"))
+@RESOLVERS.add(*(f"{kind}.databaseId" for kind in (*_TYPES, *_PROJECTS) if kind != "Label"))
 def database_id(source: Any, info: Info) -> int | None:
     # An Int of GraphQL has 32 bits; GitHub answers null where an id outgrew them.
     return source.id if source.id < 2**31 else None
 
 
-@field("Issue.fullDatabaseId", "PullRequest.fullDatabaseId", "IssueComment.fullDatabaseId")
+@RESOLVERS.add("Issue.fullDatabaseId", "PullRequest.fullDatabaseId", "IssueComment.fullDatabaseId")
 def full_database_id(source: Issue | Comment, info: Info) -> str:
     return str(source.id)
 
 
-@field("Bot.login")
+@RESOLVERS.add("Bot.login")
 def bot_login(source: Account, info: Info) -> str:
     # GraphQL names an App's bot without the suffix that REST adds.
     return source.login.removesuffix("[bot]")
 
 
-@field("Bot.url", "User.url", "Organization.url")
+@RESOLVERS.add("Bot.url", "User.url", "Organization.url")
 def account_url(source: Account, info: Info) -> str:
     ctx = info.context
     page = f"apps/{source.login.removesuffix('[bot]')}" if source.type == "Bot" else source.login
     return f"{ctx.sim.urls.html}/{page}"
 
 
-@field("Label.url")
+@RESOLVERS.add("Label.url")
 def label_url(source: Label, info: Info) -> str:
     ctx = info.context
     return f"{ctx.sim.urls.html}/{ctx.sim.home_of(source).full_name}/labels/{quote(source.name)}"
 
 
-@field("Label.isDefault")
+@RESOLVERS.add("Label.isDefault")
 def is_default(source: Label, info: Info) -> bool:
     return source.default
 
 
-@field("Repository.nameWithOwner")
+@RESOLVERS.add("Repository.nameWithOwner")
 def name_with_owner(source: Repository, info: Info) -> str:
     return source.full_name
 
 
-@field("Repository.url")
+@RESOLVERS.add("Repository.url")
 def repository_url(source: Repository, info: Info) -> str:
     ctx = info.context
     return f"{ctx.sim.urls.html}/{source.full_name}"
 
 
-@field("Repository.isPrivate")
+@RESOLVERS.add("Repository.isPrivate")
 def is_private(source: Repository, info: Info) -> bool:
     return source.private
 
 
-@field("Repository.isArchived")
+@RESOLVERS.add("Repository.isArchived")
 def is_archived(source: Repository, info: Info) -> bool:
     return source.archived
 
 
-@field("Repository.hasIssuesEnabled")
+@RESOLVERS.add("Repository.hasIssuesEnabled")
 def has_issues(source: Repository, info: Info) -> bool:
     return source.has_issues
 
 
-@field("Repository.discussions")
+@RESOLVERS.add("Repository.discussions")
 def repository_discussions(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     if not may_read(ctx, source):
@@ -118,53 +120,53 @@ def repository_discussions(source: Repository, info: Info, **args: Any) -> dict[
     return connection("discussions", [one for one in ctx.sim.discussions.values() if one.repository is source], args)
 
 
-@field("Discussion.url")
+@RESOLVERS.add("Discussion.url")
 def discussion_url(source: Discussion, info: Info) -> str:
     return f"{info.context.sim.urls.html}/{source.repository.full_name}/discussions/{source.number}"
 
 
-@field("Discussion.closed")
+@RESOLVERS.add("Discussion.closed")
 def discussion_closed(source: Discussion, info: Info) -> bool:
     return source.closed_at is not None
 
 
-@field("Discussion.stateReason")
+@RESOLVERS.add("Discussion.stateReason")
 def discussion_state_reason(source: Discussion, info: Info) -> str | None:
     return source.state_reason.upper() if source.state_reason else None
 
 
-@field("Discussion.isAnswered")
+@RESOLVERS.add("Discussion.isAnswered")
 def is_answered(source: Discussion, info: Info) -> bool:
     return source.answered
 
 
-@field("Repository.viewerPermission")
+@RESOLVERS.add("Repository.viewerPermission")
 def viewer_permission(source: Repository, info: Info) -> str | None:
     ctx = info.context
     return None if isinstance(ctx.caller, InstallationCaller) else role_of(ctx.sim, ctx.caller, source).upper()
 
 
-@field(*(f"{kind}.url" for kind in _ISSUES))
+@RESOLVERS.add(*(f"{kind}.url" for kind in _ISSUES))
 def issue_url(source: Issue, info: Info) -> str:
     return issue_page(info.context.sim, source)
 
 
-@field("Issue.body", "Issue.bodyText", "PullRequest.body")
+@RESOLVERS.add("Issue.body", "Issue.bodyText", "PullRequest.body")
 def body(source: Issue, info: Info) -> str:
     return source.body or ""
 
 
-@field(*(f"{kind}.state" for kind in _ISSUES))
+@RESOLVERS.add(*(f"{kind}.state" for kind in _ISSUES))
 def state(source: Issue, info: Info) -> str:
     return "MERGED" if source.merged_at else source.state.upper()
 
 
-@field(*(f"{kind}.closed" for kind in _ISSUES))
+@RESOLVERS.add(*(f"{kind}.closed" for kind in _ISSUES))
 def closed(source: Issue, info: Info) -> bool:
     return source.state == "closed"
 
 
-@field("Issue.stateReason")
+@RESOLVERS.add("Issue.stateReason")
 def state_reason(source: Issue, info: Info, **args: Any) -> str | None:
     # Clients that do not know of duplicates are told something that they know.
     if source.state_reason == "duplicate" and not args.get("enableDuplicate"):
@@ -172,7 +174,7 @@ def state_reason(source: Issue, info: Info, **args: Any) -> str | None:
     return source.state_reason.upper() if source.state_reason else None
 
 
-@field("Issue.duplicateOf")
+@RESOLVERS.add("Issue.duplicateOf")
 def duplicate_of(source: Issue, info: Info) -> Issue | None:
     ctx, original = info.context, source.duplicate_of
     if source.state_reason != "duplicate" or original is None:
@@ -180,23 +182,23 @@ def duplicate_of(source: Issue, info: Info) -> Issue | None:
     return in_sight(ctx.sim, ctx.caller, original)
 
 
-@field("Issue.activeLockReason")
+@RESOLVERS.add("Issue.activeLockReason")
 def lock_reason(source: Issue, info: Info) -> str | None:
     return source.lock_reason.upper().replace("-", "_").replace(" ", "_") if source.lock_reason else None
 
 
-@field(*(f"{kind}.authorAssociation" for kind in (*_ISSUES, "IssueComment")))
+@RESOLVERS.add(*(f"{kind}.authorAssociation" for kind in (*_ISSUES, "IssueComment")))
 def association(source: Issue | Comment, info: Info) -> str:
     home = source.issue if isinstance(source, Comment) else source
     return author_association(home.repository, source.author)
 
 
-@field(*(f"{kind}.viewerDidAuthor" for kind in (*_ISSUES, "IssueComment")))
+@RESOLVERS.add(*(f"{kind}.viewerDidAuthor" for kind in (*_ISSUES, "IssueComment")))
 def viewer_did_author(source: Issue | Comment, info: Info) -> bool:
     return source.author is info.context.caller.account
 
 
-@field("Issue.reactionGroups", "IssueComment.reactionGroups")
+@RESOLVERS.add("Issue.reactionGroups", "IssueComment.reactionGroups")
 def reaction_groups(source: Issue | Comment, info: Info) -> list[dict[str, Any]]:
     ctx = info.context
     groups = []
@@ -208,7 +210,7 @@ def reaction_groups(source: Issue | Comment, info: Info) -> list[dict[str, Any]]
     return groups
 
 
-@field("Issue.reactions", "IssueComment.reactions")
+@RESOLVERS.add("Issue.reactions", "IssueComment.reactions")
 def reactions(source: Issue | Comment, info: Info, **args: Any) -> dict[str, Any]:
     wanted = args.get("content")
     found = [one for one in source.reactions if wanted in (None, _CONTENT[one.content])]
@@ -219,33 +221,33 @@ def reactions(source: Issue | Comment, info: Info, **args: Any) -> dict[str, Any
     return connection("reactions", found, args) | {"viewerHasReacted": mine}
 
 
-@field("Reaction.content")
+@RESOLVERS.add("Reaction.content")
 def reaction_content(source: Reaction, info: Info) -> str:
     return _CONTENT[source.content]
 
 
-@field("Reaction.user")
+@RESOLVERS.add("Reaction.user")
 def reaction_user(source: Reaction, info: Info) -> Account | None:
     # The field is a User; an App's bot is none.
     return source.user if source.user.type == "User" else None
 
 
-@field("IssueComment.url")
+@RESOLVERS.add("IssueComment.url")
 def comment_url(source: Comment, info: Info) -> str:
     return f"{issue_page(info.context.sim, source.issue)}#issuecomment-{source.id}"
 
 
-@field("IssueComment.isMinimized")
+@RESOLVERS.add("IssueComment.isMinimized")
 def is_minimized(source: Comment, info: Info) -> bool:
     return source.minimized is not None
 
 
-@field("IssueComment.minimizedReason")
+@RESOLVERS.add("IssueComment.minimizedReason")
 def minimized_reason(source: Comment, info: Info) -> str | None:
     return source.minimized.lower().replace("_", "-") if source.minimized else None
 
 
-@field("Organization.projectV2")
+@RESOLVERS.add("Organization.projectV2")
 def project(source: Account, info: Info, number: int) -> Project | None:
     if not sees_projects(info.context):
         raise inaccessible()
@@ -253,24 +255,24 @@ def project(source: Account, info: Info, number: int) -> Project | None:
     return next((entry for entry in projects if entry.owner is source and entry.number == number), None)
 
 
-@field("ProjectV2.url")
+@RESOLVERS.add("ProjectV2.url")
 def project_url(source: Project, info: Info) -> str:
     kind = "orgs" if source.owner.type == "Organization" else "users"
     return f"{info.context.sim.urls.html}/{kind}/{source.owner.login}/projects/{source.number}"
 
 
-@field("ProjectV2.closed", "ProjectV2Item.isArchived")
+@RESOLVERS.add("ProjectV2.closed", "ProjectV2Item.isArchived")
 def never(source: Any, info: Info) -> bool:
     return False
 
 
-@field("ProjectV2Item.content")
+@RESOLVERS.add("ProjectV2Item.content")
 def content(source: ProjectItem, info: Info) -> Issue | None:
     found: Issue | None = info.context.sim.issues_by_id.get(source.issue_id)
     return found
 
 
-@field("ProjectV2Item.fieldValueByName")
+@RESOLVERS.add("ProjectV2Item.fieldValueByName")
 def field_value(source: ProjectItem, info: Info, name: str) -> dict[str, str] | None:
     value = source.values.get(name)
     if value is None:

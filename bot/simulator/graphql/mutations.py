@@ -8,10 +8,12 @@ from bot.simulator.auth import InstallationCaller, app_may, can_see, role_of
 from bot.simulator.errors import ApiError
 from bot.simulator.graphql.connections import cursor
 from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
-from bot.simulator.graphql.resolvers import Info, field
+from bot.simulator.graphql.resolvers import Info, Resolvers
 from bot.simulator.http.context import Context
 from bot.simulator.state.issues import Comment, Issue, StateReason
 from bot.simulator.state.repositories import Role, at_least
+
+RESOLVERS = Resolvers()
 
 Input = dict[str, Any]
 _REASONS: dict[str, StateReason] = {
@@ -21,7 +23,7 @@ _REASONS: dict[str, StateReason] = {
 }
 
 
-@field("Mutation.addComment")
+@RESOLVERS.add("Mutation.addComment")
 def add_comment(_: Any, info: Info, input: Input) -> Input:
     ctx, subject = _issue(info, input["subjectId"], "read")
     try:
@@ -33,7 +35,7 @@ def add_comment(_: Any, info: Info, input: Input) -> Input:
     return _payload(input, commentEdge=edge, subject=subject)
 
 
-@field("Mutation.closeIssue")
+@RESOLVERS.add("Mutation.closeIssue")
 def close_issue(_: Any, info: Info, input: Input) -> Input:
     ctx, subject = _issue(info, input["issueId"], "triage")
     reason = _REASONS[input.get("stateReason") or "COMPLETED"]
@@ -46,19 +48,19 @@ def close_issue(_: Any, info: Info, input: Input) -> Input:
     return _payload(input, issue=subject)
 
 
-@field("Mutation.reopenIssue")
+@RESOLVERS.add("Mutation.reopenIssue")
 def reopen_issue(_: Any, info: Info, input: Input) -> Input:
     ctx, subject = _issue(info, input["issueId"], "triage")
     ctx.sim.reopen_issue(subject.repository, subject.number, ctx.actor)
     return _payload(input, issue=subject)
 
 
-@field("Mutation.minimizeComment")
+@RESOLVERS.add("Mutation.minimizeComment")
 def minimize_comment(_: Any, info: Info, input: Input) -> Input:
     return _payload(input, minimizedComment=_minimize(info, input["subjectId"], input["classifier"]))
 
 
-@field("Mutation.unminimizeComment")
+@RESOLVERS.add("Mutation.unminimizeComment")
 def unminimize_comment(_: Any, info: Info, input: Input) -> Input:
     return _payload(input, unminimizedComment=_minimize(info, input["subjectId"], None))
 

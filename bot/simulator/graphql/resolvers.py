@@ -25,22 +25,27 @@ from bot.simulator.state.repositories import Label, Project, ProjectItem, Reposi
 
 Info = GraphQLResolveInfo[Context]
 Resolver = Callable[..., Any]
-RESOLVERS: dict[tuple[str, str], Resolver] = {}
+
+
+class Resolvers(dict[tuple[str, str], Resolver]):
+    """What one file resolves, by type and field."""
+
+    def add(self, *names: str) -> Callable[[Resolver], Resolver]:
+        """Enter the function below as the resolver of `Type.field` (several, where types share it)."""
+
+        def enter(resolver: Resolver) -> Resolver:
+            for name in names:
+                kind, _, key = name.partition(".")
+                self[kind, key] = resolver
+            return resolver
+
+        return enter
+
+
+RESOLVERS = Resolvers()
 
 _NO_COUNTS = {"discussionCount": 0, "issueCount": 0, "repositoryCount": 0, "userCount": 0}
 _SEARCHES = {"ISSUE": None, "ISSUE_ADVANCED": None, "ISSUE_HYBRID": "hybrid", "ISSUE_SEMANTIC": "semantic"}
-
-
-def field(*names: str) -> Callable[[Resolver], Resolver]:
-    """Register the resolver of `Type.field` (several, where types share it)."""
-
-    def register(resolver: Resolver) -> Resolver:
-        for name in names:
-            kind, _, key = name.partition(".")
-            RESOLVERS[kind, key] = resolver
-        return resolver
-
-    return register
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
@@ -82,7 +87,7 @@ def readable(ctx: Context, repo: Repository) -> None:
         raise inaccessible()
 
 
-@field("Query.repository")
+@RESOLVERS.add("Query.repository")
 def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Repository:
     ctx = info.context
     key = ctx.sim.names.get(f"{owner}/{name}".lower())
@@ -92,7 +97,7 @@ def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Reposi
     return repo
 
 
-@field("Query.node")
+@RESOLVERS.add("Query.node")
 def node(_: Any, info: Info, id: str) -> Any:
     ctx = info.context
     found = ctx.sim.nodes.get(id)
@@ -112,7 +117,7 @@ def node(_: Any, info: Info, id: str) -> Any:
     return found
 
 
-@field("Query.nodes")
+@RESOLVERS.add("Query.nodes")
 def nodes(_: Any, info: Info, ids: list[str]) -> list[Any]:
     return [_or_error(node, info, key) for key in ids]
 
@@ -124,13 +129,13 @@ def _or_error(resolver: Resolver, info: Info, key: str) -> Any:
         return refusal
 
 
-@field("Query.viewer")
+@RESOLVERS.add("Query.viewer")
 def viewer(_: Any, info: Info) -> Account:
     ctx = info.context
     return ctx.actor
 
 
-@field("Query.user", "Query.organization")
+@RESOLVERS.add("Query.user", "Query.organization")
 def account(_: Any, info: Info, login: str) -> Account:
     ctx = info.context
     found = ctx.sim.account(login)
@@ -140,7 +145,7 @@ def account(_: Any, info: Info, login: str) -> Account:
     return found
 
 
-@field("Query.rateLimit")
+@RESOLVERS.add("Query.rateLimit")
 def rate_limit(_: Any, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     state = ctx.sim.limits.state(ctx.caller.key, "graphql")
@@ -148,7 +153,7 @@ def rate_limit(_: Any, info: Info, **args: Any) -> dict[str, Any]:
     return {**state, "resetAt": reset, "cost": 1, "nodeCount": 0}
 
 
-@field("Query.search")
+@RESOLVERS.add("Query.search")
 def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, Any]:
     ctx = info.context
     if type == "DISCUSSION":
@@ -184,7 +189,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     }
 
 
-@field("Repository.issue", "Repository.issueOrPullRequest")
+@RESOLVERS.add("Repository.issue", "Repository.issueOrPullRequest")
 def issue(source: Repository, info: Info, number: int) -> Issue:
     ctx = info.context
     readable(ctx, source)
@@ -195,7 +200,7 @@ def issue(source: Repository, info: Info, number: int) -> Issue:
     return found
 
 
-@field("Repository.issues")
+@RESOLVERS.add("Repository.issues")
 def issues(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     readable(ctx, source)
@@ -222,27 +227,27 @@ def issues(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     return connection("issues", found, args)
 
 
-@field("Repository.label")
+@RESOLVERS.add("Repository.label")
 def label(source: Repository, info: Info, name: str) -> Label | None:
     return source.labels.get(name.lower())
 
 
-@field("Repository.labels")
+@RESOLVERS.add("Repository.labels")
 def repository_labels(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     return connection("labels", list(source.labels.values()), args)
 
 
-@field("Issue.labels", "PullRequest.labels")
+@RESOLVERS.add("Issue.labels", "PullRequest.labels")
 def issue_labels(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     return connection("labels", source.labels, args)
 
 
-@field("Issue.comments", "PullRequest.comments")
+@RESOLVERS.add("Issue.comments", "PullRequest.comments")
 def comments(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     return connection("comments", source.comments, args)
 
 
-@field("Issue.projectItems")
+@RESOLVERS.add("Issue.projectItems")
 def project_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     page = connection("projectItems", ctx.sim.items[source.id], args)

@@ -11,10 +11,12 @@ from bot.simulator.auth import in_sight
 from bot.simulator.clock import iso
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.errors import Refusal
-from bot.simulator.graphql.resolvers import Info, field
+from bot.simulator.graphql.resolvers import Info, Resolvers
 from bot.simulator.http.context import Context
 from bot.simulator.rest.issues import moment
 from bot.simulator.state.issues import Comment, Issue, TimelineEvent
+
+RESOLVERS = Resolvers()
 
 _EVENTS = {
     "CLOSED_EVENT": "closed",
@@ -29,7 +31,7 @@ _TYPES = {
 }
 
 
-@field("Issue.timelineItems")
+@RESOLVERS.add("Issue.timelineItems")
 def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     if not args.get("itemTypes"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from werkzeug.datastructures import Headers
@@ -14,12 +14,10 @@ from bot.simulator.errors import ApiError, forbidden, gone, invalid, moved, not_
 from bot.simulator.faults import Fault
 from bot.simulator.http.operation import Operation
 from bot.simulator.http.reply import Reply
+from bot.simulator.simulator import Simulator
 from bot.simulator.state.accounts import Account, App
 from bot.simulator.state.issues import Comment, Issue, Tombstone
 from bot.simulator.state.repositories import Repository, at_least
-
-if TYPE_CHECKING:
-    from bot.simulator.simulator import Simulator
 
 T = TypeVar("T")
 PER_PAGE, MOST_PER_PAGE = 30, 100

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import format_datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from flask import Request, Response
 
@@ -22,9 +22,7 @@ from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
 from bot.simulator.http.routing import Route
 from bot.simulator.limits import secondary_limit
-
-if TYPE_CHECKING:
-    from bot.simulator.simulator import Simulator
+from bot.simulator.simulator import Simulator
 
 log = logging.getLogger(__name__)
 

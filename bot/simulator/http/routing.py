@@ -1,4 +1,4 @@
-"""The table of routes: each REST file registers its own with a decorator that says what GitHub's manual says of it."""
+"""A table of routes: each REST file has one, and enters its handlers with what GitHub's manual says of them."""
 
 from __future__ import annotations
 
@@ -21,37 +21,38 @@ class Route(Operation):
     handler: Handler
 
 
-ROUTES: list[Route] = []
+class Routes(list[Route]):
+    """The routes of one file."""
 
+    def add(
+        self,
+        method: str,
+        path: str,
+        *,
+        auth: Auth = "any",
+        permissions: tuple[tuple[str, str], ...] = (),
+        role: Role = "read",
+        model: str | None = None,
+        request: str | None = None,
+        creates: bool = False,
+        resource: str = "core",
+    ) -> Callable[[H], H]:
+        """Enter the handler below. `path` is written as Flask writes it, e.g. `/repos/<owner>/<repo>`."""
 
-def route(
-    method: str,
-    path: str,
-    *,
-    auth: Auth = "any",
-    permissions: tuple[tuple[str, str], ...] = (),
-    role: Role = "read",
-    model: str | None = None,
-    request: str | None = None,
-    creates: bool = False,
-    resource: str = "core",
-) -> Callable[[H], H]:
-    """Register a handler. `path` is written as Flask writes it, e.g. `/repos/<owner>/<repo>`."""
+        def enter(handler: H) -> H:
+            route = Route(
+                method=method,
+                path=path,
+                auth=auth,
+                permissions=permissions,
+                role=role,
+                model=model,
+                request=request,
+                creates=creates,
+                resource=resource,
+                handler=handler,
+            )
+            self.append(route)
+            return handler
 
-    def register(handler: H) -> H:
-        known = Route(
-            method=method,
-            path=path,
-            auth=auth,
-            permissions=permissions,
-            role=role,
-            model=model,
-            request=request,
-            creates=creates,
-            resource=resource,
-            handler=handler,
-        )
-        ROUTES.append(known)
-        return handler
-
-    return register
+        return enter

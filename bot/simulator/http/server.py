@@ -14,9 +14,8 @@ from urllib.parse import urlsplit
 from flask import Flask, Response, request
 from werkzeug.routing import BaseConverter
 
-from bot.simulator import rest
 from bot.simulator.http import dispatch
-from bot.simulator.http.routing import ROUTES, Route
+from bot.simulator.http.routing import Route
 from bot.simulator.http.wire import Application, WireServer
 from bot.simulator.simulator import Simulator
 from bot.simulator.site import SIMULATOR, make_site
@@ -76,7 +75,9 @@ def _name(host: str) -> str:
 @cache
 def _routes() -> Flask:
     """The routes of all simulators of this process: to compile them takes longer than all else at a start."""
-    rest.load()
+    # Here, because GraphQL takes a while to import, and who only uses the search engine never needs it.
+    from bot.simulator.routes import ROUTES
+
     app = Flask("bot.simulator", static_folder=None)
     # A connection that a fault drops is no error to answer.
     app.config["PROPAGATE_EXCEPTIONS"] = True

@@ -5,17 +5,19 @@ from __future__ import annotations
 from bot.simulator.errors import not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json, apps
 
+ROUTES = Routes()
 
-@route("GET", "/app", auth="app", model="Integration")
+
+@ROUTES.add("GET", "/app", auth="app", model="Integration")
 def get_app(ctx: Context) -> Json:
     """The App that signed the JWT."""
     return apps.app_itself(ctx.sim, ctx.app)
 
 
-@route("POST", "/app-manifests/<code>/conversions", model="AppManifestsCodeConversionsPostResponse201")
+@ROUTES.add("POST", "/app-manifests/<code>/conversions", model="AppManifestsCodeConversionsPostResponse201")
 def convert_manifest(ctx: Context) -> Reply:
     """Exchange the code that a person came back with for the new App's credentials; once, within the hour."""
     app = ctx.sim.convert_manifest(ctx.params["code"])

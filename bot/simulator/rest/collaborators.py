@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from bot.simulator.errors import ApiError
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.accounts import simple_user
 from bot.simulator.payloads.repositories import permissions
+
+ROUTES = Routes()
 
 # The one word hides two roles, which is why clients should read the booleans or `role_name`.
 _WORD = {"triage": "read", "maintain": "write"}
 
 
-@route(
+@ROUTES.add(
     "GET",
     "/repos/<owner>/<repo>/collaborators/<login>/permission",
     permissions=(("metadata", "read"),),

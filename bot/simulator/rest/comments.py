@@ -7,18 +7,20 @@ from bot.simulator.errors import invalid
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import comment
 from bot.simulator.rest.issues import moment
 from bot.simulator.state.issues import Comment
 from bot.simulator.state.repositories import at_least
 
+ROUTES = Routes()
+
 _ONE = "/repos/<owner>/<repo>/issues/comments/<int:comment_id>"
 _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/comments"
 
 
-@route("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[IssueComment]")
+@ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[IssueComment]")
 def list_of_issue(ctx: Context) -> Reply:
     """An issue's comments, oldest first."""
     since = moment(ctx.query.get("since"))
@@ -26,7 +28,7 @@ def list_of_issue(ctx: Context) -> Reply:
     return ctx.page(found, lambda entry: comment(ctx.sim, entry))
 
 
-@route("GET", "/repos/<owner>/<repo>/issues/comments", permissions=READ_ISSUES, model="[IssueComment]")
+@ROUTES.add("GET", "/repos/<owner>/<repo>/issues/comments", permissions=READ_ISSUES, model="[IssueComment]")
 def list_of_repository(ctx: Context) -> Reply:
     """All comments of a repository, by id unless asked otherwise."""
     repo = ctx.repository()
@@ -44,13 +46,13 @@ def list_of_repository(ctx: Context) -> Reply:
     return ctx.page(found, lambda entry: comment(ctx.sim, entry))
 
 
-@route("GET", _ONE, permissions=READ_ISSUES, model="IssueComment")
+@ROUTES.add("GET", _ONE, permissions=READ_ISSUES, model="IssueComment")
 def get_comment(ctx: Context) -> Json:
     """One comment."""
     return comment(ctx.sim, ctx.comment())
 
 
-@route(
+@ROUTES.add(
     "POST",
     _OF_ISSUE,
     permissions=WRITE_ISSUES,
@@ -66,7 +68,7 @@ def create_comment(ctx: Context) -> Reply:
     return Reply(shown, 201, {"Location": shown["url"]})
 
 
-@route(
+@ROUTES.add(
     "PATCH",
     _ONE,
     permissions=WRITE_ISSUES,
@@ -80,7 +82,7 @@ def update_comment(ctx: Context) -> Json:
     return comment(ctx.sim, ctx.sim.edit_comment(found, _text(ctx), ctx.actor))
 
 
-@route("DELETE", _ONE, permissions=WRITE_ISSUES)
+@ROUTES.add("DELETE", _ONE, permissions=WRITE_ISSUES)
 def delete_comment(ctx: Context) -> Reply:
     """Delete a comment, with the same right."""
     found = ctx.comment()

@@ -11,17 +11,19 @@ from bot.simulator.clock import iso
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.repositories import repository_url
 from bot.simulator.state.ids import node_id
 from bot.simulator.state.repositories import Repository, blob_sha
 
+ROUTES = Routes()
+
 _READ = (("contents", "read"), ("single_file", "read"))
 _ONE = "/repos/<owner>/<repo>/contents/<anything:path>"
 
 
-@route("GET", _ONE, permissions=_READ)
+@ROUTES.add("GET", _ONE, permissions=_READ)
 def get_contents(ctx: Context) -> Reply:
     """A file with its text in Base64, a directory as a list; as the `Accept` header asks, raw or as one object."""
     repo = ctx.repository()
@@ -46,7 +48,7 @@ def get_contents(ctx: Context) -> Reply:
     return Reply(entries, model="[ContentDirectoryItems]")
 
 
-@route(
+@ROUTES.add(
     "PUT",
     _ONE,
     permissions=(("contents", "write"),),

@@ -13,13 +13,15 @@ from typing import Any
 from bot.simulator.errors import ApiError, forbidden
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import comment, full_issue, issue_page
 from bot.simulator.state.repositories import Repository
 
+ROUTES = Routes()
 
-@route("GET", "/_sim/state")
+
+@ROUTES.add("GET", "/_sim/state")
 def state(ctx: Context) -> Json:
     """All repositories with their latest issues (`?issues=N`, 50 unless asked) and what is said in them."""
     _guard(ctx)
@@ -33,7 +35,7 @@ def state(ctx: Context) -> Json:
     }
 
 
-@route("POST", "/_sim/issues")
+@ROUTES.add("POST", "/_sim/issues")
 def open_issue(ctx: Context) -> Reply:
     """Open an issue as anybody: `{repository, author, title, body, labels}`."""
     _guard(ctx)
@@ -45,7 +47,7 @@ def open_issue(ctx: Context) -> Reply:
     return Reply(full_issue(ctx.sim, made), 201)
 
 
-@route("POST", "/_sim/comments")
+@ROUTES.add("POST", "/_sim/comments")
 def add_comment(ctx: Context) -> Reply:
     """Comment as anybody: `{repository, number, author, body}`."""
     _guard(ctx)
@@ -59,7 +61,7 @@ def add_comment(ctx: Context) -> Reply:
     return Reply(comment(ctx.sim, made), 201)
 
 
-@route("POST", "/_sim/faults")
+@ROUTES.add("POST", "/_sim/faults")
 def add_fault(ctx: Context) -> Reply:
     """Let requests fail: the arguments of `Faults.add` as an object."""
     _guard(ctx)
@@ -70,7 +72,7 @@ def add_fault(ctx: Context) -> Reply:
     return Reply({}, 201)
 
 
-@route("DELETE", "/_sim/faults")
+@ROUTES.add("DELETE", "/_sim/faults")
 def clear_faults(ctx: Context) -> Reply:
     """Let everything work again."""
     _guard(ctx)
@@ -78,7 +80,7 @@ def clear_faults(ctx: Context) -> Reply:
     return Reply(None, 204)
 
 
-@route("POST", "/_sim/clock")
+@ROUTES.add("POST", "/_sim/clock")
 def advance(ctx: Context) -> Json:
     """Move the clock: `{"advance": SECONDS}`."""
     _guard(ctx)

@@ -10,21 +10,23 @@ from bot.simulator.clock import iso
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.state.accounts import Hook
 from bot.simulator.webhooks import Delivery
 
+ROUTES = Routes()
+
 _OUTCOMES = {"success": range(200, 400), "failure": range(400, 600)}
 
 
-@route("GET", "/app/hook/config", auth="app", model="WebhookConfig")
+@ROUTES.add("GET", "/app/hook/config", auth="app", model="WebhookConfig")
 def get_config(ctx: Context) -> Json:
     """The webhook's settings; the secret is never shown."""
     return _config(ctx.app.hook)
 
 
-@route("PATCH", "/app/hook/config", auth="app", model="WebhookConfig", request="AppHookConfigPatchBody")
+@ROUTES.add("PATCH", "/app/hook/config", auth="app", model="WebhookConfig", request="AppHookConfigPatchBody")
 def update_config(ctx: Context) -> Json:
     """Change the settings that the body names."""
     hook, data = ctx.app.hook, ctx.data
@@ -35,7 +37,7 @@ def update_config(ctx: Context) -> Json:
     return _config(hook)
 
 
-@route("GET", "/app/hook/deliveries", auth="app", model="[HookDeliveryItem]")
+@ROUTES.add("GET", "/app/hook/deliveries", auth="app", model="[HookDeliveryItem]")
 def list_deliveries(ctx: Context) -> Reply:
     """Attempts of the last three days, newest first, page by page with a cursor."""
     log = ctx.sim.webhooks.recent(ctx.app)
@@ -55,7 +57,7 @@ def list_deliveries(ctx: Context) -> Reply:
     return Reply([_item(entry) for entry in log[:size]], headers=headers)
 
 
-@route("GET", "/app/hook/deliveries/<int:delivery_id>", auth="app", model="HookDelivery")
+@ROUTES.add("GET", "/app/hook/deliveries/<int:delivery_id>", auth="app", model="HookDelivery")
 def get_delivery(ctx: Context) -> Json:
     """One attempt with what was sent and what came back."""
     entry = _delivery(ctx)
@@ -66,7 +68,7 @@ def get_delivery(ctx: Context) -> Json:
     }
 
 
-@route("POST", "/app/hook/deliveries/<int:delivery_id>/attempts", auth="app")
+@ROUTES.add("POST", "/app/hook/deliveries/<int:delivery_id>/attempts", auth="app")
 def redeliver(ctx: Context) -> Reply:
     """Send it once more, under the same GUID."""
     ctx.sim.webhooks.redeliver(_delivery(ctx))

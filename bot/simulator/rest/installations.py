@@ -8,27 +8,29 @@ from bot.simulator.auth import InstallationCaller
 from bot.simulator.errors import ApiError, forbidden, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json, apps
 from bot.simulator.payloads.repositories import permissions, repository
 from bot.simulator.state.accounts import Installation
 from bot.simulator.state.repositories import Repository
 
+ROUTES = Routes()
 
-@route("GET", "/app/installations", auth="app", model="[Installation]")
+
+@ROUTES.add("GET", "/app/installations", auth="app", model="[Installation]")
 def list_installations(ctx: Context) -> Reply:
     """The App's installations."""
     mine = [entry for entry in ctx.sim.installations.values() if entry.app is ctx.app]
     return ctx.page(mine, lambda entry: apps.installation(ctx.sim, entry))
 
 
-@route("GET", "/app/installations/<int:installation_id>", auth="app", model="Installation")
+@ROUTES.add("GET", "/app/installations/<int:installation_id>", auth="app", model="Installation")
 def get_installation(ctx: Context) -> Json:
     """One installation."""
     return apps.installation(ctx.sim, _installation(ctx))
 
 
-@route(
+@ROUTES.add(
     "POST",
     "/app/installations/<int:installation_id>/access_tokens",
     auth="app",
@@ -46,14 +48,14 @@ def create_token(ctx: Context) -> Reply:
     return Reply(apps.installation_token(ctx.sim, token), 201)
 
 
-@route("DELETE", "/app/installations/<int:installation_id>", auth="app")
+@ROUTES.add("DELETE", "/app/installations/<int:installation_id>", auth="app")
 def delete_installation(ctx: Context) -> Reply:
     """The App leaves an account."""
     ctx.sim.uninstall(_installation(ctx))
     return Reply(None, 204)
 
 
-@route("GET", "/repos/<owner>/<repo>/installation", auth="app", model="Installation")
+@ROUTES.add("GET", "/repos/<owner>/<repo>/installation", auth="app", model="Installation")
 def of_repository(ctx: Context) -> Json:
     """The App's installation on a repository."""
     key = ctx.sim.names.get(f"{ctx.params['owner']}/{ctx.params['repo']}".lower())
@@ -64,19 +66,19 @@ def of_repository(ctx: Context) -> Json:
     return apps.installation(ctx.sim, found)
 
 
-@route("GET", "/orgs/<login>/installation", auth="app", model="Installation")
+@ROUTES.add("GET", "/orgs/<login>/installation", auth="app", model="Installation")
 def of_organization(ctx: Context) -> Json:
     """The App's installation on an organization."""
     return _on_account(ctx, "Organization")
 
 
-@route("GET", "/users/<login>/installation", auth="app", model="Installation")
+@ROUTES.add("GET", "/users/<login>/installation", auth="app", model="Installation")
 def of_user(ctx: Context) -> Json:
     """The App's installation on a user's account."""
     return _on_account(ctx, "User")
 
 
-@route("GET", "/installation/repositories", auth="installation", model="InstallationRepositoriesGetResponse200")
+@ROUTES.add("GET", "/installation/repositories", auth="installation", model="InstallationRepositoriesGetResponse200")
 def list_repositories(ctx: Context) -> Reply:
     """The repositories that the token reaches."""
     caller = ctx.caller
@@ -91,7 +93,7 @@ def list_repositories(ctx: Context) -> Reply:
     return Reply(body, headers=page.headers)
 
 
-@route("DELETE", "/installation/token", auth="installation")
+@ROUTES.add("DELETE", "/installation/token", auth="installation")
 def revoke_token(ctx: Context) -> Reply:
     """End the token that the request was made with."""
     if isinstance(ctx.caller, InstallationCaller):

@@ -12,13 +12,15 @@ from bot.simulator.errors import ApiError, invalid
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.operations.labels import check_label_names
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import full_issue, issue
 from bot.simulator.rest import keyset, suggestions
 from bot.simulator.state.issues import Issue, StateReason
 from bot.simulator.state.repositories import at_least
+
+ROUTES = Routes()
 
 _SORTS: dict[str, Callable[[Issue], keyset.Key]] = {
     "created": lambda entry: (entry.created_at.timestamp(), entry.number),
@@ -31,7 +33,7 @@ _REASONS = ("completed", "not_planned", "duplicate", "reopened")
 _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplicate": "duplicate"}
 
 
-@route("GET", "/repos/<owner>/<repo>/issues", permissions=READ_ISSUES, model="[Issue]")
+@ROUTES.add("GET", "/repos/<owner>/<repo>/issues", permissions=READ_ISSUES, model="[Issue]")
 def list_issues(ctx: Context) -> Reply:
     """The repository's issues and pull requests, newest first unless asked otherwise."""
     repo = ctx.repository()
@@ -53,13 +55,13 @@ def list_issues(ctx: Context) -> Reply:
     return keyset.page(ctx, found, _SORTS[sort], lambda entry: issue(ctx.sim, entry), down=direction == "desc")
 
 
-@route("GET", "/repos/<owner>/<repo>/issues/<int:number>", permissions=READ_ISSUES, model="Issue")
+@ROUTES.add("GET", "/repos/<owner>/<repo>/issues/<int:number>", permissions=READ_ISSUES, model="Issue")
 def get_issue(ctx: Context) -> Json:
     """One issue."""
     return full_issue(ctx.sim, ctx.issue())
 
 
-@route(
+@ROUTES.add(
     "POST",
     "/repos/<owner>/<repo>/issues",
     permissions=(("issues", "write"),),
@@ -79,7 +81,7 @@ def create_issue(ctx: Context) -> Reply:
     return Reply(full_issue(ctx.sim, made), 201, headers)
 
 
-@route(
+@ROUTES.add(
     "PATCH",
     "/repos/<owner>/<repo>/issues/<int:number>",
     permissions=WRITE_ISSUES,
@@ -148,7 +150,7 @@ def _nothing() -> None:
     """The state stays."""
 
 
-@route(
+@ROUTES.add(
     "PUT",
     "/repos/<owner>/<repo>/issues/<int:number>/lock",
     permissions=WRITE_ISSUES,
@@ -167,7 +169,7 @@ def lock(ctx: Context) -> Reply:
     return Reply(None, 204)
 
 
-@route("DELETE", "/repos/<owner>/<repo>/issues/<int:number>/lock", permissions=WRITE_ISSUES, role="write")
+@ROUTES.add("DELETE", "/repos/<owner>/<repo>/issues/<int:number>/lock", permissions=WRITE_ISSUES, role="write")
 def unlock(ctx: Context) -> Reply:
     """Open the conversation again."""
     found = ctx.issue()

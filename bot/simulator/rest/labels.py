@@ -8,7 +8,7 @@ from bot.simulator.errors import ApiError, invalid, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.repositories import label
 from bot.simulator.rest import suggestions
@@ -16,13 +16,15 @@ from bot.simulator.rest.issues import label_names
 from bot.simulator.state.issues import Issue
 from bot.simulator.state.repositories import Label, Repository
 
+ROUTES = Routes()
+
 _OF_REPOSITORY = "/repos/<owner>/<repo>/labels"
 _ONE = "/repos/<owner>/<repo>/labels/<path:name>"
 _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels"
 _ON_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels/<path:name>"
 
 
-@route("GET", _OF_REPOSITORY, permissions=READ_ISSUES, model="[Label]")
+@ROUTES.add("GET", _OF_REPOSITORY, permissions=READ_ISSUES, model="[Label]")
 def list_of_repository(ctx: Context) -> Reply:
     """The repository's labels."""
     repo = ctx.repository()
@@ -31,7 +33,7 @@ def list_of_repository(ctx: Context) -> Reply:
     )
 
 
-@route(
+@ROUTES.add(
     "POST",
     _OF_REPOSITORY,
     permissions=WRITE_ISSUES,
@@ -49,14 +51,14 @@ def create(ctx: Context) -> Reply:
     return Reply(label(ctx.sim, repo, made), 201)
 
 
-@route("GET", _ONE, permissions=READ_ISSUES, model="Label")
+@ROUTES.add("GET", _ONE, permissions=READ_ISSUES, model="Label")
 def get(ctx: Context) -> Json:
     """One label."""
     repo = ctx.repository()
     return label(ctx.sim, repo, _label(ctx, repo))
 
 
-@route(
+@ROUTES.add(
     "PATCH", _ONE, permissions=WRITE_ISSUES, role="write", model="Label", request="ReposOwnerRepoLabelsNamePatchBody"
 )
 def update(ctx: Context) -> Json:
@@ -74,7 +76,7 @@ def update(ctx: Context) -> Json:
     return label(ctx.sim, repo, changed)
 
 
-@route("DELETE", _ONE, permissions=WRITE_ISSUES, role="write")
+@ROUTES.add("DELETE", _ONE, permissions=WRITE_ISSUES, role="write")
 def delete(ctx: Context) -> Reply:
     """Delete a label."""
     repo = ctx.repository()
@@ -82,14 +84,14 @@ def delete(ctx: Context) -> Reply:
     return Reply(None, 204)
 
 
-@route("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[Label]")
+@ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[Label]")
 def list_of_issue(ctx: Context) -> Reply:
     """An issue's labels."""
     found = ctx.issue()
     return ctx.page(found.labels, lambda entry: label(ctx.sim, found.repository, entry))
 
 
-@route("POST", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+@ROUTES.add("POST", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def add(ctx: Context) -> list[Json]:
     """Add labels to those the issue has; a label may be sent as a suggestion."""
     found = ctx.issue()
@@ -98,7 +100,7 @@ def add(ctx: Context) -> list[Json]:
     return _shown(ctx, found)
 
 
-@route("PUT", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+@ROUTES.add("PUT", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def replace(ctx: Context) -> list[Json]:
     """Give the issue exactly these labels."""
     found = ctx.issue()
@@ -106,14 +108,14 @@ def replace(ctx: Context) -> list[Json]:
     return _shown(ctx, found)
 
 
-@route("DELETE", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage")
+@ROUTES.add("DELETE", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage")
 def remove_all(ctx: Context) -> Reply:
     """Take all labels off the issue."""
     ctx.sim.set_labels(ctx.issue(), [], ctx.actor)
     return Reply(None, 204)
 
 
-@route("DELETE", _ON_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+@ROUTES.add("DELETE", _ON_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def remove(ctx: Context) -> list[Json]:
     """Take one label off the issue and show the rest; 404 if the issue does not have it."""
     found = ctx.issue()

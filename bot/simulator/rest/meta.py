@@ -5,8 +5,10 @@ from __future__ import annotations
 from bot.simulator.http.context import Context
 from bot.simulator.http.dispatch import VERSIONS
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
+
+ROUTES = Routes()
 
 _ROOT = {
     "current_user_url": "/user",
@@ -44,25 +46,25 @@ _ROOT = {
 }
 
 
-@route("GET", "/", model="Root")
+@ROUTES.add("GET", "/", model="Root")
 def root(ctx: Context) -> Json:
     """Where to find what."""
     return {name: ctx.sim.urls.api + path for name, path in _ROOT.items()}
 
 
-@route("GET", "/meta", model="ApiOverview")
+@ROUTES.add("GET", "/meta", model="ApiOverview")
 def meta(ctx: Context) -> Json:
     """Addresses of GitHub's services; here there is only this machine's."""
     return {"verifiable_password_authentication": False, "hooks": ["127.0.0.0/8"], "api": ["127.0.0.0/8"]}
 
 
-@route("GET", "/versions")
+@ROUTES.add("GET", "/versions")
 def versions(ctx: Context) -> list[str]:
     """The API versions that a client may ask for."""
     return list(VERSIONS)
 
 
-@route("GET", "/rate_limit", model="RateLimitOverview")
+@ROUTES.add("GET", "/rate_limit", model="RateLimitOverview")
 def rate_limit(ctx: Context) -> Reply:
     """All primary limits of the caller; asking costs nothing."""
     resources = {name: ctx.sim.limits.state(ctx.caller.key, name) for name in ctx.sim.limits.primary}

@@ -7,27 +7,29 @@ from bot.simulator.errors import not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads.issues import reaction
 from bot.simulator.state.issues import Comment, Issue
+
+ROUTES = Routes()
 
 _ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/reactions"
 _COMMENT = "/repos/<owner>/<repo>/issues/comments/<int:comment_id>/reactions"
 
 
-@route("GET", _ISSUE, permissions=READ_ISSUES, model="[Reaction]")
+@ROUTES.add("GET", _ISSUE, permissions=READ_ISSUES, model="[Reaction]")
 def list_of_issue(ctx: Context) -> Reply:
     """The reactions to an issue."""
     return _list(ctx, ctx.issue())
 
 
-@route("GET", _COMMENT, permissions=READ_ISSUES, model="[Reaction]")
+@ROUTES.add("GET", _COMMENT, permissions=READ_ISSUES, model="[Reaction]")
 def list_of_comment(ctx: Context) -> Reply:
     """The reactions to a comment."""
     return _list(ctx, ctx.comment())
 
 
-@route(
+@ROUTES.add(
     "POST",
     _ISSUE,
     permissions=WRITE_ISSUES,
@@ -39,7 +41,7 @@ def react_to_issue(ctx: Context) -> Reply:
     return _react(ctx, ctx.issue())
 
 
-@route(
+@ROUTES.add(
     "POST",
     _COMMENT,
     permissions=WRITE_ISSUES,
@@ -51,13 +53,13 @@ def react_to_comment(ctx: Context) -> Reply:
     return _react(ctx, ctx.comment())
 
 
-@route("DELETE", f"{_ISSUE}/<int:reaction_id>", permissions=WRITE_ISSUES)
+@ROUTES.add("DELETE", f"{_ISSUE}/<int:reaction_id>", permissions=WRITE_ISSUES)
 def unreact_to_issue(ctx: Context) -> Reply:
     """Take back one's own reaction to an issue."""
     return _unreact(ctx, ctx.issue())
 
 
-@route("DELETE", f"{_COMMENT}/<int:reaction_id>", permissions=WRITE_ISSUES)
+@ROUTES.add("DELETE", f"{_COMMENT}/<int:reaction_id>", permissions=WRITE_ISSUES)
 def unreact_to_comment(ctx: Context) -> Reply:
     """Take back one's own reaction to a comment."""
     return _unreact(ctx, ctx.comment())

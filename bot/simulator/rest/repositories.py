@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from bot.simulator.auth import InstallationCaller, role_of
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.repositories import full_repository, permissions
 
+ROUTES = Routes()
 
-@route("GET", "/repos/<owner>/<repo>", permissions=(("metadata", "read"),), model="FullRepository")
+
+@ROUTES.add("GET", "/repos/<owner>/<repo>", permissions=(("metadata", "read"),), model="FullRepository")
 def get_repository(ctx: Context) -> Json:
     """A repository."""
     repo = ctx.repository()

@@ -6,10 +6,12 @@ from bot.simulator.auth import Anonymous, InstallationCaller, UserCaller, can_se
 from bot.simulator.errors import ApiError, invalid, unauthorized
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads.issues import issue
 from bot.simulator.search import QueryError, Result
 from bot.simulator.state.repositories import Repository
+
+ROUTES = Routes()
 
 
 def find(
@@ -73,7 +75,7 @@ def _is_classic(ctx: Context) -> bool:
     return isinstance(ctx.caller, Anonymous)
 
 
-@route(
+@ROUTES.add(
     "GET", "/search/issues", permissions=(("issues", "read"),), model="SearchIssuesGetResponse200", resource="search"
 )
 def search_issues(ctx: Context) -> Reply:

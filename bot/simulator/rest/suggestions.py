@@ -8,17 +8,19 @@ from bot.simulator.errors import invalid, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import suggestion
 from bot.simulator.state.issues import Issue
+
+ROUTES = Routes()
 
 _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/suggestions"
 _STATES = ("pending", "applied", "approved", "dismissed", "replaced", "invalidated", "all")
 _VERSION = "2026-03-10"
 
 
-@route("GET", _OF_ISSUE, permissions=READ_ISSUES, role="triage", model="[IssueSuggestion]")
+@ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, role="triage", model="[IssueSuggestion]")
 def list_suggestions(ctx: Context) -> Reply:
     """The suggestions on an issue; 404 where the repository does not have the feature."""
     found = _issue(ctx)
@@ -29,7 +31,7 @@ def list_suggestions(ctx: Context) -> Reply:
     return ctx.page(chosen, lambda entry: suggestion(entry, found))
 
 
-@route(
+@ROUTES.add(
     "POST", f"{_OF_ISSUE}/<int:suggestion_id>/approve", permissions=WRITE_ISSUES, role="triage", model="IssueSuggestion"
 )
 def approve(ctx: Context) -> Json:
@@ -37,7 +39,7 @@ def approve(ctx: Context) -> Json:
     return _resolve(ctx, approve=True)
 
 
-@route(
+@ROUTES.add(
     "POST", f"{_OF_ISSUE}/<int:suggestion_id>/dismiss", permissions=WRITE_ISSUES, role="triage", model="IssueSuggestion"
 )
 def dismiss(ctx: Context) -> Json:

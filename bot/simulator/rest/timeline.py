@@ -6,15 +6,17 @@ from bot.simulator.auth import in_sight
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import timeline
+
+ROUTES = Routes()
 
 # The events of an issue leave out what only its timeline shows.
 _EVENTS = "LabeledIssueEvent|UnlabeledIssueEvent|RenamedIssueEvent|LockedIssueEvent|StateChangeIssueEvent"
 _TIMELINE_ONLY = frozenset({"commented", "cross-referenced"})
 
 
-@route(
+@ROUTES.add(
     "GET",
     "/repos/<owner>/<repo>/issues/<int:number>/timeline",
     permissions=READ_ISSUES,
@@ -36,7 +38,7 @@ def list_timeline(ctx: Context) -> Reply:
     return ctx.page(entries, lambda entry: timeline.event(ctx.sim, found, entry, sources.get(entry.id)))
 
 
-@route("GET", "/repos/<owner>/<repo>/issues/<int:number>/events", permissions=READ_ISSUES, model=f"[{_EVENTS}]")
+@ROUTES.add("GET", "/repos/<owner>/<repo>/issues/<int:number>/events", permissions=READ_ISSUES, model=f"[{_EVENTS}]")
 def list_events(ctx: Context) -> Reply:
     """The issue's events."""
     found = ctx.issue()

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from bot.simulator.errors import not_found
 from bot.simulator.http.context import Context
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.accounts import private_user, public_user
 
+ROUTES = Routes()
 
-@route("GET", "/user", auth="user", model="PrivateUser")
+
+@ROUTES.add("GET", "/user", auth="user", model="PrivateUser")
 def get_authenticated(ctx: Context) -> Json:
     """The user whose token it is."""
     return private_user(ctx.sim, ctx.actor)
 
 
-@route("GET", "/users/<login>", model="PublicUser")
+@ROUTES.add("GET", "/users/<login>", model="PublicUser")
 def get_user(ctx: Context) -> Json:
     """A user's public profile."""
     account = ctx.sim.account(ctx.params["login"])

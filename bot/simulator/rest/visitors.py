@@ -6,14 +6,16 @@ from bot.simulator.auth import UserCaller
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
-from bot.simulator.http.routing import route
+from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import apps
 from bot.simulator.payloads.repositories import repository
 from bot.simulator.state.accounts import Account, App, Installation
 from bot.simulator.state.repositories import Repository
 
+ROUTES = Routes()
 
-@route("GET", "/user/installations", auth="user", model="UserInstallationsGetResponse200")
+
+@ROUTES.add("GET", "/user/installations", auth="user", model="UserInstallationsGetResponse200")
 def list_installations(ctx: Context) -> Reply:
     """The App's installations with repositories that the person can see."""
     person, app = _visitor(ctx)
@@ -22,7 +24,7 @@ def list_installations(ctx: Context) -> Reply:
     return Reply({"total_count": len(mine), "installations": page.body}, headers=page.headers)
 
 
-@route(
+@ROUTES.add(
     "GET",
     "/user/installations/<int:installation_id>/repositories",
     auth="user",

@@ -7,17 +7,14 @@ https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-a
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from flask import Blueprint, abort, jsonify, redirect, render_template, request
 from werkzeug.wrappers import Response
 
 from bot.simulator import manifest as manifests
+from bot.simulator.simulator import Simulator
 from bot.simulator.state.accounts import App
-
-if TYPE_CHECKING:
-    from bot.simulator.simulator import Simulator
 
 # Where the WSGI environment holds the simulator that is asked.
 SIMULATOR = "bot.simulator"
