@@ -12,14 +12,14 @@ from bot.router import Level, Route
 from handlers import (
     access,
     closing,
-    commands,
+    deleted,
     evaluating,
     indexing,
     issues,
     scanning,
     settings_file,
-    verdicts,
 )
+from handlers.commands import obeying, verdicts
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.
 _METADATA: Mapping[str, Level] = {"metadata": "read"}
@@ -36,8 +36,8 @@ ROUTES: tuple[Route, ...] = (
     Route("issues", (own.JUDGED, "unlocked"), verdicts.judged, _ANSWERING),
     Route("issues", (own.DUE,), closing.due, _ANSWERING),
     Route("issues", (own.OVERTAKEN, own.INDEXED), issues.look_again, _ANSWERING),
-    Route("issue_comment", ("created", "edited"), commands.obey, _ANSWERING),
-    Route("issue_comment", ("deleted",), commands.comment_deleted, _READING_ISSUES),
+    Route("issue_comment", ("created", "edited"), obeying.obey, _ANSWERING),
+    Route("issue_comment", ("deleted",), deleted.comment_deleted, _READING_ISSUES),
     Route("installation", ("created", "unsuspend", "new_permissions_accepted"), access.granted),
     Route("installation", ("suspend",), access.suspended),
     Route("installation", ("deleted",), access.ended),

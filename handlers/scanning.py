@@ -21,7 +21,7 @@ from bot.scanning.scan import Scan
 from bot.services import Services
 from bot.store import StoredRepository
 from bot.words import speak
-from handlers.ask import Answer, Ask
+from handlers.commands.ask import Answer, Ask
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from bot.commands import (
     parse,
 )
 from bot.model import Permission, RepoRef
-from handlers.commands import CARRY_OUT
+from handlers.commands.obeying import CARRY_OUT
 
 REPO = RepoRef("acme", "app")
 

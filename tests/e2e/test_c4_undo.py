@@ -12,7 +12,7 @@ from bot.report import Report
 from bot.simulator.clock import iso
 from bot.words import speak
 from handlers import finding
-from handlers.commands import obey
+from handlers.commands.obeying import obey
 from handlers.visit import Visit
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER, rejected

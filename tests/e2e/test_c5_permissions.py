@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handlers import commands
+from handlers.commands import limit
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -147,7 +147,7 @@ def test_c5_undo_is_ones_own_or_a_triagers(two: Doppel) -> None:
 
 
 def test_c5_a_flood_is_answered_once(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "COMMANDS_LIMIT", 3)
+    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 3)
     for _ in range(3):
         assert two.reactions(two.write(2, "/duplicates", ANYBODY)) == ["eyes", "+1"]
     searches = two.searches()
@@ -163,7 +163,7 @@ def test_c5_a_flood_is_answered_once(two: Doppel, monkeypatch: pytest.MonkeyPatc
 
 
 def test_c5_every_command_of_a_comment_counts(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "COMMANDS_LIMIT", 6)
+    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 6)
     five = "\n".join(f"/duplicates search word{number}" for number in range(5))
     assert two.reactions(two.write(2, five, ANYBODY)) == ["eyes", "+1"]
     searches = two.searches()
@@ -175,7 +175,7 @@ def test_c5_every_command_of_a_comment_counts(two: Doppel, monkeypatch: pytest.M
 
 
 def test_c5_edits_to_and_fro_count_each_time(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "COMMANDS_LIMIT", 4)
+    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 4)
     comment = two.write(2, "/duplicates search one", ANYBODY)
     for word in ("two", "one", "two", "one", "two"):
         two.sim.clock.advance(5)
@@ -185,7 +185,7 @@ def test_c5_edits_to_and_fro_count_each_time(two: Doppel, monkeypatch: pytest.Mo
 
 
 def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "COMMANDS_LIMIT", 1)
+    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 1)
     for _ in range(3):
         assert two.reactions(two.write(2, "/duplicates not #1", "triage-person")) == ["eyes", "+1"]
     two.said(2)

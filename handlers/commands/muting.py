@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.commands import Command
 from bot.model import same_login
 from handlers.advice import refresh
-from handlers.ask import Answer, Ask
+from handlers.commands.ask import Answer, Ask
 
 
 def mute(ask: Ask, command: Command) -> Answer:

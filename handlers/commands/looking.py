@@ -6,9 +6,9 @@ from bot.commands import Command
 from bot.finder import FindOptions
 from bot.render import explain as render_explanation
 from handlers.advice import post
-from handlers.ask import Answer, Ask
+from handlers.commands.ask import Answer, Ask
+from handlers.commands.named import issue_named
 from handlers.finding import find, finder_for
-from handlers.named import issue_named
 
 # So many of the issues that were found are looked through for the one to explain; further ones are found by chance.
 _LOOKED_THROUGH = 100

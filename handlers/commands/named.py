@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.commands import Command
 from bot.errors import NotFound
 from bot.model import Issue
-from handlers.ask import Answer, Ask
+from handlers.commands.ask import Answer, Ask
 
 
 def issue_named(ask: Ask, command: Command) -> Issue | Answer:

@@ -18,13 +18,13 @@ from bot.judgements import Verdict, VerdictKind, Who
 from bot.model import RepoRef, same_login
 from bot.services import Services
 from bot.store import CommentState
-from handlers import elsewhere
 from handlers.advice import refresh
-from handlers.ask import Answer, Ask
 from handlers.closing import taken_back
-from handlers.duplicate import closed_for
+from handlers.commands import elsewhere
+from handlers.commands.ask import Answer, Ask
+from handlers.commands.duplicate import closed_for
+from handlers.commands.named import number_named
 from handlers.labelling import set_by_us
-from handlers.named import number_named
 from handlers.visit import visiting
 
 # Reasons with which `of` may have found an issue closed.

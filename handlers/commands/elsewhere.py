@@ -6,8 +6,8 @@ from bot.commands import Command
 from bot.judgements import Rejection
 from bot.model import name_key, same_login
 from handlers.advice import refresh
-from handlers.ask import Answer, Ask
-from handlers.named import stands_there
+from handlers.commands.ask import Answer, Ask
+from handlers.commands.named import stands_there
 
 
 def reject(ask: Ask, command: Command) -> Answer:

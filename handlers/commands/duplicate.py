@@ -12,8 +12,8 @@ from bot.errors import GitHubError, NotFound, Unavailable
 from bot.github.labels import duplicate_label
 from bot.judgements import Verdict, VerdictKind
 from bot.model import Issue, IssueRef
-from handlers.ask import Answer, Ask
-from handlers.named import issue_named
+from handlers.commands.ask import Answer, Ask
+from handlers.commands.named import issue_named
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,1 @@
+"""What people write as `/duplicates …`: what each command does, and `obeying.py`, which has them do it."""
