@@ -10,12 +10,12 @@ from bot.evaluation.report import Evaluation
 from bot.github.client import GitHub
 from bot.index import Index
 from bot.indexing import Indexing
-from bot.issue_forms import IssueForms
 from bot.jobs import Inbox
 from bot.matching import Matcher
 from bot.model import RepoRef
 from bot.posts.comments import CommentKeeper
-from bot.repository_settings import RepositorySettings
+from bot.repositories.issue_forms import IssueForms
+from bot.repositories.settings import RepositorySettings
 from bot.settings import Settings
 from bot.store import Store, StoredRepository
 

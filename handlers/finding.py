@@ -9,7 +9,7 @@ from bot.errors import Unavailable
 from bot.finder import Finder, bot_options, finder_settings, further_sources
 from bot.model import Issue
 from bot.report import Report
-from bot.repository_words import RepositoryWords
+from bot.repositories.words import RepositoryWords
 from bot.sources import FULL_TEXT
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
 from bot.telemetry.tracing import span

@@ -17,7 +17,7 @@ from bot.model import Issue, RepoRef, Repository
 from bot.posts.comments import Slot
 from bot.posts.marker import has_marker
 from bot.render import Place
-from bot.repository_settings import Loaded
+from bot.repositories.settings import Loaded
 from bot.services import Services
 from bot.store import KeptComment
 from bot.words import Words, language_of, speak

@@ -26,7 +26,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     from bot.calibration.recalibrating import calibration_of, recalibrate
     from bot.calibration.rule import ENOUGH, WINDOW, Move
     from bot.render.digest import bar_words
-    from bot.repository_settings import RepositorySettings
+    from bot.repositories.settings import RepositorySettings
     from bot.store import open_store
     from bot.wiring.clients import now
     from bot.words import english

@@ -55,7 +55,7 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     from bot.digest.reading import digest_of, titles_of
     from bot.render import Place
     from bot.render import digest as words
-    from bot.repository_settings import RepositorySettings
+    from bot.repositories.settings import RepositorySettings
     from bot.store import open_store
     from bot.wiring.clients import now
     from bot.wiring.indexes import build_index

@@ -23,7 +23,7 @@ from bot.indexing.status import Status, statuses
 from bot.jobs import DeadLetter, DeadLetters, Inbox
 from bot.judgements import KeptCalibration, Kind, Signal, Who
 from bot.model import same_login
-from bot.repository_settings import Loaded
+from bot.repositories.settings import Loaded
 from bot.scanning.model import Result
 from bot.store import Store, StoredRepository
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from bot.issue_forms import IssueForms
-from bot.repository_settings import RepositorySettings
+from bot.repositories.issue_forms import IssueForms
+from bot.repositories.settings import RepositorySettings
 from bot.store import Store
 
 

@@ -21,11 +21,11 @@ from bot.github.repo import RepoClient
 from bot.knowledge.account import account
 from bot.knowledge.deduplication import deduplicate
 from bot.knowledge.playbook import Malformed, apply
-from bot.known_repository import KnownRepository
 from bot.mcp.results import Answer, Backlog, Closed, Comparison, DedupedPlaybook, Findings, MergeResult
 from bot.model import NOBODY, NUMBER_MAX, Actor, Issue, RepoRef
 from bot.ranking.playbook import SECTION_SLUGS
 from bot.report import Outcome
+from bot.repositories.known import KnownRepository
 from bot.scanning.asking import AskAll
 from bot.scanning.scan import Scan
 

@@ -8,8 +8,8 @@ from typing import Any
 from bot.events import Event, IndexEvent
 from bot.github.repo import RepoClient
 from bot.indexing import Indexing
-from bot.issue_forms import IssueForms
 from bot.model import Repository
+from bot.repositories.issue_forms import IssueForms
 from bot.store.backfills import Backfills, Progress
 
 # The first step of a chain leaves alone what another seems to be at; a reading that was stopped here looks like that.

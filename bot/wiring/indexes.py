@@ -16,13 +16,13 @@ from bot.finder import Finder, finder_settings, further_sources
 from bot.github.repo import RepoClient
 from bot.index import Index, TextAnalyser
 from bot.indexing import Indexing, StoredFacts
-from bot.issue_forms import IssueForms
 from bot.jobs import Inbox, QueueUnavailable
-from bot.known_repository import KnownRepository
 from bot.matching import Matcher, Model, shipped_model
 from bot.model import Issue, RepoRef, Repository
-from bot.repository_settings import RepositorySettings, settings_at_present
-from bot.repository_words import RepositoryWords
+from bot.repositories.issue_forms import IssueForms
+from bot.repositories.known import KnownRepository
+from bot.repositories.settings import RepositorySettings, settings_at_present
+from bot.repositories.words import RepositoryWords
 from bot.scanning.asking import AskAll, Asker
 from bot.scanning.filling import OwnSteps, fill
 from bot.scanning.processes import ask_in_processes

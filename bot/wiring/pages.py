@@ -17,7 +17,7 @@ from bot.erasing import erased_if_ended
 from bot.github.client import GitHub
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.arrivals import has_arrived
-from bot.repository_settings import Loaded, RepositorySettings
+from bot.repositories.settings import Loaded, RepositorySettings
 from bot.scanning.model import Result
 from bot.scanning.scan import Scan
 from bot.settings import Settings

@@ -19,11 +19,11 @@ from bot.erasing import erased_if_ended
 from bot.events import Event, InstallationEvent, full_name
 from bot.index import models
 from bot.indexing import LOOK_EVERY, Indexing
-from bot.issue_forms import IssueForms
 from bot.jobs import Chore, Inbox, Job
 from bot.matching import Matcher
 from bot.posts.comments import CommentKeeper
-from bot.repository_settings import RepositorySettings
+from bot.repositories.issue_forms import IssueForms
+from bot.repositories.settings import RepositorySettings
 from bot.router import Router
 from bot.services import Services
 from bot.settings import Settings

@@ -7,7 +7,7 @@ import time
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.issue_forms import supplied_by
+from bot.repositories.issue_forms import supplied_by
 from bot.simulator import references
 from tests.e2e.harness import Doppel
 

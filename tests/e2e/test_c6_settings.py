@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bot import issue_forms as forms
-from bot import repository_settings as settings
 from bot.github.reads import LARGEST_FILE
+from bot.repositories import issue_forms as forms
+from bot.repositories import settings
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")

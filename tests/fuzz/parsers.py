@@ -18,7 +18,6 @@ from bot.commands import Command, Invalid, Misspelt
 from bot.commands import parse as parse_commands
 from bot.config import RepoConfig, parse_config
 from bot.events import Ignored, from_json, to_json
-from bot.issue_forms import supplied_by
 from bot.model import RepoRef
 from bot.posts.marker import MARKER, fingerprint, has_marker, is_digest, is_reply_to, is_scan
 from bot.ranking.plan import natural_query, plan_own_words, plan_queries
@@ -27,6 +26,7 @@ from bot.ranking.rarity import Rarity
 from bot.receiver import proxy
 from bot.receiver.webhook import Accepted, Ping, Refused, read, sign
 from bot.render.escape import code, escape
+from bot.repositories.issue_forms import supplied_by
 from bot.text.github_urls import normalize_url, thing_at
 from bot.text.naming import named_issues
 from tests.render.reading import read as render

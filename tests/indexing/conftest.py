@@ -24,10 +24,10 @@ from bot.github.changes import ChangesPage
 from bot.github.client import GitHub
 from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
 from bot.indexing import Indexing, StoredFacts
-from bot.issue_forms import IssueForms
 from bot.jobs import Inbox, Job
 from bot.matching import Matcher
-from bot.repository_settings import RepositorySettings
+from bot.repositories.issue_forms import IssueForms
+from bot.repositories.settings import RepositorySettings
 from bot.services import Services
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator

@@ -9,7 +9,6 @@ import pytest
 
 from bot.evaluation.statements import read_comment
 from bot.index import TextAnalyser
-from bot.issue_forms import supplied_by
 from bot.model import RepoRef
 from bot.ranking.keywords import extract_search_keywords
 from bot.ranking.plan import plan_queries
@@ -17,6 +16,7 @@ from bot.ranking.query import neutralise, neutralise_term
 from bot.ranking.rarity import Rarity
 from bot.ranking.same import content_hash, title_similarity
 from bot.render.escape import code, escape
+from bot.repositories.issue_forms import supplied_by
 from bot.text.codes import codes
 from bot.text.github_urls import normalize_url, thing_at
 from bot.text.messages import error_messages

@@ -25,7 +25,7 @@ from bot.text.naming import named_by
 
 if TYPE_CHECKING:
     from bot.finder.asking import Gathered
-    from bot.known_repository import KnownRepository
+    from bot.repositories.known import KnownRepository
 
 
 @click.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.issue_forms import FILES_SIZE_MAX, supplied_by, supplied_by_all
+from bot.repositories.issue_forms import FILES_SIZE_MAX, supplied_by, supplied_by_all
 
 FORM = """\
 name: Bug

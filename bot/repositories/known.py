@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.finder import Finder
-from bot.repository_settings import Loaded
+from bot.repositories.settings import Loaded
 from bot.store import Store
 
 

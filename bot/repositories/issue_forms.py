@@ -16,7 +16,7 @@ from bot.config.tree import SIZE_MAX, Mapping, Node, Scalar, Sequence, read_tree
 from bot.errors import Forbidden, Invalid, NotFound
 from bot.events.parse import TEMPLATES
 from bot.model import RepoRef, Repository
-from bot.repository_settings import OWNERS_REPOSITORY
+from bot.repositories.settings import OWNERS_REPOSITORY
 from bot.store import Store
 
 KEPT = 3600.0
