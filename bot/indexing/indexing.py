@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
@@ -13,12 +13,11 @@ from bot.embedding import EmbeddingError
 from bot.errors import Retryable, Unavailable
 from bot.events import Event, IndexEvent
 from bot.github.api import PAGE
-from bot.github.changes import Budget
 from bot.github.repo import RepoClient
 from bot.index import Index, IndexedIssue
 from bot.index.issues import UNTOLD
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_AGAIN, SLOWLY, pause, retry
-from bot.indexing.walk import Place, further, resting
+from bot.indexing.pages import read_pages
 from bot.model import Issue, Repository
 from bot.posts.own_issues import is_own_issue
 from bot.store import Store
@@ -35,19 +34,6 @@ class Queue(Protocol):
     """Where the next step is put: the bot's `Inbox`, or whoever takes the steps himself."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
-
-
-@dataclass(slots=True)
-class _Read:
-    """What a step has read: issues, the place to go on, and whether that is the end. `failure` is what stopped it."""
-
-    place: Place
-    issues: list[Issue]
-    end: bool = False
-    etag: str = ""
-    requests: int = 0
-    budget: Budget | None = None
-    failure: Retryable | None = None
 
 
 class Indexing:
@@ -151,7 +137,7 @@ class Indexing:
         about = "" if progress.expected is None else f" of about {progress.expected}"
         if first:
             logger.info("%s: reading its issues into the index: 0%s", repository.ref, about)
-        read = self._read(progress, repository, github)
+        read = read_pages(progress, repository, github)
         if read.issues:
             self._make_sure(repository, github)
         problem = self._put(github, repository, read.issues)
@@ -170,6 +156,12 @@ class Indexing:
             logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, about)
         if not read.end:
             return progress, pause(read.requests, read.budget)
+        return self._complete(progress, repository, github)
+
+    def _complete(
+        self, progress: Progress, repository: Repository, github: RepoClient
+    ) -> tuple[Progress, float | None]:
+        """A part of what remains when all issues are read: texts that are read anew, vectors, originals."""
         if again := self._index.read_again(repository.id, READ_AGAIN):
             logger.info(
                 "%s: %d issues were read again, since this version reads texts differently", repository.ref, again
@@ -249,29 +241,6 @@ class Indexing:
             self.remove(repository.id, number)
             self._store.forget_issue(repository.id, number)
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
-
-    def _read(self, progress: Progress, repository: Repository, github: RepoClient) -> _Read:
-        """Some pages. A failure keeps what was read before it."""
-        read = _Read(Place.parse(progress.cursor), [])
-        try:
-            while read.requests < PAGES and not read.end:
-                etag = progress.etag if not read.requests else ""
-                place = read.place
-                page = github.changed_issues(
-                    repository.ref, since=place.since, after=place.after, page=place.page, etag=etag
-                )
-                read.requests += 1
-                read.budget = page.budget
-                read.issues += page.issues
-                read.end = not page.more
-                read.etag = page.etag
-                if page.more:
-                    read.place = further(place, page.last, page.after)
-                elif not page.unchanged:
-                    read.place = resting(place, page.last)
-        except Retryable as failure:
-            read.failure = failure
-        return read
 
     def _put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
         """Put issues into the index; returns why they got no vectors, empty if they did."""

@@ -11,7 +11,7 @@ import pytest
 from bot.errors import Unavailable
 from bot.github import changes
 from bot.github.changes import ChangesPage
-from bot.indexing import Indexing, pace
+from bot.indexing import Indexing, indexing, pace
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
 from bot.store.backfills import Backfills, Progress
@@ -42,20 +42,20 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
 
 
 @on_one_database
-@pytest.mark.parametrize("failing", ["_read", "_put"])
+@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (Indexing, "_put")])
 def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
-    host: Host, failing: str, monkeypatch: pytest.MonkeyPatch
+    host: Host, where: object, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host.load(230)
     host.sim.install(REPO)
-    real, failures = getattr(Indexing, failing), iter([Unavailable("once"), KeyboardInterrupt()])
+    real, failures = getattr(where, failing), iter([Unavailable("once"), KeyboardInterrupt()])
 
-    def fails(self: Indexing, *arguments: object) -> object:
+    def fails(*arguments: object) -> object:
         if failure := next(failures, None):
             raise failure
-        return real(self, *arguments)
+        return real(*arguments)
 
-    monkeypatch.setattr(Indexing, failing, fails)
+    monkeypatch.setattr(where, failing, fails)
     with pytest.raises(KeyboardInterrupt):
         host.work()
     # The step is lost, which is noticed after a while.
