@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import UserError
+from bot.ranking.components import components
 from bot.replay.archive import PastIssue, read_rows
 
 WARM = 0.2
@@ -50,26 +51,17 @@ def labels_of(rows: Sequence[Mapping[str, Any]]) -> Labels:
         of = row.get("duplicate_of")
         if isinstance(of, bool) or not isinstance(of, int | str | None):
             raise UserError(f"duplicate_of of the issue {row['id']!r} is neither a number nor a string")
-    parent: dict[Id, Id] = {row["id"]: row["id"] for row in rows}
-
-    def root(node: Id) -> Id:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    for row in rows:
-        if row.get("duplicate_of") in parent:
-            parent[root(row["id"])] = root(row["duplicate_of"])
+    ids: dict[Id, None] = dict.fromkeys(row["id"] for row in rows)
+    links = [(row["id"], row["duplicate_of"]) for row in rows if row.get("duplicate_of") in ids]
     return Labels(
-        {row["id"]: root(row["id"]) for row in rows},
+        components(ids, links),
         frozenset(row["id"] for row in rows if row.get("duplicate_of") is not None),
         frozenset(row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")),
         frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
         {
             row["id"]: of
             for row in rows
-            if (of := row.get("duplicate_of")) is not None and (of not in parent or of == row["id"])
+            if (of := row.get("duplicate_of")) is not None and (of not in ids or of == row["id"])
         },
     )
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 from bot.finder.options import FindOptions
 from bot.finder.weighing import Weighed
 from bot.model import Issue
-from bot.ranking.grouping import components, resolve
+from bot.ranking.components import components
+from bot.ranking.grouping import resolve
 from bot.ranking.presenting import Result, is_own
 
 #: How far a chain of duplicates is followed from the candidates, and how many issues are looked up for it at most.
@@ -82,6 +83,6 @@ def _relatives(
 
 
 def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
-    of = components(candidates, ties)
+    of = components(candidates, ties.items())
     groups = {of[number] for number in candidates}
     return {number for number, group in of.items() if group in groups}

@@ -6,9 +6,11 @@ Pure. Numbers are those of one repository, in which the smaller one is the older
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from bot.ranking.components import components
 
 
 class Stated(Protocol):
@@ -42,7 +44,7 @@ def resolve(
     The oldest open member leads; where none is open the oldest closed as completed, which may have come back; else the
     oldest.
     """
-    of = components(ranked, originals)
+    of = components(ranked, originals.items())
     members: defaultdict[int, set[int]] = defaultdict(set)
     for number, group in of.items():
         if number in known:
@@ -57,24 +59,6 @@ def resolve(
             lead = min(leaders, key=lambda number: (_rank(known[number]), number))
             groups.append(Group(lead, tuple(sorted(members[group] - {lead})), tuple(candidates)))
     return groups
-
-
-def components(numbers: Iterable[int], originals: Mapping[int, int]) -> dict[int, int]:
-    """For each of the numbers, and of what they are tied to, one number that stands for its connected component."""
-    parent: dict[int, int] = {}
-
-    def root(number: int) -> int:
-        parent.setdefault(number, number)
-        while parent[number] != number:
-            parent[number] = parent[parent[number]]
-            number = parent[number]
-        return number
-
-    for number in numbers:
-        root(number)
-    for duplicate, original in originals.items():
-        parent[root(duplicate)] = root(original)
-    return {number: root(number) for number in parent}
 
 
 def _rank(issue: Stated) -> int:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.ranking.grouping import Group, components, resolve
+from bot.ranking.components import components
+from bot.ranking.grouping import Group, resolve
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,14 @@ def test_every_candidate_is_in_one_group_and_nobody_is_told_twice(
     found = [number for group in groups for number in group.found]
     assert len(found) == len(set(found)) and set(found) <= set(ranked)
     assert [group.found[0] for group in groups] == sorted((g.found[0] for g in groups), key=ranked.index)
-    of = components(ranked, originals)
+    of = components(ranked, originals.items())
     for group in groups:
         assert len({of[number] for number in (group.lead, *group.others, *group.found)}) == 1
 
 
 @given(st.dictionaries(numbers, numbers))
 def test_components_are_those_of_the_graph(originals: dict[int, int]) -> None:
-    of = components([], originals)
+    of = components([], originals.items())
     assert all(of[duplicate] == of[original] for duplicate, original in originals.items())
     # Taking away the ties one by one never leaves fewer components.
     assert len(set(of.values())) >= len(of) - len(originals)
