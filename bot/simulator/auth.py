@@ -1,4 +1,4 @@
-"""Who calls: an App by its JWT, an installation or a user by a token, or nobody.
+"""How a caller is known: by the value of the `Authorization` header.
 
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 """
@@ -7,92 +7,18 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import jwt
 
+from bot.simulator.callers import Anonymous, AppCaller, Caller, InstallationCaller, UserCaller
 from bot.simulator.errors import ApiError, forbidden, unauthorized
-from bot.simulator.state.accounts import Account, App, Installation, InstallationToken, grants
-from bot.simulator.state.issues import Issue
-from bot.simulator.state.repositories import Repository, Role
+from bot.simulator.state.accounts import App
 from bot.simulator.state.world import World
 
 # GitHub allows ten minutes, and some seconds for clocks that differ.
 JWT_LIFETIME = 600
 _LEEWAY = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Anonymous:
-    """No credentials: public data, 60 requests an hour."""
-
-    key: str = "ip:127.0.0.1"
-    account: Account | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AppCaller:
-    """An App itself, which may manage its registration and installations."""
-
-    app: App
-
-    @property
-    def key(self) -> str:
-        return f"app:{self.app.id}"
-
-    @property
-    def account(self) -> Account | None:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class InstallationCaller:
-    """An App on an account; what it writes is written by the App's bot."""
-
-    token: InstallationToken
-
-    @property
-    def installation(self) -> Installation:
-        return self.token.installation
-
-    @property
-    def key(self) -> str:
-        return f"installation:{self.installation.id}"
-
-    @property
-    def account(self) -> Account | None:
-        return self.installation.app.bot
-
-    def reaches(self, world: World, repository: Repository) -> bool:
-        """Whether the token was made for this repository."""
-        only = self.token.repositories
-        return world.covers(self.installation, repository) and (only is None or repository.id in only)
-
-    def may(self, permission: str, level: str) -> bool:
-        """Whether the token holds the permission, and the installation still does."""
-        held = grants(self.token.permissions, permission, level)
-        return held and grants(self.installation.permissions, permission, level)
-
-
-@dataclass(frozen=True, slots=True)
-class UserCaller:
-    """A person with a personal access token, classic or fine-grained (`github_pat_…`), or through an App (`ghu_…`)."""
-
-    user: Account
-    fine_grained: bool = False
-    app: App | None = None
-
-    @property
-    def key(self) -> str:
-        return f"user:{self.user.id}"
-
-    @property
-    def account(self) -> Account | None:
-        return self.user
-
-
-Caller = Anonymous | AppCaller | InstallationCaller | UserCaller
 
 
 def authenticate(world: World, authorization: str) -> Caller:
@@ -177,47 +103,3 @@ def _check_times(claims: Mapping[str, object], now: float) -> None:
         raise unauthorized(
             "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
         )
-
-
-def can_see(world: World, caller: Caller, repository: Repository) -> bool:
-    """Whether the repository exists, as far as this caller is told."""
-    if not repository.private:
-        return True
-    if isinstance(caller, InstallationCaller):
-        return caller.reaches(world, repository)
-    if not isinstance(caller, UserCaller) or world.role(repository, caller.user) == "none":
-        return False
-    # What an App does for a person is what both may do.
-    return caller.app is None or world.installation_for(caller.app, repository) is not None
-
-
-def app_may(
-    world: World, caller: Caller, repository: Repository, needs: Sequence[tuple[str, str]], *, writes: bool
-) -> bool:
-    """Whether the App that calls, or through which a person does, has one of the permissions that are needed here.
-
-    Where it is not installed it reads what is public, and writes nothing.
-    """
-    if isinstance(caller, InstallationCaller):
-        if not caller.reaches(world, repository):
-            return not writes
-        return not needs or any(caller.may(*need) for need in needs)
-    if isinstance(caller, UserCaller) and caller.app is not None:
-        installation = world.installation_for(caller.app, repository)
-        if installation is None:
-            return not writes
-        return not needs or any(grants(installation.permissions, *need) for need in needs)
-    return True
-
-
-def in_sight(world: World, caller: Caller, issue: Issue) -> Issue | None:
-    """An issue that another one points to, where it is today; None if it is no more, or the caller must not know."""
-    found = world.present(issue)
-    return found if found is not None and can_see(world, caller, found.repository) else None
-
-
-def role_of(world: World, caller: Caller, repository: Repository) -> Role:
-    """What a user may do in the repository; for others only whether they can read it."""
-    if isinstance(caller, UserCaller):
-        return world.role(repository, caller.user)
-    return "read" if can_see(world, caller, repository) else "none"

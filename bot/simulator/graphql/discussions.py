@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.auth import InstallationCaller, can_see
+from bot.simulator.access import can_see
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.graphql.connections import check, cursor, page_info
 from bot.simulator.graphql.errors import Refusal
 from bot.simulator.http.context import Context

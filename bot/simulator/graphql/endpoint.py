@@ -19,7 +19,7 @@ from graphql import (
     validate,
 )
 
-from bot.simulator.auth import Anonymous, AppCaller
+from bot.simulator.callers import Anonymous, AppCaller
 from bot.simulator.errors import ApiError, unauthorized
 from bot.simulator.graphql import fields, mutations, resolvers, timeline
 from bot.simulator.graphql.errors import formatted

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from bot.simulator.auth import InstallationCaller, in_sight, role_of
+from bot.simulator.access import in_sight, role_of
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.discussions import may_read
 from bot.simulator.graphql.errors import inaccessible

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.auth import InstallationCaller, app_may, can_see, role_of
+from bot.simulator.access import app_may, can_see, role_of
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.errors import ApiError
 from bot.simulator.graphql.connections import cursor
 from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved

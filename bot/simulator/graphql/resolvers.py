@@ -9,7 +9,8 @@ from typing import Any
 
 from graphql import GraphQLResolveInfo
 
-from bot.simulator.auth import InstallationCaller, can_see
+from bot.simulator.access import can_see
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.clock import iso
 from bot.simulator.errors import ApiError
 from bot.simulator.graphql import discussions

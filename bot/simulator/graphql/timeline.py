@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.auth import in_sight
+from bot.simulator.access import in_sight
 from bot.simulator.clock import iso
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.errors import Refusal

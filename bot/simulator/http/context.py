@@ -9,7 +9,8 @@ from urllib.parse import quote, urlencode
 
 from werkzeug.datastructures import Headers
 
-from bot.simulator.auth import Anonymous, AppCaller, Caller, UserCaller, app_may, can_see, role_of
+from bot.simulator.access import app_may, can_see, role_of
+from bot.simulator.callers import Anonymous, AppCaller, Caller, UserCaller
 from bot.simulator.errors import ApiError, forbidden, gone, invalid, moved, not_found, unauthorized
 from bot.simulator.faults import Fault
 from bot.simulator.http.operation import Operation

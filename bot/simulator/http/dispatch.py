@@ -14,7 +14,8 @@ from typing import Any
 from flask import Request, Response
 
 from bot.simulator import validation
-from bot.simulator.auth import Anonymous, AppCaller, Caller, InstallationCaller, UserCaller, authenticate
+from bot.simulator.auth import authenticate
+from bot.simulator.callers import Anonymous, AppCaller, Caller, InstallationCaller, UserCaller
 from bot.simulator.errors import DOCS, ApiError, unauthorized
 from bot.simulator.faults import AFTER, Fault
 from bot.simulator.http import misbehaviour

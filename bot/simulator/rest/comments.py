@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.simulator.auth import InstallationCaller, role_of
+from bot.simulator.access import role_of
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.errors import invalid
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES

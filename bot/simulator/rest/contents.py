@@ -6,7 +6,7 @@ import base64
 import binascii
 from urllib.parse import quote
 
-from bot.simulator.auth import InstallationCaller
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.clock import iso
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context

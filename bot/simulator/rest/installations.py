@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.auth import InstallationCaller
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.errors import ApiError, forbidden, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply

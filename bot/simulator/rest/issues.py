@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from bot.simulator.auth import UserCaller, can_see, role_of
+from bot.simulator.access import can_see, role_of
+from bot.simulator.callers import UserCaller
 from bot.simulator.errors import ApiError, invalid
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.simulator.auth import InstallationCaller
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.errors import not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES

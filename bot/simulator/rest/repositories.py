@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.simulator.auth import InstallationCaller, role_of
+from bot.simulator.access import role_of
+from bot.simulator.callers import InstallationCaller
 from bot.simulator.http.context import Context
 from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.simulator.auth import Anonymous, InstallationCaller, UserCaller, can_see
+from bot.simulator.access import can_see
+from bot.simulator.callers import Anonymous, InstallationCaller, UserCaller
 from bot.simulator.errors import ApiError, invalid, unauthorized
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply

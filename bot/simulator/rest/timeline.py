@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.simulator.auth import in_sight
+from bot.simulator.access import in_sight
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES
 from bot.simulator.http.reply import Reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.simulator.auth import UserCaller
+from bot.simulator.callers import UserCaller
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
