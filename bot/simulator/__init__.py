@@ -6,7 +6,7 @@
         server.sim.open_issue("acme/app", "alice", "It crashes at start", "…")
 
 A request goes one way: `http/` (faults, caller, limits) → its handler in `rest/` or `graphql/` → a function in
-`operations/`, which changes the `World` of `state/` and emits an event → `webhooks.py`, which delivers it. What is
+`operations/`, which changes the `World` of `state/` and emits an event → `webhooks.py`, which has it delivered. What is
 shown of a record, in answers and deliveries alike, is made in `payloads/`.
 
 Every answer and every webhook is held against githubkit's models. What the simulator does not know it refuses with

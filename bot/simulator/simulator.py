@@ -6,6 +6,7 @@ from collections import Counter
 
 from bot.simulator import manifest as manifests
 from bot.simulator.clock import Clock
+from bot.simulator.deliveries import Post
 from bot.simulator.faults import Faults
 from bot.simulator.keys import shared_pair
 from bot.simulator.limits import Limits
@@ -28,7 +29,7 @@ from bot.simulator.operations import (
 from bot.simulator.search import Document, SearchIndex
 from bot.simulator.state.issues import Issue
 from bot.simulator.state.world import World
-from bot.simulator.webhooks import Post, Webhooks
+from bot.simulator.webhooks import Webhooks
 
 
 class Simulator(World):

@@ -1,66 +1,24 @@
-"""Signed deliveries, in order unless told otherwise, in the background; and the log that `/app/hook/deliveries` shows.
-
-https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries has the signature, GitHub waits ten
-seconds for an answer, follows no redirect and never tries again by itself.
-"""
+"""Who hears of an event; deliveries in the background, in order unless told otherwise; the log of them."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import hmac
-import json
 import queue
 import threading
 import time
-import urllib.parse
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
-import requests
-
 from bot.simulator import validation
+from bot.simulator.deliveries import Delivery, Post, http_post, send
 from bot.simulator.payloads import events
 from bot.simulator.state.accounts import App, Installation
 from bot.simulator.state.events import Event
 from bot.simulator.state.world import World
 
-TIMEOUT = 10.0
 RETENTION = timedelta(days=3)
-
-Answer = tuple[int, Mapping[str, str], str]
-Post = Callable[[str, bytes, Mapping[str, str]], Answer]
-
-
-@dataclass(slots=True, eq=False)
-class Delivery:
-    """One attempt to deliver an event. `status_code` is 0 until there was an answer, and where there was none."""
-
-    id: int
-    guid: str
-    app: App
-    event: str
-    action: str | None
-    installation_id: int | None
-    repository_id: int | None
-    payload: dict[str, Any]
-    delivered_at: datetime
-    redelivery: bool = False
-    url: str = ""
-    duration: float = 0.0
-    status: str = "pending"
-    status_code: int = 0
-    request_headers: dict[str, str] = field(default_factory=dict)
-    response_headers: dict[str, str] = field(default_factory=dict)
-    response_body: str = ""
-
-
-def signature(secret: str, body: bytes, algorithm: str = "sha256") -> str:
-    """The value of `X-Hub-Signature-256` (or, with `sha1`, of the older header)."""
-    return f"{algorithm}={hmac.new(secret.encode(), body, algorithm).hexdigest()}"
 
 
 class Webhooks:
@@ -91,14 +49,11 @@ class Webhooks:
         if event.name == "issues" and event.parts["issue"].is_pull_request:
             return
         for installation in self._concerned(event):
-            app = installation.app
-            if not app.hook.url or (event.name not in events.ALWAYS and event.name not in installation.events):
-                continue
-            if installation.suspended_at is not None and event.name not in events.ALWAYS:
-                continue
-            body = events.payload(self._world, event, installation)
-            repository = event.repository.id if event.repository else None
-            self._add(app, event.name, event.action, body, installation.id, repository)
+            app, works = installation.app, installation.suspended_at is None
+            if app.hook.url and (event.name in events.ALWAYS or (works and event.name in installation.events)):
+                body = events.payload(self._world, event, installation)
+                repository = event.repository.id if event.repository else None
+                self._add(app, event.name, event.action, body, installation.id, repository)
 
     def _concerned(self, event: Event) -> Iterator[Installation]:
         """The installations that the event names, and those on its repository."""
@@ -187,56 +142,7 @@ class Webhooks:
         while (delivery := self._queue.get()) is not None:
             try:
                 time.sleep(self.hold())
-                self._send(delivery)
+                send(delivery, self.post)
             finally:
                 self._queue.task_done()
         self._queue.task_done()
-
-    def _send(self, delivery: Delivery) -> None:
-        hook = delivery.app.hook
-        body = json.dumps(delivery.payload).encode()
-        kind = "application/json"
-        if hook.content_type == "form":
-            body = urllib.parse.urlencode({"payload": body}).encode()
-            kind = "application/x-www-form-urlencoded"
-        headers = {
-            "Accept": "*/*",
-            "Content-Type": kind,
-            "User-Agent": f"GitHub-Hookshot/{hashlib.sha256(b'simulator').hexdigest()[:7]}",
-            "X-GitHub-Delivery": delivery.guid,
-            "X-GitHub-Event": delivery.event,
-            "X-GitHub-Hook-ID": str(hook.id),
-            "X-GitHub-Hook-Installation-Target-ID": str(delivery.app.id),
-            "X-GitHub-Hook-Installation-Target-Type": "integration",
-        }
-        if hook.secret:
-            headers["X-Hub-Signature"] = signature(hook.secret, body, "sha1")
-            headers["X-Hub-Signature-256"] = signature(hook.secret, body)
-        delivery.url, delivery.request_headers = hook.url, headers
-        started = time.monotonic()
-        try:
-            code, answer_headers, text = self.post(hook.url, body, headers)
-        except (requests.Timeout, TimeoutError):
-            delivery.status = "timed out"
-        except Exception:
-            # Whatever keeps the receiver from answering is the receiver's failure, as GitHub sees it.
-            delivery.status = "failed to connect to host"
-        else:
-            delivery.response_headers, delivery.response_body = dict(answer_headers), text
-            delivery.status = "OK" if code < 400 else f"Invalid HTTP Response: {code}"
-            delivery.status_code = code
-        delivery.duration = round(time.monotonic() - started, 3)
-
-
-_session = threading.local()
-
-
-def http_post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-    """Send over HTTP and wait for the answer, ten seconds at most."""
-    session: requests.Session | None = getattr(_session, "value", None)
-    if session is None:
-        session = _session.value = requests.Session()
-        # A proxy of the environment must not see what is meant for this machine.
-        session.trust_env = False
-    answer = session.post(url, data=body, headers=dict(headers), timeout=TIMEOUT, allow_redirects=False)
-    return answer.status_code, answer.headers, answer.text

@@ -7,7 +7,7 @@ import uuid
 import pytest
 
 from bot.events.own import DUE, INDEXED, JUDGED, OVERTAKEN, own_issue_event
-from bot.simulator.webhooks import Delivery
+from bot.simulator.deliveries import Delivery
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")

@@ -16,7 +16,7 @@ import pytest
 from bot.chores.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
 from bot.github.repo import RepoClient
 from bot.model import Comment, RepoRef
-from bot.simulator.webhooks import Answer
+from bot.simulator.deliveries import Answer
 from bot.store.missed import MissedDeliveries
 from tests.e2e.harness import Doppel
 

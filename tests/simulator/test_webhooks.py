@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.simulator import Server, Simulator
-from bot.simulator.webhooks import signature
+from bot.simulator.deliveries import signature
 from tests.simulator.conftest import Api, Receiver, sign
 
 

@@ -7,13 +7,13 @@ from binascii import Error
 from typing import Any
 
 from bot.simulator.clock import iso
+from bot.simulator.deliveries import Delivery
 from bot.simulator.errors import ApiError, not_found
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
 from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.state.accounts import Hook
-from bot.simulator.webhooks import Delivery
 
 ROUTES = Routes()
 
