@@ -69,6 +69,17 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
 def _serve(call: _Call, headers: dict[str, str]) -> Reply:
     """Everything between the faults: also when it refuses, `headers` holds what belongs to the answer."""
     sim, route, request = call.sim, call.route, call.request
+    _check_headers(sim, request, headers)
+    with sim.lock:
+        caller = authenticate(sim, request.headers.get("Authorization", ""))
+        _admit(route, caller)
+    if route.is_lever or route.path == "/rate_limit":
+        return _handle(call, caller)
+    return _within_limits(call, caller, headers)
+
+
+def _check_headers(sim: Simulator, request: Request, headers: dict[str, str]) -> None:
+    """Refuse a version that this GitHub does not know, and who does not say what is calling."""
     version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
     headers["X-GitHub-Api-Version-Selected"] = version
     if version not in (SERVER_VERSIONS if sim.urls.api.endswith("/api/v3") else VERSIONS):
@@ -77,35 +88,35 @@ def _serve(call: _Call, headers: dict[str, str]) -> Reply:
         raise ApiError(
             403, "Request forbidden by administrative rules. Please make sure your request has a User-Agent header"
         )
-    with sim.lock:
-        caller = authenticate(sim, request.headers.get("Authorization", ""))
-        _admit(route, caller)
+
+
+def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Reply:
+    """Answer what the caller's limits allow; what they know by its ETag costs nothing."""
+    limits, route, request = call.sim.limits, call.route, call.request
     resource = route.resource
     if resource == "search" and request.args.get("search_type") in ("semantic", "hybrid"):
         resource = "semantic_search"
-    if route.is_lever or route.path == "/rate_limit":
-        return _handle(call, caller)
     try:
-        sim.limits.spend(caller.key, resource)
-        sim.limits.enter(caller.key, resource, _points(request, resource))
+        limits.spend(caller.key, resource)
+        limits.enter(caller.key, resource, _points(request, resource))
     except ApiError as error:
         if resource == "graphql" and "Retry-After" not in error.headers:
             # GraphQL says so in the body, and in `x-ratelimit-remaining`.
             return Reply({"errors": [{"type": "RATE_LIMITED", "message": error.message}]})
         raise
     finally:
-        headers |= sim.limits.headers(caller.key, resource)
+        headers |= limits.headers(caller.key, resource)
     try:
         if route.creates:
-            sim.limits.create(caller.key)
+            limits.create(caller.key)
         reply = _handle(call, caller)
     finally:
-        sim.limits.leave(caller.key)
+        limits.leave(caller.key)
     if request.method in ("GET", "HEAD") and reply.status == 200 and reply.raw is None:
         reply = _conditional(reply, request)
         if reply.status == 304:
-            sim.limits.refund(caller.key, resource)
-            headers |= sim.limits.headers(caller.key, resource)
+            limits.refund(caller.key, resource)
+            headers |= limits.headers(caller.key, resource)
     return reply
 
 
