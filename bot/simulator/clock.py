@@ -53,3 +53,12 @@ def iso(moment: datetime) -> str:
 def iso_or_none(moment: datetime | None) -> str | None:
     """`iso`, with null for what has not happened."""
     return iso(moment) if moment else None
+
+
+def read_iso(text: str | None) -> datetime | None:
+    """A time that a client gives; nonsense counts as none."""
+    try:
+        found = datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None
+    return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found

@@ -11,13 +11,12 @@ from graphql import GraphQLResolveInfo
 
 from bot.simulator.access import can_see
 from bot.simulator.callers import InstallationCaller
-from bot.simulator.clock import iso
+from bot.simulator.clock import iso, read_iso
 from bot.simulator.errors import ApiError
 from bot.simulator.graphql import discussions
 from bot.simulator.graphql.connections import check, connection, cursor, page_info, position
 from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
 from bot.simulator.http.context import Context
-from bot.simulator.rest.issues import moment
 from bot.simulator.rest.search import find
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.discussions import Discussion
@@ -208,7 +207,7 @@ def issues(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     filters = args.get("filterBy") or {}
     states = {state.lower() for state in (filters.get("states") or args.get("states") or ())}
     labels = {label.lower() for label in (filters.get("labels") or args.get("labels") or ())}
-    creator, since = (filters.get("createdBy") or "").lower(), moment(filters.get("since"))
+    creator, since = (filters.get("createdBy") or "").lower(), read_iso(filters.get("since"))
     found = [
         entry
         for entry in ctx.sim.issues_of(source)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from bot.simulator.access import in_sight
-from bot.simulator.clock import iso
+from bot.simulator.clock import iso, read_iso
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.errors import Refusal
 from bot.simulator.graphql.resolvers import Info, Resolvers
 from bot.simulator.http.context import Context
-from bot.simulator.rest.issues import moment
 from bot.simulator.state.issues import Comment, Issue, TimelineEvent
 
 RESOLVERS = Resolvers()
@@ -40,7 +39,7 @@ def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
         ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
         raise Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
     wanted = {_EVENTS[name] for name in args["itemTypes"]}
-    since = moment(args.get("since"))
+    since = read_iso(args.get("since"))
     items = [
         _item(ctx, source, entry)
         for entry in sorted(source.events, key=lambda entry: entry.created_at)

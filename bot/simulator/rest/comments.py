@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.simulator.access import role_of
 from bot.simulator.callers import InstallationCaller
+from bot.simulator.clock import read_iso
 from bot.simulator.errors import invalid
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
@@ -11,7 +12,6 @@ from bot.simulator.http.reply import Reply
 from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
 from bot.simulator.payloads.issues import comment
-from bot.simulator.rest.issues import moment
 from bot.simulator.state.issues import Comment
 from bot.simulator.state.repositories import at_least
 
@@ -24,7 +24,7 @@ _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/comments"
 @ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[IssueComment]")
 def list_of_issue(ctx: Context) -> Reply:
     """An issue's comments, oldest first."""
-    since = moment(ctx.query.get("since"))
+    since = read_iso(ctx.query.get("since"))
     found = [entry for entry in ctx.issue().comments if since is None or entry.updated_at >= since]
     return ctx.page(found, lambda entry: comment(ctx.sim, entry))
 
@@ -33,7 +33,7 @@ def list_of_issue(ctx: Context) -> Reply:
 def list_of_repository(ctx: Context) -> Reply:
     """All comments of a repository, by id unless asked otherwise."""
     repo = ctx.repository()
-    since = moment(ctx.query.get("since"))
+    since = read_iso(ctx.query.get("since"))
     found = [
         entry
         for entry in ctx.sim.comments_by_id.values()

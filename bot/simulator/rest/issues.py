@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from bot.simulator.access import can_see, role_of
 from bot.simulator.callers import UserCaller
+from bot.simulator.clock import read_iso
 from bot.simulator.errors import ApiError, invalid
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
@@ -44,7 +44,7 @@ def list_issues(ctx: Context) -> Reply:
     direction = ctx.word("direction", "desc", ("asc", "desc"))
     wanted = {name.lower() for name in ctx.query.get("labels", "").split(",") if name}
     creator = ctx.query.get("creator", "").lower()
-    since = moment(ctx.query.get("since"))
+    since = read_iso(ctx.query.get("since"))
     found = [
         entry
         for entry in ctx.sim.issues_of(repo)
@@ -181,15 +181,6 @@ def unlock(ctx: Context) -> Reply:
 def label_names(labels: list[Any]) -> list[str]:
     """Names of labels that come as words or as objects."""
     return [entry if isinstance(entry, str) else str(entry.get("name", "")) for entry in labels]
-
-
-def moment(text: str | None) -> datetime | None:
-    """A time of the query string; nonsense counts as none."""
-    try:
-        found = datetime.fromisoformat(text) if text else None
-    except ValueError:
-        return None
-    return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
 
 
 def _may_triage(ctx: Context) -> bool:
