@@ -53,3 +53,10 @@ def role_of(world: World, caller: Caller, repository: Repository) -> Role:
     if isinstance(caller, UserCaller):
         return world.role(repository, caller.user)
     return "read" if can_see(world, caller, repository) else "none"
+
+
+def may_read(world: World, caller: Caller, repository: Repository, *permissions: str) -> bool:
+    """Whether a caller who sees the repository may read what is in it: an installation there with one of these."""
+    if not isinstance(caller, InstallationCaller) or not caller.reaches(world, repository):
+        return True
+    return any(caller.may(permission, "read") for permission in permissions)

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.access import can_see
-from bot.simulator.callers import InstallationCaller
+from bot.simulator.access import can_see, may_read
 from bot.simulator.graphql.connections import check, cursor, page_info
 from bot.simulator.graphql.errors import Refusal
 from bot.simulator.http.context import Context
 from bot.simulator.search import Document, QueryError, SearchIndex
-from bot.simulator.state.repositories import Repository
 
 _QUALIFIERS = ("repo:", "in:")
 
@@ -28,7 +26,11 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
     def visible(full_name: str) -> bool:
         repo = ctx.sim.repositories.get(ctx.sim.names.get(full_name, 0))
-        return repo is not None and can_see(ctx.sim, ctx.caller, repo) and may_read(ctx, repo)
+        return (
+            repo is not None
+            and can_see(ctx.sim, ctx.caller, repo)
+            and may_read(ctx.sim, ctx.caller, repo, "discussions")
+        )
 
     first, _ = check("search", args)
     try:
@@ -65,13 +67,3 @@ def _index(ctx: Context) -> SearchIndex:
         )
         index.put(document)
     return index
-
-
-def may_read(ctx: Context, repo: Repository) -> bool:
-    """Whether the caller may read discussions where the App is installed; elsewhere public ones are everybody's."""
-    caller = ctx.caller
-    return (
-        not isinstance(caller, InstallationCaller)
-        or not caller.reaches(ctx.sim, repo)
-        or caller.may("discussions", "read")
-    )

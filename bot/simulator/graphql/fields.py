@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from bot.simulator.access import in_sight, role_of
+from bot.simulator.access import in_sight, may_read, role_of
 from bot.simulator.callers import InstallationCaller
 from bot.simulator.graphql.connections import connection
-from bot.simulator.graphql.discussions import may_read
 from bot.simulator.graphql.errors import inaccessible
 from bot.simulator.graphql.resolvers import Info, Resolvers, sees_projects
 from bot.simulator.payloads.issues import issue_page
@@ -116,7 +115,7 @@ def has_issues(source: Repository, info: Info) -> bool:
 @RESOLVERS.add("Repository.discussions")
 def repository_discussions(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
-    if not may_read(ctx, source):
+    if not may_read(ctx.sim, ctx.caller, source, "discussions"):
         raise inaccessible()
     return connection("discussions", [one for one in ctx.sim.discussions.values() if one.repository is source], args)
 

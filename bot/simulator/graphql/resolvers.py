@@ -9,7 +9,7 @@ from typing import Any
 
 from graphql import GraphQLResolveInfo
 
-from bot.simulator.access import can_see
+from bot.simulator.access import can_see, may_read
 from bot.simulator.callers import InstallationCaller
 from bot.simulator.clock import iso, read_iso
 from bot.simulator.errors import ApiError
@@ -78,12 +78,7 @@ def kind_of(value: Any) -> str:
 
 def readable(ctx: Context, repo: Repository) -> None:
     """Refuse an App that was not given the permission to read issues in a repository it is installed on."""
-    caller = ctx.caller
-    if (
-        isinstance(caller, InstallationCaller)
-        and caller.reaches(ctx.sim, repo)
-        and not (caller.may("issues", "read") or caller.may("pull_requests", "read"))
-    ):
+    if not may_read(ctx.sim, ctx.caller, repo, "issues", "pull_requests"):
         raise inaccessible()
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from bot.simulator.access import can_see
-from bot.simulator.callers import Anonymous, InstallationCaller, UserCaller
+from bot.simulator.access import can_see, may_read
+from bot.simulator.callers import Anonymous, UserCaller
 from bot.simulator.errors import ApiError, invalid, unauthorized
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
 from bot.simulator.http.routing import Routes
 from bot.simulator.payloads.issues import issue
 from bot.simulator.search import QueryError, Result
-from bot.simulator.state.repositories import Repository
 
 ROUTES = Routes()
 
@@ -33,13 +32,11 @@ def find(
         key = ctx.sim.names.get(full_name)
         repo = ctx.sim.repositories.get(key) if key is not None else None
         # A former name finds nothing: searches do not follow renames.
-        present = repo is not None and repo.full_name.lower() == full_name
-        return present and repo is not None and can_see(ctx.sim, ctx.caller, repo) and _may_read(ctx, repo)
+        if repo is None or repo.full_name.lower() != full_name or not can_see(ctx.sim, ctx.caller, repo):
+            return False
+        return may_read(ctx.sim, ctx.caller, repo, "issues", "pull_requests")
 
-    # The fault makes the engine itself fall back, so that what it finds is what it would find then.
-    outage = ctx.sim.index.semantic_outage
-    if ctx.fault is not None and ctx.fault.kind == "hybrid_unavailable":
-        ctx.sim.index.semantic_outage = "service_unavailable"
+    out_of_order = ctx.fault is not None and ctx.fault.kind == "hybrid_unavailable"
     try:
         return ctx.sim.index.search(
             q,
@@ -52,21 +49,13 @@ def find(
             user_exists=lambda login: login in ctx.sim.accounts,
             viewer=ctx.caller.account.login if ctx.caller.account else "",
             require_kind=require_kind and not _is_classic(ctx),
+            # The engine itself falls back, so that what it finds is what it would find then.
+            outage="service_unavailable" if out_of_order else None,
         )
     except QueryError as error:
         raise ApiError(
             422, error.message, errors=error.errors or None, documentation=error.documentation_url
         ) from error
-    finally:
-        ctx.sim.index.semantic_outage = outage
-
-
-def _may_read(ctx: Context, repo: Repository) -> bool:
-    """An installation finds issues of its repositories only with the permission to read them."""
-    caller = ctx.caller
-    if not isinstance(caller, InstallationCaller) or not caller.reaches(ctx.sim, repo):
-        return True
-    return caller.may("issues", "read") or caller.may("pull_requests", "read")
 
 
 def _is_classic(ctx: Context) -> bool:

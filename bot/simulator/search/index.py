@@ -45,8 +45,6 @@ class SearchIndex:
         self._documents: dict[int, Document] = {}
         self._repositories: dict[str, RepositoryFacts] = {}
         self._in_repository: defaultdict[str, set[int]] = defaultdict(set)
-        # Set it to let semantic and hybrid searches fall back, as they do when GitHub's embeddings are out of order.
-        self.semantic_outage: Outage | None = None
 
     def __len__(self) -> int:
         return len(self._documents)
@@ -92,12 +90,14 @@ class SearchIndex:
         user_exists: Callable[[str], bool] = everything,
         viewer: str = "",
         require_kind: bool = True,
+        outage: Outage | None = None,
     ) -> Result:
         """Answer a query. Raises QueryError where GitHub answers 422.
 
         `visible` is asked with the lower-case full name of a repository, `user_exists` with a lower-case login;
         `viewer` is who `@me` is. `require_kind` refuses a query without `is:issue` or `is:pull-request`, as the REST
-        endpoint does to Apps (GraphQL does not). `per_page` is cut to 100, nonsense in it or in `page` is mended.
+        endpoint does to Apps (GraphQL does not). With an `outage` semantic and hybrid searches fall back, as they do
+        when GitHub's embeddings are out of order. `per_page` is cut to 100, nonsense in it or in `page` is mended.
         """
         query = parse(q, NAMES)
         if require_kind and not query.kinds:
@@ -111,11 +111,7 @@ class SearchIndex:
         search = Search(self._vocabulary, self._fields, self._documents, query, view, surroundings)
 
         wanted = search_type if search_type in ("semantic", "hybrid") else None
-        reasons = (
-            fallback_reasons(query, anything_visible=bool(view.repositories), outage=self.semantic_outage)
-            if wanted
-            else ()
-        )
+        reasons = fallback_reasons(query, anything_visible=bool(view.repositories), outage=outage) if wanted else ()
         if wanted and not reasons:
             ran: SearchType = "hybrid" if wanted == "hybrid" else "semantic"
             scores = search.similar(with_exact=ran == "hybrid")

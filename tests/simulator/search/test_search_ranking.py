@@ -145,9 +145,9 @@ def test_falling_back_where_nothing_is_visible_or_the_service_is_out() -> None:
     result = MEANING.search("login is:issue", search_type="hybrid", visible=lambda repo: False)
     assert result.fallback_reasons == ("no_accessible_repos",)
     index = index_of([issue(1, "login")])
-    index.semantic_outage = "service_unavailable"
-    assert index.search("login is:issue", search_type="hybrid").fallback_reasons == ("service_unavailable",)
-    assert index.search("login is:issue").fallback_reasons == ()
+    hybrid = index.search("login is:issue", search_type="hybrid", outage="service_unavailable")
+    assert hybrid.fallback_reasons == ("service_unavailable",)
+    assert index.search("login is:issue", outage="service_unavailable").fallback_reasons == ()
 
 
 def test_an_unknown_search_type_is_lexical() -> None:
