@@ -1,11 +1,8 @@
-"""The dashboard's routes: signing in, and the pages of a repository for who may triage there."""
+"""The dashboard's routes, and the pages of a repository for who may triage there."""
 
 from __future__ import annotations
 
 import functools
-import hmac
-import logging
-import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,8 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
-from sqlalchemy.exc import SQLAlchemyError
-from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from bot.calibration.bar import Origin
@@ -22,33 +17,26 @@ from bot.config import CONFIG_PATH
 from bot.dashboard import evaluation, views
 from bot.dashboard.access import Access
 from bot.dashboard.data import PAGE, Data
-from bot.dashboard.session import HOURS, Session, Sessions
+from bot.dashboard.failures import tell_failures
+from bot.dashboard.session import Session, Sessions
 from bot.dashboard.settings_page import setting_rows
-from bot.dashboard.sign_in import NotSignedIn, SignIn
+from bot.dashboard.sign_in import SignIn
+from bot.dashboard.sign_in_pages import SignInPages
 from bot.dashboard.timeline import DRAWN, timeline
 from bot.errors import DoppelError, GitHubError, InvalidArgument
 from bot.model import NUMBER_MAX, RepoRef
-from bot.pages import is_https, protect, root_url
+from bot.pages import protect
 from bot.render import evaluation as words
 from bot.render.digest import sentences
 from bot.report import NEAR
 from bot.store import StoredRepository
-from bot.store.failures import passes, why
 from bot.words import speak
 
-log = logging.getLogger(__name__)
-
-COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
 # Private repositories about which GitHub is asked at the same time.
 _ASKED_AT_ONCE = 8
 # Issues of a group that its list names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
-# What people are told with a refusal. Of a page that one may not see no more than of one that is not there.
-_REFUSALS = {
-    400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
-    404: "There is no such page, or none for you: a repository's pages are for who may triage there.",
-}
 Page = str | Response | tuple[str, int]
 
 
@@ -67,44 +55,38 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     """The blueprint with `/login`, `/logout` and `/dashboard`."""
     pages = Blueprint("dashboard", __name__, template_folder="templates")
     protect(pages)
-    pages.register_error_handler(DoppelError, _unavailable)
-    pages.register_error_handler(SQLAlchemyError, _store_failed)
-    pages.register_error_handler(HTTPException, _refused)
-    routes = _Pages(dashboard)
-    pages.before_request(routes.recognise)
+    tell_failures(pages)
+    signing, routes = SignInPages(dashboard.sign_in, dashboard.sessions), _Pages(dashboard)
+    pages.before_request(signing.recognise)
     pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session")})
     here = "/dashboard/<owner>/<name>"
     issue = f"{here}/issues/<int:number>"
-    for path, name, methods in (
-        ("/login", "login", ["GET"]),
-        ("/login/callback", "callback", ["GET"]),
-        ("/logout", "logout", ["POST"]),
-        ("/dashboard", "home", ["GET"]),
-        (here, "decisions", ["GET"]),
-        (issue, "issue", ["GET"]),
-        (issue, "vote", ["POST"]),
-        (f"{here}/backlog", "backlog", ["GET"]),
-        (f"{here}/evaluation", "evaluation", ["GET"]),
-        (f"{here}/evaluation", "evaluate", ["POST"]),
-        (f"{here}/feedback", "feedback", ["GET"]),
-        (f"{here}/settings", "settings", ["GET"]),
-        (f"{here}/health", "health", ["GET"]),
-        ("/dashboard/<path:rest>", "elsewhere", ["GET"]),
-    ):
-        view = getattr(routes, name)
+    table: tuple[tuple[str, str, str, Callable[..., Page]], ...] = (
+        ("/login", "login", "GET", signing.login),
+        ("/login/callback", "callback", "GET", signing.callback),
+        ("/logout", "logout", "POST", signing.logout),
+        ("/dashboard", "home", "GET", routes.home),
+        (here, "decisions", "GET", routes.decisions),
+        (issue, "issue", "GET", routes.issue),
+        (issue, "vote", "POST", routes.vote),
+        (f"{here}/backlog", "backlog", "GET", routes.backlog),
+        (f"{here}/evaluation", "evaluation", "GET", routes.evaluation),
+        (f"{here}/evaluation", "evaluate", "POST", routes.evaluate),
+        (f"{here}/feedback", "feedback", "GET", routes.feedback),
+        (f"{here}/settings", "settings", "GET", routes.settings),
+        (f"{here}/health", "health", "GET", routes.health),
+        ("/dashboard/<path:rest>", "elsewhere", "GET", routes.elsewhere),
+    )
+    for path, name, method, view in table:
         shown = routes.for_triage(view) if path.startswith(here) else view
         # People type a slash at the end as well.
-        pages.add_url_rule(path, name, shown, methods=methods, strict_slashes=False)
+        pages.add_url_rule(path, name, shown, methods=[method], strict_slashes=False)
     return pages
 
 
 class _Pages:
     def __init__(self, dashboard: Dashboard) -> None:
         self._dashboard = dashboard
-
-    def recognise(self) -> None:
-        """Find out who asks, before any page."""
-        g.session = self._dashboard.sessions.read(request.cookies.get(COOKIE, ""))
 
     def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
         """Show a repository's page to who may triage there. For all others there is no such page."""
@@ -143,38 +125,6 @@ class _Pages:
         except GitHubError:
             # Refused for this one, and no outage, which would be told.
             return False
-
-    def login(self) -> Page:
-        """Send the person to GitHub. What comes back must fit the cookie, so that nobody is signed in by a link."""
-        state = secrets.token_urlsafe(24)
-        answer = redirect(self._dashboard.sign_in.address(state, self._back()))
-        following = request.args.get("next", "")
-        _set(answer, STATE_COOKIE, f"{state}.{following if _is_ours(following) else ''}", 600)
-        return answer
-
-    def callback(self) -> Page:
-        """Take the code that GitHub sends the person back with."""
-        state, _, following = request.cookies.get(STATE_COOKIE, "").partition(".")
-        if not state or not hmac.compare_digest(state.encode(), request.args.get("state", "").encode()):
-            return render_template("dashboard/problem.html", problem="This sign-in did not begin here."), 400
-        if "code" not in request.args:
-            return render_template(
-                "dashboard/problem.html", problem="GitHub did not let the App know who you are."
-            ), 403
-        try:
-            session = self._dashboard.sign_in.who(request.args["code"], self._back())
-        except NotSignedIn as problem:
-            return render_template("dashboard/problem.html", problem=str(problem)), 403
-        answer = redirect(following if _is_ours(following) else url_for("dashboard.home"))
-        _set(answer, COOKIE, self._dashboard.sessions.write(session), HOURS * 3600)
-        answer.delete_cookie(STATE_COOKIE)
-        return answer
-
-    def logout(self) -> Page:
-        """Forget the session."""
-        answer = redirect(url_for("dashboard.home"))
-        answer.delete_cookie(COOKIE)
-        return answer
 
     def home(self) -> Page:
         """The repositories that the person looked after when they signed in, but for private ones that they lost."""
@@ -314,36 +264,3 @@ class _Pages:
     @property
     def _data(self) -> Data:
         return self._dashboard.data()
-
-    @staticmethod
-    def _back() -> str:
-        """Where GitHub sends the person back to; one of the addresses in the manifest."""
-        return root_url() + url_for("dashboard.callback")
-
-
-def _is_ours(path: str) -> bool:
-    """Whether a path leads into the dashboard, to no other host, and can stand in a header."""
-    return path.startswith("/dashboard/") and path.isprintable() and "\\" not in path and "//" not in path
-
-
-def _set(answer: Response, name: str, value: str, seconds: int) -> None:
-    answer.set_cookie(name, value, max_age=seconds, httponly=True, samesite="Lax", secure=is_https())
-
-
-def _refused(problem: HTTPException) -> tuple[str, int]:
-    """Whoever opens a page reads it, and signs out there where another account of theirs would see more."""
-    said = _REFUSALS.get(problem.code or 500, f"{problem.name}.")
-    return render_template("dashboard/problem.html", problem=said), problem.code or 500
-
-
-def _store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-    """The store is away, or full: it may be there again for the next look. Any other failure is a fault of ours."""
-    if not passes(problem):
-        raise problem
-    log.warning("%s: the database failed: %s", request.endpoint, why(problem))
-    return render_template("dashboard/problem.html", problem=f"The database failed: {why(problem)}."), 503
-
-
-def _unavailable(problem: DoppelError) -> tuple[str, int]:
-    """GitHub or the queue is away: nobody sees anything that they might not be allowed to see."""
-    return render_template("dashboard/problem.html", problem=f"{problem}."), 503
