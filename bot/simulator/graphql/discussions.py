@@ -1,4 +1,4 @@
-"""Searching for discussions.
+"""`Discussion`, and searching for discussions.
 
 https://docs.github.com/search-github/searching-on-github/searching-discussions
 """
@@ -10,8 +10,12 @@ from typing import Any
 from bot.simulator.access import can_see, may_read
 from bot.simulator.graphql.connections import check, cursor, page_info
 from bot.simulator.graphql.errors import Refusal
+from bot.simulator.graphql.table import Info, Resolvers
 from bot.simulator.http.context import Context
 from bot.simulator.search import Document, QueryError, SearchIndex
+from bot.simulator.state.discussions import Discussion
+
+RESOLVERS = Resolvers()
 
 _QUALIFIERS = ("repo:", "in:")
 
@@ -67,3 +71,23 @@ def _index(ctx: Context) -> SearchIndex:
         )
         index.put(document)
     return index
+
+
+@RESOLVERS.add("Discussion.url")
+def discussion_url(source: Discussion, info: Info) -> str:
+    return f"{info.context.sim.urls.html}/{source.repository.full_name}/discussions/{source.number}"
+
+
+@RESOLVERS.add("Discussion.closed")
+def discussion_closed(source: Discussion, info: Info) -> bool:
+    return source.closed_at is not None
+
+
+@RESOLVERS.add("Discussion.stateReason")
+def discussion_state_reason(source: Discussion, info: Info) -> str | None:
+    return source.state_reason.upper() if source.state_reason else None
+
+
+@RESOLVERS.add("Discussion.isAnswered")
+def is_answered(source: Discussion, info: Info) -> bool:
+    return source.answered

@@ -21,25 +21,36 @@ from graphql import (
 
 from bot.simulator.callers import Anonymous, AppCaller
 from bot.simulator.errors import ApiError, unauthorized
-from bot.simulator.graphql import fields, mutations, resolvers, timeline
+from bot.simulator.graphql import (
+    comments,
+    discussions,
+    issues,
+    mutations,
+    nodes,
+    projects,
+    queries,
+    repositories,
+    timeline,
+)
 from bot.simulator.graphql.errors import formatted
-from bot.simulator.graphql.resolvers import Info, default, kind_of
+from bot.simulator.graphql.table import Info, default, kind_of
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
 from bot.simulator.http.routing import Routes
 
 ROUTES = Routes()
-_RESOLVERS = resolvers.RESOLVERS | fields.RESOLVERS | mutations.RESOLVERS | timeline.RESOLVERS
+_TABLES = (queries, repositories, issues, comments, timeline, discussions, projects, nodes, mutations)
 
 
 @cache
 def schema() -> GraphQLSchema:
     """The schema with its resolvers; every resolver must have its field."""
     made = build_schema(Path(__file__).with_name("schema.graphql").read_text(encoding="utf-8"))
-    for (kind, name), resolver in _RESOLVERS.items():
-        owner = made.type_map[kind]
-        assert isinstance(owner, GraphQLObjectType), kind
-        owner.fields[name].resolve = resolver
+    for table in _TABLES:
+        for (kind, name), resolver in table.RESOLVERS.items():
+            owner = made.type_map[kind]
+            assert isinstance(owner, GraphQLObjectType), kind
+            owner.fields[name].resolve = resolver
     return made
 
 

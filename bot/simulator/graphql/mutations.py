@@ -9,7 +9,7 @@ from bot.simulator.callers import InstallationCaller
 from bot.simulator.errors import ApiError
 from bot.simulator.graphql.connections import cursor
 from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
-from bot.simulator.graphql.resolvers import Info, Resolvers
+from bot.simulator.graphql.table import Info, Resolvers
 from bot.simulator.http.context import Context
 from bot.simulator.state.issues import Comment, Issue, StateReason
 from bot.simulator.state.repositories import Role, at_least

@@ -11,7 +11,7 @@ from bot.simulator.access import in_sight
 from bot.simulator.clock import iso, read_iso
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.errors import Refusal
-from bot.simulator.graphql.resolvers import Info, Resolvers
+from bot.simulator.graphql.table import Info, Resolvers
 from bot.simulator.http.context import Context
 from bot.simulator.state.issues import Comment, Issue, TimelineEvent
 

@@ -1,0 +1,74 @@
+"""`IssueComment`, and the reactions to comments and issues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.simulator.graphql.connections import connection
+from bot.simulator.graphql.table import Info, Resolvers
+from bot.simulator.payloads.issues import issue_page
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.issues import REACTIONS, Comment, Issue, Reaction
+
+RESOLVERS = Resolvers()
+
+# The order in which the enumeration ReactionContent has GitHub's emoji, by their REST names.
+_CONTENT = {
+    "+1": "THUMBS_UP",
+    "-1": "THUMBS_DOWN",
+    "laugh": "LAUGH",
+    "confused": "CONFUSED",
+    "heart": "HEART",
+    "hooray": "HOORAY",
+    "rocket": "ROCKET",
+    "eyes": "EYES",
+}
+
+
+@RESOLVERS.add("IssueComment.url")
+def comment_url(source: Comment, info: Info) -> str:
+    return f"{issue_page(info.context.sim, source.issue)}#issuecomment-{source.id}"
+
+
+@RESOLVERS.add("IssueComment.isMinimized")
+def is_minimized(source: Comment, info: Info) -> bool:
+    return source.minimized is not None
+
+
+@RESOLVERS.add("IssueComment.minimizedReason")
+def minimized_reason(source: Comment, info: Info) -> str | None:
+    return source.minimized.lower().replace("_", "-") if source.minimized else None
+
+
+@RESOLVERS.add("Issue.reactionGroups", "IssueComment.reactionGroups")
+def reaction_groups(source: Issue | Comment, info: Info) -> list[dict[str, Any]]:
+    ctx = info.context
+    groups = []
+    for content in REACTIONS:
+        givers = [reaction.user for reaction in source.reactions if reaction.content == content]
+        users = {"totalCount": len(givers)}
+        mine = ctx.caller.account in givers
+        groups.append({"content": _CONTENT[content], "reactors": users, "users": users, "viewerHasReacted": mine})
+    return groups
+
+
+@RESOLVERS.add("Issue.reactions", "IssueComment.reactions")
+def reactions(source: Issue | Comment, info: Info, **args: Any) -> dict[str, Any]:
+    wanted = args.get("content")
+    found = [one for one in source.reactions if wanted in (None, _CONTENT[one.content])]
+    found.sort(key=lambda one: (one.created_at, one.id))
+    if (args.get("orderBy") or {}).get("direction") == "DESC":
+        found.reverse()
+    mine = any(one.user is info.context.caller.account for one in source.reactions)
+    return connection("reactions", found, args) | {"viewerHasReacted": mine}
+
+
+@RESOLVERS.add("Reaction.content")
+def reaction_content(source: Reaction, info: Info) -> str:
+    return _CONTENT[source.content]
+
+
+@RESOLVERS.add("Reaction.user")
+def reaction_user(source: Reaction, info: Info) -> Account | None:
+    # The field is a User; an App's bot is none.
+    return source.user if source.user.type == "User" else None

@@ -1,0 +1,128 @@
+"""`Query`: where every question begins."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.simulator.access import can_see
+from bot.simulator.clock import iso
+from bot.simulator.errors import ApiError
+from bot.simulator.graphql import discussions
+from bot.simulator.graphql.connections import check, cursor, page_info, position
+from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
+from bot.simulator.graphql.projects import sees_projects
+from bot.simulator.graphql.repositories import readable
+from bot.simulator.graphql.table import Info, Resolver, Resolvers, kind_of
+from bot.simulator.rest.search import find
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.discussions import Discussion
+from bot.simulator.state.issues import Comment, Issue
+from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository
+
+RESOLVERS = Resolvers()
+
+_NO_COUNTS = {"discussionCount": 0, "issueCount": 0, "repositoryCount": 0, "userCount": 0}
+_SEARCHES = {"ISSUE": None, "ISSUE_ADVANCED": None, "ISSUE_HYBRID": "hybrid", "ISSUE_SEMANTIC": "semantic"}
+
+
+@RESOLVERS.add("Query.repository")
+def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Repository:
+    ctx = info.context
+    key = ctx.sim.names.get(f"{owner}/{name}".lower())
+    repo = ctx.sim.repositories.get(key) if key is not None else None
+    if repo is None or not can_see(ctx.sim, ctx.caller, repo):
+        raise unresolved("a Repository", "name", f"'{owner}/{name}'")
+    return repo
+
+
+@RESOLVERS.add("Query.node")
+def node(_: Any, info: Info, id: str) -> Any:
+    ctx = info.context
+    found = ctx.sim.nodes.get(id)
+    home = found.issue if isinstance(found, Comment) else found
+    if isinstance(home, Project | ProjectItem) and not sees_projects(ctx):
+        raise inaccessible()
+    if isinstance(home, ProjectItem):
+        home = ctx.sim.issues_by_id.get(home.issue_id)
+    elif isinstance(home, Label):
+        home = ctx.sim.home_of(home)
+    repo = home.repository if isinstance(home, Issue | Discussion) else home
+    kind = None if found is None else kind_of(found)
+    if kind is None or (isinstance(repo, Repository) and not can_see(ctx.sim, ctx.caller, repo)):
+        raise unresolved("a node", "global id of", f"'{id}'")
+    if isinstance(home, Issue):
+        readable(ctx, home.repository)
+    return found
+
+
+@RESOLVERS.add("Query.nodes")
+def nodes(_: Any, info: Info, ids: list[str]) -> list[Any]:
+    return [_or_error(node, info, key) for key in ids]
+
+
+def _or_error(resolver: Resolver, info: Info, key: str) -> Any:
+    try:
+        return resolver(None, info, key)
+    except Refusal as refusal:
+        return refusal
+
+
+@RESOLVERS.add("Query.viewer")
+def viewer(_: Any, info: Info) -> Account:
+    ctx = info.context
+    return ctx.actor
+
+
+@RESOLVERS.add("Query.user", "Query.organization")
+def account(_: Any, info: Info, login: str) -> Account:
+    ctx = info.context
+    found = ctx.sim.account(login)
+    wanted = info.field_name.capitalize()
+    if found is None or found.type != wanted:
+        raise unresolved(f"a {wanted}", "login of", f"'{login}'")
+    return found
+
+
+@RESOLVERS.add("Query.rateLimit")
+def rate_limit(_: Any, info: Info, **args: Any) -> dict[str, Any]:
+    ctx = info.context
+    state = ctx.sim.limits.state(ctx.caller.key, "graphql")
+    reset = iso(datetime.fromtimestamp(state["reset"], UTC))
+    return {**state, "resetAt": reset, "cost": 1, "nodeCount": 0}
+
+
+@RESOLVERS.add("Query.search")
+def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, Any]:
+    ctx = info.context
+    if type == "DISCUSSION":
+        return discussions.search(ctx, query, args)
+    if type not in _SEARCHES:
+        return {"edges": [], "nodes": [], **_NO_COUNTS} | {"pageInfo": page_info([], False, False)}
+    if args.get("last") is not None or args.get("before"):
+        what = "a search from its end"
+        ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
+        raise Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
+    first = check("search", args)[0] or 0
+    # Who asks for none still wants to know how many there are.
+    size = max(first, 1)
+    start = position(args.get("after"), 0)
+    # The engine pages by number; a cursor may point anywhere, so that two of its pages can make one of ours.
+    page, skip = start // size + 1, start % size
+    try:
+        found = [
+            find(ctx, query, page=at, per_page=size, search_type=_SEARCHES[type], require_kind=False)
+            for at in ((page, page + 1) if skip else (page,))
+        ]
+    except ApiError as error:
+        raise Refusal("UNPROCESSABLE", error.message) from error
+    keys = [key for result in found for key in result.ids][skip : skip + first]
+    edges = [{"cursor": cursor(start + at + 1), "node": ctx.sim.issues_by_id[key]} for at, key in enumerate(keys)]
+    total = found[0].total_count
+    return {
+        "edges": edges,
+        "nodes": [edge["node"] for edge in edges],
+        **_NO_COUNTS,
+        "issueCount": total,
+        "pageInfo": page_info(edges, start > 0, start + len(keys) < min(total, 1_000)),
+    }

@@ -1,0 +1,63 @@
+"""What holds for all fields: the table of resolvers, how other fields get their value, what type a record has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from graphql import GraphQLResolveInfo
+
+from bot.simulator.clock import iso
+from bot.simulator.http.context import Context
+from bot.simulator.state.accounts import Account
+from bot.simulator.state.discussions import Discussion
+from bot.simulator.state.issues import Comment, Issue
+from bot.simulator.state.repositories import Label, Project, ProjectItem, Repository
+
+Info = GraphQLResolveInfo[Context]
+Resolver = Callable[..., Any]
+
+
+class Resolvers(dict[tuple[str, str], Resolver]):
+    """What one file resolves, by type and field."""
+
+    def add(self, *names: str) -> Callable[[Resolver], Resolver]:
+        """Enter the function below as the resolver of `Type.field` (several, where types share it)."""
+
+        def enter(resolver: Resolver) -> Resolver:
+            for name in names:
+                kind, _, key = name.partition(".")
+                self[kind, key] = resolver
+            return resolver
+
+        return enter
+
+
+def default(source: Any, info: Info, **args: Any) -> Any:
+    """A mapping's key, or a record's attribute of the same name in Python's spelling; times as text."""
+    if isinstance(source, Mapping):
+        return source.get(info.field_name)
+    value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())
+    return iso(value) if isinstance(value, datetime) else value
+
+
+def kind_of(value: Any) -> str:
+    """The GraphQL type of a record."""
+    match value:
+        case Account():
+            return value.type
+        case Issue():
+            return "PullRequest" if value.is_pull_request else "Issue"
+        case Comment():
+            return "IssueComment"
+        case {"__typename": str(kind)}:
+            return kind
+        case ProjectItem():
+            return "ProjectV2Item"
+        case Project():
+            return "ProjectV2"
+        case Repository() | Label() | Discussion():
+            return type(value).__name__
+    return "ProjectV2ItemFieldSingleSelectValue"
