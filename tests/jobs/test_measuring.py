@@ -10,12 +10,13 @@ import sqlalchemy as sa
 
 from bot.events import IssueEvent, to_json
 from bot.jobs import Inbox, Worker, overdue
+from bot.jobs.claims import Lost
 from bot.jobs.database import queue_engine, trials
+from bot.jobs.given_up import GivenUp
 from bot.jobs.job import Message
 from bot.jobs.lanes import lane_of
 from bot.jobs.retry import MOST_TRIES_OF_A_FAULT
 from bot.jobs.trials import MOST_DEATHS
-from bot.jobs.worker import GivenUp
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.telemetry.metrics import REGISTRY
@@ -57,30 +58,31 @@ def test_what_does_not_end_counts_as_failed_and_in_the_end_as_dead(
     worker: Worker, settings: Settings, counted: Callable[[str], float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overdue, "LONGEST", -1.0)
-    with worker._at_work.job(message("hangs")):
-        worker._give_up_overdue()
+    with worker._runs._at_work.job(message("hangs")):
+        worker._runs.give_up_overdue(lambda: None)
     assert (counted("failed"), counted("dead")) == (1, 0)
-    with worker._at_work.job(message("hangs", MOST_TRIES_OF_A_FAULT - 1)):
-        worker._give_up_overdue()
+    with worker._runs._at_work.job(message("hangs", MOST_TRIES_OF_A_FAULT - 1)):
+        worker._runs.give_up_overdue(lambda: None)
     assert (counted("failed"), counted("dead")) == (1, 1)
 
 
 def test_what_took_its_worker_down_too_often_counts_as_dead(
     worker: Worker, settings: Settings, counted: Callable[[str], float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker._claimed, "times", lambda run: MOST_DEATHS + 1)
+    monkeypatch.setattr(worker._runs._claims, "times", lambda run: MOST_DEATHS + 1)
     engine = queue_engine(settings)
     with engine.begin() as connection:
         connection.execute(sa.insert(trials).values(workflow_id="hangs", begun=MOST_DEATHS))
     engine.dispose()
     with pytest.raises(GivenUp):
-        worker._fairly(message("hangs"))
+        worker._runs.deliver(message("hangs"))
     assert counted("dead") == 1
 
 
 def test_what_another_has_taken_over_before_it_was_begun_counts_as_overtaken(
     worker: Worker, counted: Callable[[str], float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker._claimed, "times", lambda run: None)
-    assert worker._fairly(message("hangs")) == "overtaken"
+    monkeypatch.setattr(worker._runs._claims, "times", lambda run: None)
+    with pytest.raises(Lost):
+        worker._runs.deliver(message("hangs"))
     assert counted("overtaken") == 1

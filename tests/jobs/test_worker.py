@@ -18,8 +18,7 @@ from dbos import _core as dbos_core
 
 from bot.errors import InvalidArgument, RateLimited
 from bot.events import IssueEvent, to_json
-from bot.jobs import Inbox, Job, cleanup, debounce, executors
-from bot.jobs import worker as worker_module
+from bot.jobs import Inbox, Job, cleanup, debounce, executors, upkeep
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
 from bot.jobs.database import input_table, queue_client, trials, workflow_table
 from bot.jobs.enqueue import enqueue
@@ -281,7 +280,7 @@ def test_a_worker_beats_between_two_stretches_of_cleaning(bench: Bench, monkeypa
 
     def clean_up(engine: sa.Engine, now: float, patience: float) -> bool:
         # From here on it is only what is left that has it go on.
-        monkeypatch.setattr(worker_module, "CLEAN_EVERY", 600.0)
+        monkeypatch.setattr(upkeep, "CLEAN_EVERY", 600.0)
         done.append("clean")
         return next(unfinished, True)
 
@@ -289,8 +288,8 @@ def test_a_worker_beats_between_two_stretches_of_cleaning(bench: Bench, monkeypa
         done.append("beat")
 
     monkeypatch.setattr(executors, "beat", beat)
-    monkeypatch.setattr(worker_module, "clean", clean_up)
-    monkeypatch.setattr(worker_module, "CLEAN_EVERY", 0.0)
+    monkeypatch.setattr(upkeep, "clean", clean_up)
+    monkeypatch.setattr(upkeep, "CLEAN_EVERY", 0.0)
     monkeypatch.setattr(executors, "BEAT_EVERY", 0.05)
     bench.wait(lambda: done.count("clean") > 3)
     time.sleep(0.3)

@@ -1,0 +1,110 @@
+"""What each worker does for the queue every few seconds, in a thread of its own, beside the jobs."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+import sqlalchemy as sa
+from dbos import DBOS
+
+from bot.jobs import executors
+from bot.jobs.chores import Timetable
+from bot.jobs.cleanup import clean
+from bot.jobs.enqueue import bring_forward
+from bot.jobs.executors import Executor
+from bot.jobs.replaced import Files
+from bot.jobs.retry import describe
+from bot.jobs.turns import Turns
+
+log = logging.getLogger(__name__)
+
+CLEAN_EVERY = 600.0
+# For so many seconds it is cleaned up between two heartbeats, and what is left then after the next: a worker that does
+# not beat is taken for dead.
+CLEAN_FOR = 5.0
+
+
+class Upkeep:
+    """The heartbeat, taking over, giving back, chores, turns, and cleaning up."""
+
+    def __init__(
+        self,
+        engine: sa.Engine,
+        executor: Executor,
+        timetable: Timetable,
+        files: Files,
+        *,
+        give_up_overdue: Callable[[], None],
+        give_back_orphans: Callable[[], object],
+        on_replaced: Callable[[], None],
+    ) -> None:
+        """`files` are of the databases that this process uses; `on_replaced` is called where they are others."""
+        self._engine = engine
+        self._executor = executor
+        self._timetable = timetable
+        self._files = files
+        self._give_up_overdue = give_up_overdue
+        self._give_back_orphans = give_back_orphans
+        self._on_replaced = on_replaced
+        self._watch = executors.Watch()
+        self._turns = Turns(engine)
+        self._stopping = threading.Event()
+        self._cleaned = self._beaten = time.monotonic()
+        self._thread = threading.Thread(target=self._keep, name="queue-keeper", daemon=True)
+
+    def begin(self) -> None:
+        """Take over and call for the chores at once, and go on in the thread. DBOS runs by now."""
+        self._take_over()
+        self._timetable.begin(self._executor.id)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Let this round be the last."""
+        self._stopping.set()
+
+    def join(self) -> None:
+        """Wait for the end of the last round, as long as one takes."""
+        self._thread.join(executors.BEAT_EVERY)
+
+    def _keep(self) -> None:
+        while not self._stopping.wait(executors.BEAT_EVERY):
+            try:
+                self._give_up_overdue()
+                if self._files.replaced():
+                    log.error("the database's file was replaced or taken away: this worker ends, to begin anew")
+                    self._on_replaced()
+                    return
+                self._beat()
+                self._take_over()
+                self._give_back_orphans()
+                bring_forward(self._engine, time.time())
+                self._turns.deal()
+                self._timetable.call()
+                self._clean_up()
+            except Exception as error:
+                log.warning("the queue's upkeep failed and will be tried again: %s", describe(error))
+
+    def _beat(self) -> None:
+        executors.beat(self._engine, self._executor)
+        now = time.monotonic()
+        # Whoever was cut off from the database must first let the others beat again.
+        if now - self._beaten > executors.DEAD_AFTER / 2:
+            self._watch.forget()
+        self._beaten = now
+
+    def _take_over(self) -> None:
+        """Give the work of dead workers back to the queue."""
+        dead = executors.find_dead(self._engine, self._executor, self._watch)
+        if dead:
+            log.warning("taking over the work of %d dead worker%s", len(dead), "" if len(dead) == 1 else "s")
+            DBOS._recover_pending_workflows(dead)
+
+    def _clean_up(self) -> None:
+        now = time.monotonic()
+        if now - self._cleaned >= CLEAN_EVERY:
+            done = clean(self._engine, time.time(), CLEAN_FOR)
+            # What is left is not kept waiting for as long again.
+            self._cleaned = now if done else now - CLEAN_EVERY
