@@ -19,7 +19,6 @@ from bot.render import Place
 from bot.render.digest import DigestView, render_digest
 from bot.services import Services
 from bot.store import StoredRepository
-from bot.store.decisions import KEPT_DAYS
 from bot.store.own_issues import OwnIssues
 from bot.words import speak
 
@@ -33,12 +32,7 @@ DIGEST_LATE = 900.0
 
 
 def keep_digests(services: Services) -> None:
-    """Bring every digest up to date, and erase what is older than is kept. A paused host writes nothing on GitHub."""
-    now = services.now()
-    erased = services.store.decisions.prune(now)
-    erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)
-    if erased:
-        logger.info("%d decisions and signals were old enough to be erased", erased)
+    """Bring every digest up to date. A paused host writes nothing on GitHub."""
     if not services.settings.paused:
         in_each(workable(services.store), services.store, partial(_keep, services))
 

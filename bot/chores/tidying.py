@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+
 from bot.commands import LIMIT_SECONDS
 from bot.github.pacing import SHARED
 from bot.services import Services
 from bot.store.budgets import Budgets
+from bot.store.decisions import KEPT_DAYS
 from bot.store.engine import empty_log
+
+logger = logging.getLogger(__name__)
 
 TIDY_EVERY = 1800.0
 """Seconds. What is deleted is gone from the disk within the hour."""
+
+ERASE_EVERY = 86_400.0
+"""Seconds. All decisions are looked through for the old ones, while nobody else can write on SQLite."""
 
 
 def tidy(services: Services) -> None:
@@ -19,3 +27,12 @@ def tidy(services: Services) -> None:
     store.etags.prune()
     Budgets(store.engine, SHARED).prune()
     empty_log(store.engine)
+
+
+def erase_old(services: Services) -> None:
+    """Erase the decisions, and what people said of them, that are older than is kept."""
+    now = services.now()
+    erased = services.store.decisions.prune(now)
+    erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)
+    if erased:
+        logger.info("%d decisions and signals were old enough to be erased", erased)

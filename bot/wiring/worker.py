@@ -13,7 +13,7 @@ from bot.chores.digests import DIGEST_EVERY, DIGEST_LATE, keep_digests
 from bot.chores.feedback import FEEDBACK_EVERY, look_at_feedback
 from bot.chores.reconciliation import RECONCILE_EVERY, reconcile
 from bot.chores.redelivery import RECOVER_EVERY, recover
-from bot.chores.tidying import TIDY_EVERY, tidy
+from bot.chores.tidying import ERASE_EVERY, TIDY_EVERY, erase_old, tidy
 from bot.doctor import Wanted
 from bot.erasing import erased_if_ended
 from bot.events import Event, InstallationEvent, full_name
@@ -112,6 +112,7 @@ def chores(services: Services) -> tuple[Chore, ...]:
         Chore("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
         Chore("close", CLOSE_EVERY, partial(call_for_due, services)),
         Chore("tidy", TIDY_EVERY, partial(tidy, services)),
+        Chore("erase", ERASE_EVERY, partial(erase_old, services)),
         Chore("digest", DIGEST_EVERY, partial(keep_digests, services), late=DIGEST_LATE),
     )
 

@@ -11,14 +11,17 @@ from typing import cast
 import pytest
 import sqlalchemy as sa
 
-from bot.chores.tidying import tidy
+from bot.chores.tidying import erase_old, tidy
 from bot.commands import LIMIT_SECONDS
+from bot.decisions import Decision, Outcome
 from bot.github.memory import Question, Remembered
 from bot.github.pacing import SHARED
+from bot.judgements import Kind, Signal, Who
 from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
 from bot.store.budgets import Budgets
+from bot.store.decisions import KEPT_DAYS
 from bot.store.engine import make_engine
 from bot.store.etags import KEPT, Etags
 from bot.store.schema import etags, spent, usage
@@ -57,3 +60,14 @@ def test_what_counts_no_longer_goes_though_nobody_comes_back(store: Store) -> No
     use(now - 60, "again")
     tidy(services)
     assert left(store) == [1, 1, 1]
+
+
+def test_decisions_and_what_was_said_of_them_go_in_time(store: Store) -> None:
+    now = NOW.timestamp()
+    old = now - KEPT_DAYS * 86_400
+    for number, at in ((1, old - 60), (2, old + 60)):
+        store.decisions.add(5, Decision(number, at, "opened", "comment", Outcome.SILENT, 0.2, "", ()))
+        store.signals.put(5, Signal(number, Kind.BOX, "ann", 3, True, Who.TRIAGE, at))
+    erase_old(cast("Services", SimpleNamespace(store=store, now=lambda: now)))
+    assert [one.number for one in store.decisions.latest(5)] == [2]
+    assert [one.number for one in store.signals.since(5, 0.0)] == [2]
