@@ -171,7 +171,7 @@ def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
     shown = [candidate.number for candidate in named if candidate.own]
     logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
-    visit.services.store.comments.record(
+    visit.services.store.comments.answer_silently(
         visit.repository.id, visit.number, text_hash=text_hash(issue), shown=shown, now=visit.services.now()
     )
     outcome = Outcome.SHADOW if named else Outcome.SILENT

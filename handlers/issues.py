@@ -37,7 +37,7 @@ def look_again(event: IssueEvent, services: Services) -> None:
         muted = services.store.muted.is_muted(visit.repository.id, visit.number)
         if why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
             # What was said of it so far is no answer: who opens it again, or frees it, has it looked at as if new.
-            services.store.comments.record(visit.repository.id, visit.number, text_hash="", now=services.now())
+            services.store.comments.answer_silently(visit.repository.id, visit.number, text_hash="", now=services.now())
         elif event.action != INDEXED or is_unanswered(visit):
             advise(visit, issue, event.action, anew=True)
 

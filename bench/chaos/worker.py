@@ -83,10 +83,19 @@ def _forget_claims() -> None:
     from bot.posts.comments import CommentKeeper
     from bot.store.comments import Claim, Comments
 
-    Comments.claim = lambda *_, **__: Claim.CLEAR  # type: ignore[method-assign]
+    claim, settle = Comments.claim, Comments.settle
+
+    def always_clear(store: Comments, *where: int, now: float, lease: float) -> Claim:
+        claim(store, *where, now=now, lease=lease)
+        return Claim.CLEAR
+
+    def whoever_wrote_last(store: Comments, *where: int, since: float, **known: Any) -> bool:
+        kept = store.get(*where)
+        return settle(store, *where, since=since if kept is None else kept.updated_at, **known)
+
+    Comments.claim = always_clear  # type: ignore[assignment,method-assign]
     Comments.renew = lambda *_, **__: True  # type: ignore[method-assign]
-    record = Comments.record
-    Comments.record = lambda *known, since=None, **more: record(*known, **more)  # type: ignore[method-assign]
+    Comments.settle = whoever_wrote_last  # type: ignore[assignment,method-assign]
     CommentKeeper._find = lambda *_: None  # type: ignore[method-assign]
 
 

@@ -110,7 +110,7 @@ class CommentKeeper:
         # Who goes on being silent need not look again each time, though the record may be of a backup.
         look = look and (create or kept is None or kept.state is CommentState.INTENDED)
         if not create and not look and (kept is None or kept.state is CommentState.SILENT):
-            self._record(slot, draft, None, self._now())
+            self._answer_silently(slot, draft.text_hash, draft.shown)
             COMMENTS.labels("silent").inc()
             return True
         since = self._now()
@@ -125,7 +125,7 @@ class CommentKeeper:
         # Until the edit has succeeded it counts as an answer to nothing.
         noted = draft if own is None else replace(draft, body_hash="", text_hash="")
         now = self._now()
-        if not self._record(slot, noted, None if own is None else own.id, now, since):
+        if not self._settle(slot, noted, None if own is None else own.id, now, since):
             raise _overtaken(slot, self._lease)
         if own is None:
             COMMENTS.labels("silent").inc()
@@ -145,7 +145,7 @@ class CommentKeeper:
             github.delete_comment(slot.repo, kept.comment_id)
             self._store.silence(slot.repo_id, slot.number, kept.comment_id)
             COMMENTS.labels("deleted").inc()
-        self._store.record(slot.repo_id, slot.number, slot.command_id, text_hash=text_hash, now=self._now())
+        self._answer_silently(slot, text_hash)
 
     def _remove_doubtful(self, github: CommentApi, slot: Slot, text_hash: str) -> None:
         """The same where an attempt has ended without an answer: its comment may be there, and nobody knows which."""
@@ -158,7 +158,7 @@ class CommentKeeper:
             if own is not None:
                 github.delete_comment(slot.repo, own.id)
                 COMMENTS.labels("deleted").inc()
-        if not self._record(slot, Draft("", "", text_hash), None, self._now(), since):
+        if not self._settle(slot, Draft("", "", text_hash), None, self._now(), since):
             raise _overtaken(slot, self._lease)
 
     def _claim(self, slot: Slot, since: float) -> Claim:
@@ -175,7 +175,7 @@ class CommentKeeper:
             raise _overtaken(slot, self._lease)
         with self._claimed(slot, now):
             comment = github.create_comment(slot.repo, slot.number, draft.body)
-        if not self._record(slot, draft, comment.id, self._now(), now):
+        if not self._settle(slot, draft, comment.id, self._now(), now):
             return self._give_way(github, slot, comment.id)
         COMMENTS.labels("posted").inc()
         if arrived := current().arrived:
@@ -196,7 +196,7 @@ class CommentKeeper:
                 COMMENTS.labels("deleted").inc()
                 return kept.state is not CommentState.DELETED
         except DoppelError:
-            self._doubt(slot, anew=True)
+            self._store.lose(slot.repo_id, slot.number, slot.command_id)
             raise
         # They are at it right now, or chose to be silent before this was there.
         self._doubt(slot)
@@ -212,7 +212,7 @@ class CommentKeeper:
                 # Its `issue_comment.deleted` is still on its way, or never came.
                 self._store.mark_deleted(slot.repo_id, slot.number, comment_id, self._now())
                 return False
-        if not self._record(slot, draft, comment_id, self._now(), since):
+        if not self._settle(slot, draft, comment_id, self._now(), since):
             kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
             if kept is None or kept.state is CommentState.DELETED:
                 return kept is None
@@ -253,17 +253,21 @@ class CommentKeeper:
             COMMENTS.labels("deleted").inc()
         return own[0] if own else None
 
-    def _doubt(self, slot: Slot, *, anew: bool = False) -> None:
-        self._store.doubt(slot.repo_id, slot.number, slot.command_id, now=self._now(), anew=anew)
+    def _doubt(self, slot: Slot) -> None:
+        self._store.doubt(slot.repo_id, slot.number, slot.command_id, now=self._now())
 
-    def _record(self, slot: Slot, draft: Draft, comment_id: int | None, now: float, since: float | None = None) -> bool:
-        return self._store.record(
+    def _answer_silently(self, slot: Slot, text_hash: str, shown: Sequence[int] = ()) -> None:
+        where = (slot.repo_id, slot.number, slot.command_id)
+        self._store.answer_silently(*where, text_hash=text_hash, shown=shown, now=self._now())
+
+    def _settle(self, slot: Slot, draft: Draft, comment_id: int | None, now: float, since: float) -> bool:
+        return self._store.settle(
             slot.repo_id,
             slot.number,
             slot.command_id,
-            text_hash=draft.text_hash,
             comment_id=comment_id,
-            body_hash=draft.body_hash,
+            text_hash=draft.text_hash,
+            body_hash="" if comment_id is None else draft.body_hash,
             shown=draft.shown,
             now=now,
             since=since,

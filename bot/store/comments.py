@@ -1,7 +1,7 @@
 """Which comments of the bot's own stand where, so that a retry, a crash or a redelivery never posts one twice (C2).
 
 A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the command in the comment
-`command_id`. Its way: `claim` before anything is written on GitHub, then `record` with the comment, or with none where
+`command_id`. Its way: `claim` before anything is written on GitHub, then `settle` with the comment, or with none where
 there was nothing to say. Who is told `DOUBTFUL` first looks on GitHub whether an earlier attempt's comment is there.
 """
 
@@ -63,6 +63,11 @@ class KeptComment:
     updated_at: float = 0.0
 
 
+_KEY = ("repo_id", "number", "command_id")
+# What a maintainer deleted is never written over.
+_THERE = comments.c.state != CommentState.DELETED
+
+
 class Comments(Part):
     """The `comments` table."""
 
@@ -82,17 +87,7 @@ class Comments(Part):
         Of several that ask at once exactly one may go on.
         """
         mine = _key(repo_id, number, command_id)
-        insert = self._insert(comments).values(
-            repo_id=repo_id,
-            number=number,
-            command_id=command_id,
-            state=CommentState.INTENDED,
-            comment_id=None,
-            text_hash="",
-            body_hash="",
-            shown="[]",
-            updated_at=now,
-        )
+        insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
         # A claim far ahead of this clock is from before that was set back.
@@ -130,70 +125,78 @@ class Comments(Part):
         )
         return self._change(sa.update(comments).where(mine).values(updated_at=to)) > 0
 
-    def record(
+    def settle(
+        self,
+        repo_id: int,
+        number: int,
+        command_id: int,
+        *,
+        comment_id: int | None,
+        text_hash: str,
+        body_hash: str,
+        shown: Sequence[int],
+        now: float,
+        since: float,
+    ) -> bool:
+        """Note what has become of what was claimed or written at `since`: this comment, or none.
+
+        Where nothing is `shown`, what was shown before stays on record. Has no effect on a comment that was deleted,
+        nor on one that was claimed, written or forgotten by somebody else since then; False then.
+        """
+        own = sa.and_(_key(repo_id, number, command_id), _THERE, comments.c.updated_at == since)
+        values = {
+            "state": CommentState.SILENT if comment_id is None else CommentState.POSTED,
+            "comment_id": comment_id,
+            "text_hash": text_hash,
+            "body_hash": body_hash,
+            "updated_at": now,
+        }
+        return self._change(sa.update(comments).where(own).values(values | _if_shown(shown))) > 0
+
+    def answer_silently(
         self,
         repo_id: int,
         number: int,
         command_id: int = ADVISORY,
         *,
         text_hash: str,
-        comment_id: int | None = None,
-        body_hash: str = "",
         shown: Sequence[int] = (),
         now: float,
-        since: float | None = None,
-    ) -> bool:
-        """Note which text has been answered, and with which comment; without one, a comment that there is stays.
+    ) -> None:
+        """Note that a text was answered by writing nothing; a comment that there is stays, and what it showed.
 
-        Where nothing is `shown`, what was shown before stays on record. Has no effect on a comment that was deleted,
-        nor, with `since`, on one that was claimed, written or forgotten by somebody else since then; False then.
-        Without `since` a claim stays one: what it is for may be written by now, and the next one must look first.
+        A claim stays one: what it is for may be written by now, and the next one must look first. Has no effect on a
+        comment that was deleted.
         """
-        values: dict[str, Any] = {"text_hash": text_hash, "updated_at": now}
-        if comment_id is not None:
-            values |= {"state": CommentState.POSTED, "comment_id": comment_id, "body_hash": body_hash}
-        else:
-            silent: sa.ColumnElement[bool] = comments.c.comment_id.is_(None)
-            if since is None:
-                silent = sa.and_(silent, comments.c.state != CommentState.INTENDED)
-            values["state"] = sa.case((silent, CommentState.SILENT.value), else_=comments.c.state)
-        if shown:
-            values["shown"] = json.dumps(list(shown))
-        there = comments.c.state != CommentState.DELETED
-        if since is not None:
-            own = sa.and_(_key(repo_id, number, command_id), there, comments.c.updated_at == since)
-            return self._change(sa.update(comments).where(own).values(values)) > 0
-        insert = self._insert(comments).values(
-            repo_id=repo_id,
-            number=number,
-            command_id=command_id,
-            state=CommentState.SILENT if comment_id is None else CommentState.POSTED,
-            comment_id=comment_id,
-            text_hash=text_hash,
-            body_hash=body_hash,
-            shown=json.dumps(list(shown)),
-            updated_at=now,
-        )
-        noted = insert.on_conflict_do_update(
-            index_elements=["repo_id", "number", "command_id"], set_=values, where=there
-        )
-        return self._write(noted)
+        nobody_writes = sa.and_(comments.c.comment_id.is_(None), comments.c.state != CommentState.INTENDED)
+        answered = {"text_hash": text_hash, "updated_at": now, **_if_shown(shown)}
+        insert = self._new(repo_id, number, command_id, state=CommentState.SILENT, **answered)
+        state = sa.case((nobody_writes, CommentState.SILENT.value), else_=comments.c.state)
+        self._change(insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_THERE))
 
-    def doubt(self, repo_id: int, number: int, command_id: int, *, now: float, anew: bool = False) -> None:
-        """Note that nobody knows what the comment says, or `anew` which one it is: it answers nothing until the next
-        attempt has edited it, who, where none is known, may begin at once and is told to look first.
+    def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
+        """Note that nobody knows what the comment says: it answers nothing until the next attempt has edited it, who,
+        where none is known, may begin at once and is told to look first.
         """
-        unknown = sa.true() if anew else comments.c.comment_id.is_(None)
-        values: dict[str, Any] = {
+        unknown = comments.c.comment_id.is_(None)
+        values = {
             "state": sa.case((unknown, CommentState.INTENDED.value), else_=comments.c.state),
-            "updated_at": sa.case((unknown, 0.0), else_=now),
             "text_hash": "",
             "body_hash": "",
+            "updated_at": sa.case((unknown, 0.0), else_=now),
         }
-        if anew:
-            values["comment_id"] = None
-        there = sa.and_(_key(repo_id, number, command_id), comments.c.state != CommentState.DELETED)
-        self._change(sa.update(comments).where(there).values(values))
+        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
+
+    def lose(self, repo_id: int, number: int, command_id: int) -> None:
+        """Note that nobody knows which comment it is: the next attempt may begin at once, and is told to look first."""
+        values = {
+            "state": CommentState.INTENDED,
+            "comment_id": None,
+            "text_hash": "",
+            "body_hash": "",
+            "updated_at": 0.0,
+        }
+        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
 
     def silence(self, repo_id: int, number: int, comment_id: int) -> None:
         """Note that the bot itself took a comment away; another may be posted in its place, or is already."""
@@ -217,21 +220,21 @@ class Comments(Part):
             return True
         if command_id is None:
             return False
-        unknown = self._insert(comments).values(
-            repo_id=repo_id,
-            number=number,
-            command_id=command_id,
-            comment_id=comment_id,
-            text_hash="",
-            body_hash="",
-            shown="[]",
-            **gone,
-        )
-        noted = unknown.on_conflict_do_update(
-            index_elements=["repo_id", "number", "command_id"], set_=gone, where=comments.c.comment_id.is_(None)
-        )
+        insert = self._new(repo_id, number, command_id, comment_id=comment_id, **gone)
+        unknown = comments.c.comment_id.is_(None)
+        noted = insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=unknown)
         return self._write(noted)
+
+    def _new(self, repo_id: int, number: int, command_id: int, **known: Any) -> Any:
+        """An INSERT of a comment of which only so much is known."""
+        unknown = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": "[]"}
+        return self._insert(comments).values(repo_id=repo_id, number=number, command_id=command_id, **unknown | known)
 
 
 def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:
     return sa.and_(comments.c.repo_id == repo_id, comments.c.number == number, comments.c.command_id == command_id)
+
+
+def _if_shown(shown: Sequence[int]) -> dict[str, str]:
+    """The column's new value, where it is to have one."""
+    return {"shown": json.dumps(list(shown))} if shown else {}

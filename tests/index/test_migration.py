@@ -10,6 +10,7 @@ from bot.model import RepoRef, Repository
 from bot.store import Store
 from bot.store.engine import make_engine, write
 from bot.store.migrate import _config, is_current, migrate
+from tests.store.posting import note_posted
 
 
 def test_what_was_stored_before_the_index_is_kept(database_url: str) -> None:
@@ -20,7 +21,7 @@ def test_what_was_stored_before_the_index_is_kept(database_url: str) -> None:
         command.upgrade(config, "0001")
     store = Store(engine)
     store.repositories.upsert(Repository(7, RepoRef("acme", "app"), private=False), 1, 9.0)
-    store.comments.record(7, 3, text_hash="t", comment_id=11, shown=[1, 2], now=9.0)
+    note_posted(store, 7, 3, comment_id=11, shown=[1, 2], now=9.0)
     kept = store.comments.get(7, 3)
     assert not sa.inspect(engine).has_table("indexed_issues")
     assert not is_current(engine)

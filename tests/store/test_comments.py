@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from bot.store import Claim, CommentState, Store
+from tests.store.posting import note_posted
 
 NOW = 1_000_000.0
 
@@ -15,7 +16,7 @@ def test_c2_exactly_one_may_write_and_a_later_one_must_look_first(store: Store) 
     assert store.comments.claim(1, 2, 0, now=NOW + 14, lease=15) is Claim.BUSY
     assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is Claim.DOUBTFUL
     assert store.comments.claim(1, 2, 0, now=NOW + 15, lease=15) is Claim.BUSY
-    store.comments.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
+    note_posted(store, 1, 2, comment_id=5, body_hash="b", now=NOW)
     assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.SETTLED
     assert store.comments.claimed_at(1, 2, 0) is None
     found = store.comments.get(1, 2)
@@ -29,12 +30,12 @@ def test_c1_what_was_deleted_before_its_number_was_known_is_deleted(store: Store
     assert not store.comments.mark_deleted(1, 2, 50, NOW), "nobody knows where it was"
     assert store.comments.mark_deleted(1, 2, 50, NOW, 7)
     # Who looked for it before that was heard of found nothing, and had nothing to say.
-    store.comments.record(1, 4, text_hash="t", now=NOW)
+    store.comments.answer_silently(1, 4, text_hash="t", now=NOW)
     assert store.comments.mark_deleted(1, 4, 50, NOW, 0)
     assert store.comments.claim(1, 4, 0, now=NOW, lease=15) is Claim.SETTLED
     assert store.comments.claim(1, 2, 7, now=NOW + 99, lease=15) is Claim.SETTLED
     assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.DOUBTFUL
-    store.comments.record(1, 2, text_hash="t", comment_id=5, body_hash="b", now=NOW)
+    note_posted(store, 1, 2, comment_id=5, body_hash="b", now=NOW)
     assert not store.comments.mark_deleted(1, 2, 50, NOW, 0), "another one is there"
 
 
@@ -77,14 +78,14 @@ def test_c2_a_released_claim_is_free_at_once_but_doubtful(store: Store) -> None:
 
 def test_c2_what_may_have_been_written_is_looked_for_though_others_had_nothing_to_say_meanwhile(store: Store) -> None:
     store.comments.claim(1, 2, 0, now=NOW, lease=15)
-    store.comments.record(1, 2, text_hash="t", now=NOW + 1)
+    store.comments.answer_silently(1, 2, text_hash="t", now=NOW + 1)
     assert store.comments.claim(1, 2, 0, now=NOW + 16, lease=15) is Claim.DOUBTFUL
-    store.comments.record(1, 2, text_hash="t", now=NOW + 17, since=NOW + 16)
+    store.comments.settle(1, 2, 0, comment_id=None, text_hash="t", body_hash="", shown=(), now=NOW + 17, since=NOW + 16)
     assert store.comments.claim(1, 2, 0, now=NOW + 17, lease=15) is Claim.CLEAR, "who claimed it has looked"
 
 
 def test_silence_is_recorded_and_can_be_broken(store: Store) -> None:
-    store.comments.record(1, 2, text_hash="t", now=NOW)
+    store.comments.answer_silently(1, 2, text_hash="t", now=NOW)
     found = store.comments.get(1, 2)
     assert found is not None
     assert (found.state, found.text_hash) == (CommentState.SILENT, "t")
@@ -92,10 +93,10 @@ def test_silence_is_recorded_and_can_be_broken(store: Store) -> None:
 
 
 def test_c1_a_deleted_comment_stays_deleted(store: Store) -> None:
-    store.comments.record(1, 2, text_hash="t", comment_id=5, now=NOW)
+    note_posted(store, 1, 2, comment_id=5, now=NOW)
     assert not store.comments.mark_deleted(1, 2, 6, NOW)
     assert store.comments.mark_deleted(1, 2, 5, NOW)
-    store.comments.record(1, 2, text_hash="t2", comment_id=7, now=NOW)
+    note_posted(store, 1, 2, text_hash="t2", comment_id=7, now=NOW)
     assert store.comments.claim(1, 2, 0, now=NOW + 99, lease=15) is Claim.SETTLED
     found = store.comments.get(1, 2)
     assert found is not None
@@ -103,8 +104,8 @@ def test_c1_a_deleted_comment_stays_deleted(store: Store) -> None:
 
 
 def test_what_was_shown_stays_known_when_nothing_is_left(store: Store) -> None:
-    store.comments.record(1, 2, text_hash="t", comment_id=5, shown=[7, 8], now=NOW)
-    store.comments.record(1, 2, text_hash="u", comment_id=5, now=NOW)
+    note_posted(store, 1, 2, comment_id=5, shown=[7, 8], now=NOW)
+    note_posted(store, 1, 2, text_hash="u", comment_id=5, now=NOW)
     found = store.comments.get(1, 2)
     assert found is not None
     assert (found.text_hash, found.shown) == ("u", (7, 8))
@@ -112,9 +113,9 @@ def test_what_was_shown_stays_known_when_nothing_is_left(store: Store) -> None:
 
 def test_c2_an_edited_command_keeps_its_reply(store: Store) -> None:
     assert store.comments.get(1, 2, 5) is None
-    store.comments.record(1, 2, 5, text_hash="one", now=NOW)
-    store.comments.record(1, 2, 5, text_hash="one", comment_id=50, body_hash="b", now=NOW)
-    store.comments.record(1, 2, 5, text_hash="two", now=NOW)
+    store.comments.answer_silently(1, 2, 5, text_hash="one", now=NOW)
+    note_posted(store, 1, 2, 5, text_hash="one", comment_id=50, body_hash="b", now=NOW)
+    store.comments.answer_silently(1, 2, 5, text_hash="two", now=NOW)
     reply = store.comments.get(1, 2, 5)
     assert reply is not None
     assert (reply.state, reply.comment_id, reply.text_hash, reply.body_hash) == (

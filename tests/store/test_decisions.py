@@ -17,6 +17,7 @@ from bot.store.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE, Decisions
 from bot.store.engine import make_engine, write
 from bot.store.export import export
 from bot.store.migrate import _config, migrate
+from tests.store.posting import note_posted
 
 EVIDENCE = (
     Evidence(3, 0.62, 1, True, {"full-text": 1, "vectors": None}, (0.8, 0.9), ("identifiers",), (5, 9)),
@@ -103,7 +104,7 @@ def test_decisions_come_to_a_database_that_is_in_use(database_url: str) -> None:
         config.attributes["connection"] = connection
         command.upgrade(config, "0006")
     store = Store(engine)
-    store.comments.record(1, 7, text_hash="t", comment_id=11, shown=[3], now=9.0)
+    note_posted(store, 1, 7, comment_id=11, shown=[3], now=9.0)
     kept = store.comments.get(1, 7)
     migrate(engine)
     assert store.comments.get(1, 7) == kept is not None

@@ -15,6 +15,7 @@ from bot.store import Store
 from bot.store import words as words_module
 from bot.store.gauges import FRESH, Gauges
 from bot.store.schema import etags, metadata
+from tests.store.posting import note_posted
 
 ACME = RepoRef("acme", "App")
 NOW = 1_000_000.0
@@ -39,7 +40,7 @@ def _add(store: Store, repo_id: int, name: str = "app", installation: int | None
 def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     """Something in every table that holds things of a repository."""
     _add(store, repo_id)
-    store.comments.record(repo_id, number, text_hash="t", comment_id=11, now=NOW)
+    note_posted(store, repo_id, number, comment_id=11, now=NOW)
     store.verdicts.add(repo_id, number, 9, VerdictKind.NOT, actor="ann", command_id=31, now=NOW)
     store.elsewhere.add(repo_id, Rejection(number, "acme/lib#7", "ann", NOW, 31))
     store.muted.set(repo_id, number, "ann", NOW)
@@ -154,7 +155,7 @@ class TestForgetting:
 
     def test_forget_issue_takes_verdicts_of_both_directions(self, store: Store) -> None:
         _fill(store, 1, number=3)
-        store.comments.record(1, 4, text_hash="t", comment_id=12, now=NOW)
+        note_posted(store, 1, 4, comment_id=12, now=NOW)
         store.verdicts.add(1, 4, 3, VerdictKind.NOT, actor="ann", command_id=32, now=NOW)
         store.forget_issue(1, 3)
         assert store.comments.get(1, 3) is None
