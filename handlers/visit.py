@@ -15,7 +15,7 @@ from bot.events import CommentEvent, IssueEvent
 from bot.github.repo import RepoClient, ThreadClient
 from bot.model import Issue, RepoRef, Repository
 from bot.posts.comments import Slot
-from bot.posts.marker import has_marker
+from bot.posts.marker import ADVICE
 from bot.render import Place
 from bot.repositories.settings import Loaded
 from bot.services import Services
@@ -58,7 +58,7 @@ class Visit:
     @property
     def slot(self) -> Slot:
         """Where the advisory comment is kept."""
-        return Slot(self.repository.id, self.repo, self.number, has_marker)
+        return Slot(self.repository.id, self.repo, self.number, ADVICE.begins)
 
     def kept_comment(self) -> KeptComment | None:
         """The advisory comment as last written; None where the question never came up."""

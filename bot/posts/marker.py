@@ -1,32 +1,42 @@
-"""The hidden first line by which the bot finds its own comments again (C2).
+"""The hidden first line by which the bot finds its own comments and issues again (C2).
 
-A marker counts only at the very beginning of a comment, and only in a comment that this App wrote: who calls
-`has_marker` has looked at the author before. Titles and queries can never stand there.
+A marker counts only at the very beginning of a text, and only in one that this App wrote: who asks for it has looked at
+the author before. Titles and queries can never stand there.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import dataclass
 
-MARKER = "<!-- doppel:advice v1"
-"""How every advisory comment begins."""
 
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """How every text of one kind begins, of which there is one in its place. `start` is followed by a fingerprint."""
+
+    start: str
+
+    def line(self, content: str) -> str:
+        """The first line of a text that says this."""
+        return f"{self.start} {hashlib.sha256(content.encode(errors='replace')).hexdigest()[:16]} -->"
+
+    def begins(self, body: str) -> bool:
+        """Whether this is a text of the kind."""
+        return body.startswith(self.start)
+
+
+ADVICE = Marker("<!-- doppel:advice v1")
+"""Of the advisory comment on an issue."""
+SCAN = Marker("<!-- doppel:scan v1")
+"""Of the issue that shows the backlog scan."""
+DIGEST = Marker("<!-- doppel:digest v1")
+"""Of the issue that shows the digest."""
+
+_STARTS = "|".join(re.escape(marker.start) for marker in (ADVICE, SCAN, DIGEST))
+_FINGERPRINT = re.compile(rf"(?:{_STARTS}) ([0-9a-f]{{16}}) -->")
 _REPLY = "<!-- doppel:reply v1"
 _REPLIES = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
-_SCAN = "<!-- doppel:scan v1"
-_DIGEST = "<!-- doppel:digest v1"
-_FINGERPRINT = re.compile(rf"(?:{'|'.join(map(re.escape, (MARKER, _SCAN, _DIGEST)))}) ([0-9a-f]{{16}}) -->")
-
-
-def has_marker(body: str) -> bool:
-    """Whether this is the text of an advisory comment."""
-    return body.startswith(MARKER)
-
-
-def advice_marker(content: str) -> str:
-    """The first line of an advisory comment. It carries a fingerprint of what the comment says."""
-    return f"{MARKER} {_hashed(content)} -->"
 
 
 def fingerprint(body: str) -> str:
@@ -52,31 +62,7 @@ def answered_by(body: str) -> int | None:
     """Where a comment of the bot's belongs, by its marker: the number of the comment whose commands it answers, 0 for
     the advisory comment; None where it is neither.
     """
-    if has_marker(body):
+    if ADVICE.begins(body):
         return 0
     found = _REPLIES.match(body)
     return int(found[1]) if found else None
-
-
-def scan_marker(content: str) -> str:
-    """The first line of the issue that shows the backlog scan, with a fingerprint of what it says."""
-    return f"{_SCAN} {_hashed(content)} -->"
-
-
-def is_scan(body: str) -> bool:
-    """Whether this is the text of the issue that shows the backlog scan."""
-    return body.startswith(_SCAN)
-
-
-def digest_marker(content: str) -> str:
-    """The first line of the issue that shows the digest, with a fingerprint of what it says."""
-    return f"{_DIGEST} {_hashed(content)} -->"
-
-
-def is_digest(body: str) -> bool:
-    """Whether this is the text of the issue that shows the digest."""
-    return body.startswith(_DIGEST)
-
-
-def _hashed(content: str) -> str:
-    return hashlib.sha256(content.encode(errors="replace")).hexdigest()[:16]

@@ -6,16 +6,15 @@ answered, or with a new store. The marker counts only in an issue that this App 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
 from bot.model import Issue, RepoRef
-from bot.posts.marker import fingerprint, is_digest, is_scan
+from bot.posts.marker import DIGEST, SCAN, Marker, fingerprint
 from bot.store.own_issues import Kind, OwnIssues
 
-_IS: dict[Kind, Callable[[str], bool]] = {Kind.SCAN: is_scan, Kind.DIGEST: is_digest}
+_MARKERS: dict[Kind, Marker] = {Kind.SCAN: SCAN, Kind.DIGEST: DIGEST}
 
 TITLE_MAX = 256
 """Characters in a title, GitHub's own limit; a repository's own words can be longer."""
@@ -56,7 +55,7 @@ def is_own_issue(issue: Issue) -> bool:
 
 def is_kind(issue: Issue, kind: Kind) -> bool:
     """Whether this is the bot's own issue of that kind."""
-    return issue.author.is_bot and _IS[kind](issue.body)
+    return issue.author.is_bot and _MARKERS[kind].begins(issue.body)
 
 
 def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *, reopen: bool = True) -> int:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from bot.commands import Options
 from bot.config import ConfigError
-from bot.posts.marker import advice_marker
+from bot.posts.marker import ADVICE
 from bot.render.candidates import candidate_lines
 from bot.render.details import (
     causes,
@@ -105,7 +105,7 @@ def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     # The time does not count for the fingerprint: a comment that says the same need not be edited.
     said = "\n\n".join([*blocks, *inside])
     content = "\n\n".join([*blocks, fold(say.summary(), [*inside, checked])])
-    return f"{advice_marker(said)}\n{break_phrase(content)}\n"
+    return f"{ADVICE.line(said)}\n{break_phrase(content)}\n"
 
 
 def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:

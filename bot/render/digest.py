@@ -11,7 +11,7 @@ from bot.commands.table import BY_NAME, Name
 from bot.digest.boxes import Pair, box
 from bot.digest.week import Digest, Line, Standing
 from bot.judgements import Kind
-from bot.posts.marker import digest_marker
+from bot.posts.marker import DIGEST
 from bot.render.comment import COMMENT_MAX
 from bot.render.escape import break_phrase, code, escape, no_formula
 from bot.render.links import Place
@@ -123,7 +123,7 @@ def _body(view: DigestView, lines: tuple[Line, ...], ticked: Mapping[Pair, bool]
     inside = "\n\n".join(blocks)
     # The time does not count for the fingerprint: an issue that says the same need not be edited.
     text = break_phrase(f"{inside}\n\n{say.checked(time=view.checked)}")
-    return f"{digest_marker(inside)}\n{text}\n"
+    return f"{DIGEST.line(inside)}\n{text}\n"
 
 
 def _item(view: DigestView, line: Line, ticked: Mapping[Pair, bool]) -> str:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.commands.table import BY_NAME, Name
-from bot.posts.marker import scan_marker
+from bot.posts.marker import SCAN
 from bot.render.candidates import confidence_words
 from bot.render.comment import COMMENT_MAX
 from bot.render.details import bullets, sentence
@@ -64,7 +64,7 @@ def render_scan(result: Result, place: Place, checked: datetime, say: Words) -> 
     inside = scan_markdown(result, place, say, COMMENT_MAX - 200 - len(time)).text
     # The time does not count for the fingerprint: an issue that says the same need not be edited.
     text = break_phrase(f"{inside}\n\n{time}")
-    return f"{scan_marker(inside)}\n{text}\n"
+    return f"{SCAN.line(inside)}\n{text}\n"
 
 
 def scan_markdown(result: Result, place: Named, say: Words, limit: int = COMMENT_MAX - 200) -> Shown:

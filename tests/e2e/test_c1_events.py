@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.posts.marker import MARKER
+from bot.posts.marker import ADVICE
 from bot.store.comments import Claim, CommentState
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
@@ -130,7 +130,9 @@ def test_c1_a_comment_deleted_before_the_bot_knew_that_it_was_written_is_never_p
     doppel.open(*OTHER)
     claims = doppel.services.store.comments
     assert claims.claim(doppel.repository.id, 2, 0, now=doppel.sim.clock.timestamp(), lease=0) is Claim.CLEAR
-    written = doppel.sim.comment(doppel.repo, 2, BOT, f"{MARKER} 0123456789abcdef -->\nThis may have been reported.")
+    written = doppel.sim.comment(
+        doppel.repo, 2, BOT, f"{ADVICE.start} 0123456789abcdef -->\nThis may have been reported."
+    )
     doppel.sim.delete_comment(written, "maintain-person")
     doppel.settle()
     doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
@@ -159,7 +161,9 @@ def test_c1_what_was_written_before_the_bot_heard_that_the_first_was_deleted_is_
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
         # Its answer was lost, and so it is nowhere noted.
-        lost = doppel.sim.comment(doppel.repo, 2, BOT, f"{MARKER} 0123456789abcdef -->\nThis may have been reported.")
+        lost = doppel.sim.comment(
+            doppel.repo, 2, BOT, f"{ADVICE.start} 0123456789abcdef -->\nThis may have been reported."
+        )
         doppel.sim.delete_comment(lost, "maintain-person")
     doppel.settle()
     kept = doppel.services.store.comments.get(doppel.repository.id, 2)
@@ -177,7 +181,9 @@ def test_c1_another_bots_comment_with_our_marker_silences_nothing(doppel: Doppel
     doppel.open(*OTHER)
     claims = doppel.services.store.comments
     assert claims.claim(doppel.repository.id, 2, 0, now=doppel.sim.clock.timestamp(), lease=0) is Claim.CLEAR
-    forged = doppel.sim.comment(doppel.repo, 2, "other[bot]", f"{MARKER} 0123456789abcdef -->\nThis was reported.")
+    forged = doppel.sim.comment(
+        doppel.repo, 2, "other[bot]", f"{ADVICE.start} 0123456789abcdef -->\nThis was reported."
+    )
     doppel.sim.delete_comment(forged, "maintain-person")
     doppel.settle()
     kept = claims.get(doppel.repository.id, 2)

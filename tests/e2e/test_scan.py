@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bot.posts.marker import is_scan
+from bot.posts.marker import SCAN
 from bot.simulator.state.issues import Issue
 from bot.words import english
 from tests.e2e.harness import BOT, Doppel
@@ -43,7 +43,7 @@ def test_d8_a_maintainers_scan_is_answered_and_shown_in_one_issue(backlog: Doppe
     assert backlog.reactions(comment) == ["eyes", "+1"]
     (shown,) = scans(backlog)
     assert shown.title == english().scan_title()
-    assert is_scan(body_of(shown))
+    assert SCAN.begins(body_of(shown))
     # Which words are rare enough to be named is for the tests of matching to say.
     said = re.sub(r"     - Same words.*\n", "", backlog.plain(body_of(shown)))
     assert said.partition("\n")[2] == (
@@ -133,7 +133,7 @@ def test_d8_nor_is_it_where_somebody_has_written_it_anew(backlog: Doppel) -> Non
     assert f"#{shown.number}]" not in backlog.said(fresh.number)[0]
     backlog.write(3, "/duplicates scan", "maintain-person")
     assert scans(backlog) == [shown]
-    assert is_scan(body_of(shown))
+    assert SCAN.begins(body_of(shown))
     assert backlog.services.index.count(backlog.repository.id) == 4
     backlog.said(3)
 

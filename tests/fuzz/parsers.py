@@ -19,7 +19,7 @@ from bot.commands import parse as parse_commands
 from bot.config import RepoConfig, parse_config
 from bot.events import Ignored, from_json, to_json
 from bot.model import RepoRef
-from bot.posts.marker import MARKER, fingerprint, has_marker, is_digest, is_reply_to, is_scan
+from bot.posts.marker import ADVICE, DIGEST, SCAN, fingerprint, is_reply_to
 from bot.ranking.plan import natural_query, plan_own_words, plan_queries
 from bot.ranking.query import MAX_OPERATORS
 from bot.ranking.rarity import Rarity
@@ -262,15 +262,15 @@ def check_markdown(text: str) -> None:
 
 
 def check_marker(text: str) -> None:
-    body = f"{MARKER}{text}"
-    assert has_marker(body)
+    body = f"{ADVICE.start}{text}"
+    assert ADVICE.begins(body)
     assert len(fingerprint(body)) in (0, 16)
     # What is shown of a text is never a marker, wherever it stands.
     for shown in (escape(text), code(text)):
-        assert not has_marker(shown)
+        assert not ADVICE.begins(shown)
         assert not is_reply_to(shown, 1)
-        assert not is_scan(shown)
-        assert not is_digest(shown)
+        assert not SCAN.begins(shown)
+        assert not DIGEST.begins(shown)
 
 
 ADDRESSES = pieces(

@@ -11,7 +11,7 @@ from bot.errors import Unavailable
 from bot.events import IndexEvent
 from bot.github import changes
 from bot.index import Analysis, TextAnalyser
-from bot.posts.marker import digest_marker, scan_marker
+from bot.posts.marker import DIGEST, SCAN
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 
@@ -276,7 +276,7 @@ def test_what_was_deleted_unheard_is_taken_out_beside_issues_of_the_bots_own(fil
     """GitHub counts these, and they are not in the index."""
     filled.sim.who("doppel[bot]", "Bot")
     store = filled.services.store
-    for own, marker in ((store.scan_issues, scan_marker("")), (store.digest_issues, digest_marker(""))):
+    for own, marker in ((store.scan_issues, SCAN.line("")), (store.digest_issues, DIGEST.line(""))):
         issue = filled.sim.open_issue(REPO, "doppel[bot]", "What the bot has to say", marker)
         own.set(filled.repo_id, issue.number, 1.0)
     filled.work()

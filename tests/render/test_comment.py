@@ -11,7 +11,7 @@ import pytest
 
 from bot.commands import Options
 from bot.config import parse_config
-from bot.posts.marker import MARKER, fingerprint, has_marker
+from bot.posts.marker import ADVICE, fingerprint
 from bot.render import render_comment
 from bot.render.details import SOURCE_NAMES
 from bot.report import Outcome, QueryRun
@@ -150,10 +150,10 @@ def test_c3_how_likely_and_how_alike_a_command_wanted_it_is_said() -> None:
 
 def test_c2_the_comment_begins_with_its_marker() -> None:
     body = render_comment(report(candidate()), view())
-    assert body.startswith(MARKER)
-    assert has_marker(body)
-    assert not has_marker(f"> {body}")
-    assert not has_marker("text\n" + body)
+    assert body.startswith(ADVICE.start)
+    assert ADVICE.begins(body)
+    assert not ADVICE.begins(f"> {body}")
+    assert not ADVICE.begins("text\n" + body)
 
 
 def test_c2_the_fingerprint_changes_with_what_is_said_and_not_with_the_time() -> None:

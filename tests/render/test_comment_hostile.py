@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.posts.marker import has_marker
+from bot.posts.marker import ADVICE
 from bot.render import COMMENT_MAX, render_comment
 from bot.report import Outcome, QueryRun
 from tests.render.reading import INVISIBLE, PHRASE, read
@@ -37,7 +37,7 @@ TITLES = [
 
 def check(body: str, numbers: set[int]) -> None:
     page = read(body)
-    assert has_marker(body)
+    assert ADVICE.begins(body)
     assert body.count("<!--") == 1
     assert page.active == {}
     assert not PHRASE.search(body)

@@ -11,7 +11,7 @@ from hypothesis import given
 from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
 from bot.config import parse_config
 from bot.model import RepoRef
-from bot.posts.marker import has_marker, is_reply_to
+from bot.posts.marker import ADVICE, is_reply_to
 from bot.render import COMMENT_MAX, Place, Replies, explain, render_reply
 from bot.render.details import SOURCE_NAMES
 from bot.render.help import command_words, option_words
@@ -181,7 +181,7 @@ def test_c2_a_reply_is_found_again_by_the_comment_it_answers() -> None:
     assert is_reply_to(body, 5)
     assert not is_reply_to(body, 55)
     assert not is_reply_to(f"> {body}", 5)
-    assert not has_marker(body)
+    assert not ADVICE.begins(body)
 
 
 def test_c2_an_answer_names_its_command_where_the_comment_holds_others() -> None:

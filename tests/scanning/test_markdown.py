@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from bot.posts.marker import fingerprint, is_scan
+from bot.posts.marker import SCAN, fingerprint
 from bot.render import COMMENT_MAX, Place
 from bot.render.scan import render_scan
 from bot.scanning.model import Entry, Group, Member, Result
@@ -36,7 +36,7 @@ def result(*groups: Group, closed: bool = False) -> Result:
 
 def test_d8_a_group_shows_its_sums_and_each_member_its_confidence() -> None:
     body = render_scan(result(group(5, 2), closed=True), PLACE, DAY, english())
-    assert is_scan(body)
+    assert SCAN.begins(body)
     assert "**1 group of issues that may report the same thing**, among 1,200 open and closed issues: 2 issues" in body
     assert "   - Open · reported 2024-05-06 · 3 issues, together 👍 3, 👎 1, 1 comment\n" in body
     assert "     - Likely the same (70%) · open · reported 2024-05-06\n     - Crash\n" in body
