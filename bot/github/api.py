@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import githubkit
 from githubkit.exception import GitHubException, GraphQLFailed
@@ -13,6 +13,7 @@ from githubkit.graphql import GraphQLError
 from bot.errors import Forbidden, KeyRefused, Unavailable
 from bot.github.failures import translate
 
+P = ParamSpec("P")
 T = TypeVar("T")
 # What GraphQL says of a failure of GitHub's own, before an id of the request; and what it calls it where a query takes
 # more of GitHub's resources than one may (https://github.blog/changelog/2025-09-01-graphql-api-resource-limits).
@@ -132,3 +133,19 @@ def _is_last(response: githubkit.Response[Any, Any], items: Sequence[object]) ->
 def is_failure(error: GraphQLError) -> bool:
     """Whether GitHub itself failed, or gave up: what is null for it may be there."""
     return error.message.startswith(_FAILED) or error.type == _TOO_MUCH
+
+
+class HasApi(Protocol):
+    """A client that asks through one."""
+
+    _api: Api
+
+
+def operation(ask: Callable[Concatenate[Api, P], T]) -> Callable[Concatenate[HasApi, P], T]:
+    """`ask` as a method of a client; what it does is said where it is written."""
+
+    @wraps(ask)
+    def asked(client: HasApi, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return ask(client._api, *args, **kwargs)
+
+    return asked

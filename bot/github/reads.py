@@ -12,9 +12,8 @@ from urllib.parse import quote
 from githubkit.utils import UNSET
 
 from bot.errors import Invalid, InvalidArgument, NotFound
-from bot.github import convert
-from bot.github.api import PAGE, Api
-from bot.github.labels import LabelEvent, label_events, suggested_labels
+from bot.github import convert, labels
+from bot.github.api import PAGE, Api, operation
 from bot.model import Comment, Issue, Permission, RepoRef, Repository
 
 LARGEST_FILE = 1024 * 1024
@@ -30,6 +29,9 @@ _MOST_LABELS = 2_000
 
 class Reads:
     """Reading operations. All raise Forbidden, RateLimited and Unavailable; NotFound where it says so."""
+
+    label_events = operation(labels.label_events)
+    suggested_labels = operation(labels.suggested_labels)
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -134,14 +136,6 @@ class Reads:
             most=_MOST_LABELS,
         )
         return frozenset(data["name"] for data in listed)
-
-    def label_events(self, repo: RepoRef, number: int) -> list[LabelEvent]:
-        """See `bot.github.labels`."""
-        return label_events(self._api, repo, number)
-
-    def suggested_labels(self, repo: RepoRef, number: int) -> frozenset[str] | None:
-        """See `bot.github.labels`."""
-        return suggested_labels(self._api, repo, number)
 
     def repository(self, repo: RepoRef) -> Repository:
         """The repository, under its present name where it was renamed. Raises NotFound."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from githubkit.utils import UNSET
 
 from bot.github import convert
-from bot.github.api import Api
+from bot.github.api import PAGE, Api
 from bot.model import Issue
 
 LONGEST_BODY = 10_000
@@ -31,8 +31,12 @@ class SearchPage:
     cached_at: str = ""
 
 
-def search(api: Api, query: str, *, hybrid: bool, per_page: int) -> SearchPage:
-    """Ask once. Raises Invalid with GitHub's explanation for a query that it refuses."""
+def search(api: Api, query: str, *, hybrid: bool = False, per_page: int = PAGE) -> SearchPage:
+    """One search request: lexical (30 a minute) or hybrid (10 a minute).
+
+    Raises Invalid with GitHub's explanation for a query that it refuses, such as one for a repository by a name that it
+    no longer has: searches do not follow renames.
+    """
     data = api.call(
         "search issues",
         lambda: api.rest.search.issues_and_pull_requests(

@@ -28,7 +28,7 @@ class WorkflowStates:
     reason: str = ""
 
 
-def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str | None) -> WorkflowStates:
+def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
     """The states of all `numbers`, a hundred in a request. Never raises for GitHub's sake: the finding goes on without.
 
     Names of fields travel as variables, never inside the query.

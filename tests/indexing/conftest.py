@@ -19,9 +19,9 @@ import pytest
 
 from bot.embedding import Embedder
 from bot.events import Event, Ignored, IndexEvent, parse
-from bot.github import changes
 from bot.github.changes import ChangesPage
 from bot.github.client import GitHub
+from bot.github.repo import RepoClient
 from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
 from bot.indexing import Indexing, StoredFacts
 from bot.jobs import Inbox, Job
@@ -120,8 +120,14 @@ class Host:
         self.use(None)
         self.sim.webhooks.post = self._deliver
         self.sim.app.hook.url = "http://receiver.example/webhook"
-        self._real = changes.changed_issues
-        patch.setattr(changes, "changed_issues", self._list)
+        listed = RepoClient.changed_issues
+
+        def noted(client: RepoClient, *arguments: Any, **options: Any) -> ChangesPage:
+            page = listed(client, *arguments, **options)
+            self.pages.append(page)
+            return page
+
+        patch.setattr(RepoClient, "changed_issues", noted)
 
     def use(self, model: Embedder | None, *, private_too: bool = False, analyser: TextAnalyser | None = None) -> None:
         """The host's choice of a model, from now on; and how texts are read, if not as this version does."""
@@ -205,11 +211,6 @@ class Host:
             queries = [Query("words", terms[i : i + 1], np.ones(1), shared()) for i in range(len(terms))]
             each = [scores.numbers for scores in view.search_all(queries)]
         return sorted(set.intersection(*(set(numbers.tolist()) for numbers in each)))
-
-    def _list(self, *arguments: Any, **options: Any) -> ChangesPage:
-        page = self._real(*arguments, **options)
-        self.pages.append(page)
-        return page
 
     def _deliver(self, url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Mapping[str, str], str]:
         event = parse(headers["X-GitHub-Event"], json.loads(body))

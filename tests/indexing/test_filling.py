@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bot.errors import Unavailable
-from bot.github import changes
 from bot.github.changes import ChangesPage
+from bot.github.repo import RepoClient
 from bot.indexing import Indexing, indexing, pace
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
@@ -108,13 +108,13 @@ def test_what_has_not_changed_costs_a_look_one_count(
     host.install()
     host.look()
     caplog.set_level(logging.INFO, "bot.indexing")
-    counted, real = [], changes.count_issues
+    counted, real = [], RepoClient.count_issues
 
     def count(*given: Any) -> int | None:
         counted.append(given)
         return real(*given)
 
-    monkeypatch.setattr(changes, "count_issues", count)
+    monkeypatch.setattr(RepoClient, "count_issues", count)
     host.look()
     assert host.pages[-1].unchanged and len(counted) == 1
     assert not [one.message for one in caplog.records if "reading its issues" in one.message]
@@ -236,14 +236,14 @@ def test_github_out_of_order_is_shown_and_waited_for(host: Host) -> None:
 def test_what_was_read_before_a_failure_is_kept(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     host.load(350)
     host.install_quietly()
-    ask, answers = changes.changed_issues, iter([True, True, False])
+    ask, answers = RepoClient.changed_issues, iter([True, True, False])
 
     def answer(*arguments: Any, **options: Any) -> ChangesPage:
         if not next(answers, True):
             raise Unavailable("list the issues: GitHub answered 502")
         return ask(*arguments, **options)
 
-    monkeypatch.setattr(changes, "changed_issues", answer)
+    monkeypatch.setattr(RepoClient, "changed_issues", answer)
     host.work(1)
     assert 190 <= len(host.indexed()) <= 200
     progress = host.progress()

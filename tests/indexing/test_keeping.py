@@ -9,7 +9,7 @@ import pytest
 from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
 from bot.events import IndexEvent
-from bot.github import changes
+from bot.github.repo import RepoClient
 from bot.index import Analysis, TextAnalyser
 from bot.posts.marker import DIGEST, SCAN
 from tests.index.conftest import HashingModel
@@ -314,7 +314,7 @@ def test_another_repository_that_took_the_name_is_not_taken_for_this_one(filled:
 
 def test_a_difference_in_counting_is_looked_into_once(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     """GitHub's lists and counts need not agree on what they hide."""
-    monkeypatch.setattr(changes, "count_issues", lambda *_: 28)
+    monkeypatch.setattr(RepoClient, "count_issues", lambda *_: 28)
     for _ in range(3):
         filled.round()
     asked = [one for one in filled.queue.known if ":round-" in one and not one.endswith(":0")]
@@ -332,7 +332,7 @@ def test_a_count_that_fails_keeps_nothing_from_being_ready(host: Host, monkeypat
             raise Unavailable("count the issues: GitHub answered 502")
         return found
 
-    monkeypatch.setattr(changes, "count_issues", count)
+    monkeypatch.setattr(RepoClient, "count_issues", count)
     host.install()
     assert host.services.indexing.ready(host.repo_id)
 
