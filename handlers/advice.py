@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 
-from bot.calibration.bar import Origin
-from bot.commands import Options
-from bot.config import ConfigError
-from bot.config.model import MIN_CONFIDENCE
-from bot.decisions import COMMAND, Outcome
+from bot.commands import Command, Options
+from bot.decisions import Outcome
 from bot.model import Issue
-from bot.posts.comments import Draft, digest
-from bot.posts.marker import fingerprint
-from bot.render import View, render_comment
 from bot.report import Report
 from bot.store import CommentState, KeptComment
 from bot.telemetry.metrics import SHADOW
 from handlers.deciding import VERDICT, note, why_nothing
+from handlers.drafting import draft, names_something, own_numbers, text_hash
 from handlers.finding import find
 from handlers.labelling import label, unlabel
 from handlers.offering import offer, remember
@@ -47,7 +41,7 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     report = find(visit, issue, show_named=posted)
     if not report.candidates:
         _log_silence(visit, report)
-    if posted and anew and not report.candidates and not _names_something(visit):
+    if posted and anew and not report.candidates and not names_something(visit):
         bar = visit.bar.value
         note(visit, report, (), Outcome.UNCHANGED, cause=cause, bar=bar, reason=why_nothing(report, bar))
     elif visit.config.mode == "shadow":
@@ -64,68 +58,35 @@ def refresh(visit: Visit, issue: Issue) -> None:
 
 
 def post(
-    visit: Visit,
-    issue: Issue,
-    report: Report,
-    *,
-    cause: str = COMMAND,
-    create: bool = True,
-    options: Options | None = None,
-    words: tuple[str, ...] = (),
-    problems: Sequence[ConfigError] = (),
+    visit: Visit, issue: Issue, report: Report, *, cause: str, create: bool = True, command: Command | None = None
 ) -> bool:
-    """Keep the one comment as the report says; False where a maintainer deleted it.
-
-    `options`, `words` and `problems` (of the settings file) are given where a command asked.
-    """
-    services, options = visit.services, options or Options()
-    kept = visit.kept_comment()
-    most = options.limit or visit.config.max_candidates
-    named = report.candidates[:most]
+    """Keep the one comment as the report says; False where a maintainer deleted it. `command` is what asked, if any."""
+    options = command.options if command else Options()
+    before, bar = visit.kept_comment(), visit.bar.value
+    named = report.candidates[: options.limit or visit.config.max_candidates]
     closing = offer(visit, issue, named)
-    bar = visit.bar
-    view = View(
-        checked_at=services.clock(),
-        enterprise=services.settings.enterprise,
-        max_candidates=most,
-        had_candidates=bool(kept and (kept.shown or (not named and _names_something(visit)))),
-        words=words,
-        options=options,
-        asked=cause == COMMAND,
-        settings_problems=tuple(problems),
-        settings_private=visit.settings.private,
-        say=visit.words(issue),
-        closing=closing,
-        labels=visit.config.label == "add",
-        moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
-    )
-    body = render_comment(report, view)
-    shown = [candidate.number for candidate in named if candidate.own]
-    draft = Draft(body, fingerprint(body), text_hash(issue), shown)
     # A comment of ours can be there without our knowing only where anything is there at all. Who asks is answered by
     # the comment, so that it must say this now whatever became of it.
-    stands = services.comments.keep(
-        visit.github, visit.slot, draft, look=issue.comments > 0, create=create, anew=cause == COMMAND
+    stands = visit.services.comments.keep(
+        visit.github,
+        visit.slot,
+        draft(visit, issue, report, named, closing, command),
+        look=issue.comments > 0,
+        create=create,
+        anew=command is not None,
     )
     if stands:
         remember(visit, closing)
-    least = bar.value if options.confidence is None else options.confidence
-    outcome = _outcome(visit, kept, visit.kept_comment())
+    outcome = _outcome(visit, before, visit.kept_comment())
     if outcome.speaks:
         label(visit, issue, named)
-        if not words and not options.narrow:
+        if not (command and (command.words or options.narrow)):
             unlabel(visit, issue, report, named)
+    least = bar if options.confidence is None else options.confidence
     reason = "" if outcome.speaks else why_nothing(report, least) if stands else "its comment was deleted"
     # The last thing to be done, by which `_is_done` tells that all of it is.
     note(visit, report, named, outcome, cause=cause, bar=least, reason=reason)
     return stands
-
-
-def _names_something(visit: Visit) -> bool:
-    """Whether the comment names something now; its row knows this repository's issues alone."""
-    looks = visit.decisions()
-    last = next((look for look in reversed(looks) if look.outcome.seen), None)
-    return last is not None and any(one.shown for one in last.evidence)
 
 
 def _is_done(visit: Visit, kept: KeptComment) -> bool:
@@ -151,11 +112,6 @@ def _outcome(visit: Visit, before: KeptComment | None, now: KeptComment | None) 
     return Outcome.EDITED if any(decision.outcome.speaks for decision in noted) else Outcome.POSTED
 
 
-def text_hash(issue: Issue) -> str:
-    """What tells whether an issue's text has been answered already."""
-    return digest(issue.title, issue.body)
-
-
 def _log_silence(visit: Visit, report: Report) -> None:
     """For hosts who wonder why the bot said nothing: how near the nearest came. No word of the issue is logged."""
     best = "nothing to compare" if report.best_confidence is None else f"the best is {report.best_confidence:.2f}"
@@ -168,7 +124,7 @@ def _log_silence(visit: Visit, report: Report) -> None:
 def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
     """`mode: shadow`: record what would have been posted."""
     named, bar = report.candidates[: visit.config.max_candidates], visit.bar.value
-    shown = [candidate.number for candidate in named if candidate.own]
+    shown = own_numbers(named)
     logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
     visit.services.store.comments.answer_silently(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.commands import Command
+from bot.decisions import COMMAND
 from bot.finder import FindOptions
 from bot.render import explain as render_explanation
 from handlers.advice import post
@@ -18,14 +19,7 @@ def recheck(ask: Ask, command: Command) -> Answer:
     """`/duplicates` and `search`: look again and bring the comment up to date; its text is the answer."""
     visit = ask.visit
     report = find(visit, ask.issue, command.options, command.words)
-    posted = post(
-        visit,
-        ask.issue,
-        report,
-        options=command.options,
-        words=command.words,
-        problems=visit.settings.problems,
-    )
+    posted = post(visit, ask.issue, report, cause=COMMAND, command=command)
     if not posted:
         return Answer(False, ask.replies.comment_was_deleted())
     muted = visit.services.store.muted.is_muted(visit.repository.id, visit.number)

@@ -1,0 +1,64 @@
+"""What the advisory comment is to say; nothing is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.calibration.bar import Origin
+from bot.commands import Command, Options
+from bot.config.model import MIN_CONFIDENCE
+from bot.model import Issue
+from bot.posts.comments import Draft, digest
+from bot.posts.marker import fingerprint
+from bot.render import Closing, View, render_comment
+from bot.report import Candidate, Report
+from handlers.visit import Visit
+
+
+def draft(
+    visit: Visit,
+    issue: Issue,
+    report: Report,
+    named: Sequence[Candidate],
+    closing: Closing | None,
+    command: Command | None,
+) -> Draft:
+    """The comment that names these candidates, the first of the report's, and says that of `closing`.
+
+    Where a `command` asked, it tells what that asked differently, and what is wrong with the settings file.
+    """
+    kept, bar, asked = visit.kept_comment(), visit.bar, command is not None
+    view = View(
+        checked_at=visit.services.clock(),
+        enterprise=visit.services.settings.enterprise,
+        max_candidates=len(named),
+        had_candidates=bool(kept and (kept.shown or (not named and names_something(visit)))),
+        words=command.words if command else (),
+        options=command.options if command else Options(),
+        asked=asked,
+        settings_problems=visit.settings.problems if asked else (),
+        settings_private=visit.settings.private,
+        say=visit.words(issue),
+        closing=closing,
+        labels=visit.config.label == "add",
+        moved=(bar.value, MIN_CONFIDENCE) if bar.origin is Origin.FEEDBACK else None,
+    )
+    body = render_comment(report, view)
+    return Draft(body, fingerprint(body), text_hash(issue), own_numbers(named))
+
+
+def text_hash(issue: Issue) -> str:
+    """What tells whether an issue's text has been answered already."""
+    return digest(issue.title, issue.body)
+
+
+def own_numbers(named: Sequence[Candidate]) -> list[int]:
+    """The issues of this repository among the candidates, which is what the comment's row knows of them."""
+    return [candidate.number for candidate in named if candidate.own]
+
+
+def names_something(visit: Visit) -> bool:
+    """Whether the comment names something now; its row knows this repository's issues alone."""
+    looks = visit.decisions()
+    last = next((look for look in reversed(looks) if look.outcome.seen), None)
+    return last is not None and any(one.shown for one in last.evidence)
