@@ -14,6 +14,7 @@ import numpy as np
 import requests
 from numpy.typing import NDArray
 
+from bot.batches import batches
 from bot.embedding.protocol import EmbeddingError, no_numbers, unit
 
 _BATCH = 64
@@ -44,8 +45,7 @@ class RemoteModel:
         return f"{self._url}#{self._model}"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        starts = range(0, len(texts), _BATCH)
-        parts = [part for start in starts for part in self._parts(texts[start : start + _BATCH])]
+        parts = [part for batch in batches(texts, _BATCH) for part in self._parts(batch)]
         if len({part.shape[1] for part in parts}) > 1:
             says = "answered with vectors of different lengths"
             raise EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
@@ -68,8 +68,8 @@ class RemoteModel:
             return
         # Half of a whole batch is what many take; from there on quarters find sooner what is wrong.
         size = len(texts) // 2 if len(texts) > _BATCH // 2 else -(-len(texts) // 4)
-        for start in range(0, len(texts), size):
-            yield from self._parts(texts[start : start + size])
+        for piece in batches(texts, size):
+            yield from self._parts(piece)
 
     def _ask(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Endpoints refuse empty texts; their vectors are zero here.

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.batches import batches
 from bot.embedding.protocol import EmbeddingError, unit
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -41,7 +42,7 @@ class WordLlama:
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Like `embed`, but of any length, and NaN where the model's file is broken."""
         tokenizer, rows = self._load()
-        parts = [self._sums(tokenizer, rows, texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        parts = [self._sums(tokenizer, rows, batch) for batch in batches(texts, _BATCH)]
         return np.concatenate(parts) if parts else np.zeros((0, rows.shape[1]), dtype=np.float32)
 
     def _sums(self, tokenizer: Any, rows: NDArray[np.float16], texts: Sequence[str]) -> NDArray[np.float32]:

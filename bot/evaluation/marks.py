@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
+from bot.batches import batches
 from bot.evaluation.former import at_home
 from bot.evaluation.history import PastRecord, Said, statements_of
 from bot.model import NOBODY
@@ -59,8 +60,8 @@ class Marks(Part):
             said = self.said(repo_id)
             home = {number: replace(one, statements=at_home(one.statements, former)) for number, one in said.items()}
             changed = [(number, one) for number, one in home.items() if one != said[number]]
-            for start in range(0, len(changed), _AT_ONCE):
-                self.put(repo_id, dict(changed[start : start + _AT_ONCE]))
+            for part in batches(changed, _AT_ONCE):
+                self.put(repo_id, dict(part))
 
     def history(self, repo_id: int) -> Iterator[PastRecord]:
         """The issues of the index as records, with what was said of each."""

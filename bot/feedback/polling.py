@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from bot.batches import batches
 from bot.errors import GitHubError, NotFound, Unavailable
 from bot.feedback.folding import Step, decide
 from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
@@ -80,8 +81,8 @@ class Round:
         """
         watched = self.store.watched.latest(self.repo_id, self.now - WATCHED_FOR, MOST_WATCHED)
         read = 0
-        for start in range(0, len(watched), PAGE):
-            part = [known for one in watched[start : start + PAGE] if (known := self._named(one)) is not None]
+        for together in batches(watched, PAGE):
+            part = [known for one in together if (known := self._named(one)) is not None]
             self._keep(part)
             if not part or not self.allowance.take():
                 break

@@ -12,6 +12,7 @@ from typing import Any
 
 from githubkit.graphql import GraphQLError
 
+from bot.batches import batches
 from bot.github.api import PAGE, Api, is_failure
 from bot.model import RepoRef
 
@@ -49,9 +50,7 @@ def ask_of_issues(
     `texts` are variables: what others wrote travels in them, never inside the query. Raises as `Api.graphql` does.
     """
     variables = {"owner": repo.owner, "name": repo.name, **(texts or {})}
-    different = list(dict.fromkeys(numbers))
-    for start in range(0, len(different), PAGE):
-        asked = different[start : start + PAGE]
+    for asked in batches(list(dict.fromkeys(numbers)), PAGE):
         data, errors = api.graphql(operation, _query(asked, fields, beside, variables), variables)
         yield _part(asked, data.get("repository"), errors)
 

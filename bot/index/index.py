@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import sqlalchemy as sa
 
+from bot.batches import batches
 from bot.embedding import Embedder, EmbeddingError
 from bot.index import issues as issue_rows
 from bot.index import lists, vocabulary
@@ -152,8 +153,8 @@ class Index:
 
         With `embed` False vectors are left for `embed_missing`. Raises EmbeddingError, before anything is written.
         """
-        for start in range(0, len(issues), BATCH):
-            part = {issue.number: issue for issue in issues[start : start + BATCH]}
+        for batch in batches(issues, BATCH):
+            part = {issue.number: issue for issue in batch}
             while (state := self._put(repo_id, part, embed)) is None:
                 # Somebody changed one of them meanwhile, so that what is to be written is another.
                 continue
@@ -248,17 +249,17 @@ class Index:
         """
         embedded, numbers = self._embedded, self.missing_vectors(repo_id, limit)
         done: list[int] = []
-        for start in range(0, len(numbers), piece := _ASKED if embedded and embedded.remote else max(1, limit)):
+        for part in batches(numbers, _ASKED if embedded and embedded.remote else max(1, limit)):
             # It can have been forbidden meanwhile.
             if (allowed := self._embeds(repo_id)) is None:
                 break
             try:
-                self._embed_these(allowed, repo_id, numbers[start : start + piece])
+                self._embed_these(allowed, repo_id, part)
             except EmbeddingError:
                 if done:
                     break
                 raise
-            done += numbers[start : start + piece]
+            done += part
         return done
 
     def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sa
 
+from bot.batches import batches
 from bot.jobs.database import QUEUE, has_status, partition_of, workflow_table
 from bot.store.engine import write
 
@@ -85,9 +86,8 @@ class Turns:
             extremes = connection.execute(self._extremes).all()
             # Most lanes have the jobs of one repository, and are not read.
             shared = [lane for lane, least, most in extremes if _repository(least) != _repository(most)]
-            for start in range(0, len(shared), _AT_ONCE):
-                rows = connection.execute(self._waiting, {"lanes": shared[start : start + _AT_ONCE]})
-                for lane, run, partition, priority in rows:
+            for part in batches(shared, _AT_ONCE):
+                for lane, run, partition, priority in connection.execute(self._waiting, {"lanes": part}):
                     lanes[lane].append(Waiting(run, _repository(partition), priority))
         changed = {run: place for waiting in lanes.values() for run, place in deal(waiting).items()}
         if changed:

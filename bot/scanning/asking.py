@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from bot.batches import batches
 from bot.index import Index
 from bot.matching import Matcher, Model
 from bot.model import Issue, RepoRef
@@ -41,8 +42,7 @@ class Asker:
     def ask(self, repo_id: int, numbers: Sequence[int]) -> list[Answer]:
         """An answer for each of the issues that are (still) in the index."""
         answers = []
-        for start in range(0, len(numbers), _AT_ONCE):
-            part = numbers[start : start + _AT_ONCE]
+        for part in batches(numbers, _AT_ONCE):
             with self._index.view(repo_id) as view:
                 # Before the texts: what changes while they are read makes the answer outdated.
                 sequence, version = view.sequence, f"{self._weights} {view.model}".rstrip()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 
+from bot.batches import batches
 from bot.machine.blas import one_thread_each
 from bot.machine.ctrl_c import held_back
 from bot.scanning.asking import Asker
@@ -33,7 +34,7 @@ def ask_in_processes(
             yield asker.ask(repo_id, numbers)
         return
     context = multiprocessing.get_context("spawn")
-    parts = [numbers[start : start + PART] for start in range(0, len(numbers), PART)]
+    parts = list(batches(numbers, PART))
     with one_thread_each():
         pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
         try:

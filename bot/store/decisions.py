@@ -7,6 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from bot.batches import batches
 from bot.decisions.model import Decision, Outcome, dump, load
 from bot.store.base import Part
 from bot.store.decision_tables import decisions as table
@@ -62,9 +63,7 @@ class Decisions(Part):
     def of_issues(self, repo_id: int, numbers: Collection[int]) -> list[Decision]:
         """All decisions about some issues, the earliest first."""
         found: list[Decision] = []
-        wanted = sorted(numbers)
-        for start in range(0, len(wanted), _AT_ONCE):
-            part = wanted[start : start + _AT_ONCE]
+        for part in batches(sorted(numbers), _AT_ONCE):
             query = sa.select(table).where(table.c.repo_id == repo_id, table.c.number.in_(part))
             found += self._read(query.order_by(table.c.at, table.c.id))
         return sorted(found, key=lambda one: one.at)

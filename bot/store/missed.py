@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 import sqlalchemy as sa
 
+from bot.batches import batches
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.missed_tables import marks, missed
@@ -71,9 +72,8 @@ class MissedDeliveries(Part):
                 connection.execute(
                     update.values(delivery_id=sa.bindparam("attempt"), status_code=sa.bindparam("code")), again
                 )
-            guids = sorted(taken)
-            for start in range(0, len(guids), _BATCH):
-                connection.execute(sa.delete(missed).where(missed.c.guid.in_(guids[start : start + _BATCH])))
+            for guids in batches(sorted(taken), _BATCH):
+                connection.execute(sa.delete(missed).where(missed.c.guid.in_(guids)))
             connection.execute(sa.delete(missed).where(missed.c.failed_at < oldest))
             if read_until is not None:
                 connection.execute(self._upsert(marks, {"name": _DELIVERIES}, {"at": read_until}))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Collection, Iterable, Mapping
 
 import sqlalchemy as sa
 
+from bot.batches import batches
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.schema import counted, words
-
-_T = TypeVar("_T")
 
 # What one issue may add: its text is a stranger's, and must not fill the table with words that no other issue has.
 LONGEST_WORD = 64
@@ -32,7 +30,7 @@ class Words(Part):
         """Count the words of issues by number; returns how many were new. An issue counts once, however often added."""
         with write(self._engine) as connection:
             fresh: set[int] = set()
-            for numbers in _batches(sorted(issues)):
+            for numbers in batches(sorted(issues), _BATCH):
                 insert = self._insert(counted).values([{"repo_id": repo_id, "number": number} for number in numbers])
                 fresh.update(connection.execute(insert.on_conflict_do_nothing().returning(counted.c.number)).scalars())
             self._count(connection, repo_id, fresh, issues, 1)
@@ -44,10 +42,10 @@ class Words(Part):
         """Take back the words of issues by number, as they were counted; of issues that were not, nothing."""
         with write(self._engine) as connection:
             gone: set[int] = set()
-            for numbers in _batches(sorted(issues)):
+            for numbers in batches(sorted(issues), _BATCH):
                 mine = sa.and_(counted.c.repo_id == repo_id, counted.c.number.in_(numbers))
                 gone.update(connection.execute(sa.delete(counted).where(mine).returning(counted.c.number)).scalars())
-            for batch in _batches(self._count(connection, repo_id, gone, issues, -1)):
+            for batch in batches(self._count(connection, repo_id, gone, issues, -1), _BATCH):
                 none = sa.and_(words.c.repo_id == repo_id, words.c.word.in_(batch), words.c.issues <= 0)
                 connection.execute(sa.delete(words).where(none))
 
@@ -55,7 +53,7 @@ class Words(Part):
         """In how many issues each of the words occurs; words that occur in none are left out."""
         found: dict[str, int] = {}
         with self._engine.connect() as connection:
-            for batch in _batches(sorted(set(wanted))):
+            for batch in batches(sorted(set(wanted)), _BATCH):
                 query = sa.select(words.c.word, words.c.issues).where(
                     words.c.repo_id == repo_id, words.c.word.in_(batch)
                 )
@@ -83,7 +81,7 @@ class Words(Part):
         """Let the words of these issues occur in so many more; returns which words."""
         # Sorted, so that two processes changing the same words cannot wait for each other's rows in a circle.
         found = Counter(word for number in numbers for word in _usable(issues[number]))
-        for batch in _batches(sorted(found.items())):
+        for batch in batches(sorted(found.items()), _BATCH):
             insert = self._insert(words).values(
                 [{"repo_id": repo_id, "word": word, "issues": each * count} for word, count in batch]
             )
@@ -111,8 +109,3 @@ def _usable(of_issue: Iterable[str]) -> list[str]:
     """The words to count; PostgreSQL cannot store a NUL character, which no real word has."""
     usable = {word for word in of_issue if 0 < len(word) <= LONGEST_WORD and "\0" not in word}
     return sorted(usable)[:MOST_WORDS_OF_AN_ISSUE]
-
-
-def _batches(items: list[_T]) -> Iterator[list[_T]]:
-    for start in range(0, len(items), _BATCH):
-        yield items[start : start + _BATCH]

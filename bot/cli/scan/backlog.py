@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from bot.batches import batches
 from bot.cli.shared.out_of_sight import told_if_out_of_sight
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.source import read_source
@@ -84,8 +85,7 @@ def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int,
     issues = indexed(archive)
     index = build_index(settings, store)
     with progress_bar("Reading issues", len(issues)) as (progress, task):
-        for start in range(0, len(issues), 1_000):
-            part = issues[start : start + 1_000]
+        for part in batches(issues, 1_000):
             index.put(_FILE, part)
             progress.advance(task, len(part))
     numbered = list(enumerate(archive, 1))
