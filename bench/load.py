@@ -17,7 +17,6 @@ import importlib.util
 import json
 import os
 import signal
-import socket
 import sqlite3
 import statistics
 import subprocess
@@ -34,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.hosting import cpu_seconds, memory_mb
 from bench.receiver import SECRET, Result
+from bot.machine.local import free_port
 from bot.simulator.keys import shared_pair
 
 HERE = Path(__file__).parent
@@ -79,7 +79,7 @@ class App:
 
 def apps(home: Path) -> list[App]:
     """The three, not started."""
-    ports = [_free_port() for _ in range(3)]
+    ports = [free_port() for _ in range(3)]
     key = home / "key.pem"
     key.write_text(shared_pair().private)
     ours = {
@@ -182,12 +182,6 @@ def _is_ready(port: int) -> bool:
             return bool(answer.status == 200)
     except OSError:
         return False
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ from bot.decisions.model import Decision
 from bot.errors import DoppelError, Unavailable
 from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.job import LATER_RUN
-from bot.machine.local import is_well
+from bot.machine.local import free_port, is_well
 from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
@@ -133,14 +132,7 @@ def environment(server: Server, home: Path, database_url: str) -> dict[str, str]
         "GITHUB_API_URL": server.url,
         "DATABASE_URL": database_url or f"sqlite:///{home / 'doppel.db'}",
         "DOPPEL_HOME": str(home),
-        "PORT": str(_free_port()),
+        "PORT": str(free_port()),
         "WEB_CONCURRENCY": "2",
         "LOG_LEVEL": "INFO",
     }
-
-
-def _free_port() -> int:
-    """A port that nobody listens on at this moment; gunicorn cannot say which one it took by itself."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
+import secrets
+import socket
+from contextlib import suppress
 from urllib.parse import urlsplit
+
+_PORTS = range(10_000, 16_000)
+"""Below those that a system gives to whoever asks for any (from 32,768 on, on Linux), and none that the tests draw."""
 
 
 def is_here(url: str) -> bool:
@@ -29,3 +35,14 @@ def is_well(url: str) -> bool:
             return session.get(url, timeout=2).ok
         except requests.RequestException:
             return False
+
+
+def free_port() -> int:
+    """A port that nobody listens on, for a process that has to be told one and cannot say which it took by itself.
+
+    One that the system gave would be given to the next who asks, as soon as it is let go.
+    """
+    while True:
+        port = secrets.choice(_PORTS)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
