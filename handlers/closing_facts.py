@@ -34,7 +34,8 @@ def facts_of(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issu
     # An earlier 👍 thanks for what the comment said then, perhaps of another issue, and nothing of closing.
     agrees = any(vote.up and same_login(vote.login, author) and vote.at > since for vote in votes)
     facts = Facts(
-        now=visit.services.now(),
+        # What people were promised counts from GitHub's time; ours may be ahead of it by days.
+        now=visit.services.github.now(),
         since=kept.since,
         days=kept.days,
         wanted=visit.config.close_after is not None,

@@ -106,6 +106,10 @@ class GitHub:
         """What may be seen and done in one repository, and in public ones; other private ones are out of reach."""
         return self.installation(installation_id, repository_ids=(repo_id,))
 
+    def now(self) -> float:
+        """Seconds since 1970 by GitHub's clock; before its first answer by the host's, which may be wrong."""
+        return self._server_clock.now()
+
     def forget_tokens(self, installation_id: int) -> None:
         """Use new tokens of an installation from now on: one that was made before holds no permission given since."""
         with self._lock:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -32,6 +33,7 @@ from bot.posts.comments import CommentKeeper
 from bot.services import Services
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator
+from bot.simulator.clock import Clock
 from bot.simulator.search import Result
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
@@ -137,18 +139,7 @@ def start_world(home: Path) -> Iterator[World]:
         prepare_databases(settings)
         services = build_services(settings)
         clock = server.sim.clock
-        github = GitHub(
-            app_id=settings.app_id,
-            private_key=settings.private_key,
-            api_url=settings.github_api_url,
-            timeout=1.0,
-            memory=services.store.etags,
-            shared_tokens=SealedTokens(services.store.engine, settings.private_key),
-            clock=clock.timestamp,
-            monotonic=clock.timestamp,
-            sleep=clock.advance,
-            jitter=lambda: 0.0,
-        )
+        github = _github(services, clock, ahead=0.0)
         services = dataclasses.replace(
             services,
             github=github,
@@ -182,6 +173,23 @@ def start_world(home: Path) -> Iterator[World]:
             services.inbox.close()
             services.store.close()
             github.close()
+
+
+def _github(services: Services, clock: Clock, ahead: float) -> GitHub:
+    """The client of a host whose clock is so many seconds ahead of GitHub's."""
+    settings = services.settings
+    return GitHub(
+        app_id=settings.app_id,
+        private_key=settings.private_key,
+        api_url=settings.github_api_url,
+        timeout=1.0,
+        memory=services.store.etags,
+        shared_tokens=SealedTokens(services.store.engine, settings.private_key),
+        clock=lambda: clock.timestamp() + ahead,
+        monotonic=clock.timestamp,
+        sleep=clock.advance,
+        jitter=lambda: 0.0,
+    )
 
 
 def _where_there_is_work(database: SystemDatabase, queue: str) -> list[Any]:
@@ -241,6 +249,18 @@ class Doppel:
             yield
         finally:
             self.world.services = running
+
+    @contextmanager
+    def clock_ahead(self, days: float) -> Iterator[None]:
+        """The host's clock is so many days ahead of GitHub's."""
+        running, clock, ahead = self.world.services, self.sim.clock, timedelta(days=days)
+        github = _github(running, clock, ahead.total_seconds())
+        self.world.services = dataclasses.replace(running, github=github, clock=lambda: clock.now() + ahead)
+        try:
+            yield
+        finally:
+            self.world.services = running
+            github.close()
 
     @contextmanager
     def before_backfill(self) -> Iterator[None]:

@@ -43,6 +43,15 @@ def test_c6_it_is_closed_though_a_clock_that_was_ahead_has_had_this_turn_before(
     assert later(offered, 0).state == "closed"
 
 
+def test_c6_a_clock_that_is_ahead_closes_nothing_early_and_ends_no_offer(offered: Doppel) -> None:
+    with offered.clock_ahead(days=40):
+        assert later(offered, 1).state == "open"
+        assert OFFER in offered.advice(2)
+        agree(offered)
+        assert later(offered, 1).state == "open"
+        assert later(offered, 6).state == "closed"
+
+
 def test_c6_what_people_have_opened_again_is_not_said_to_be_closed(offered: Doppel) -> None:
     agree(offered)
     assert later(offered).state == "closed"
