@@ -77,7 +77,7 @@ def ticked(visit: Visit, issue: Issue, event: IssueEvent) -> None:
         return
     if visit.github.permission(visit.repo, event.sender.login).triage:
         services = visit.services
-        take_boxes(services.store, services.index, visit.repository.id, issue, event.sender.login, services.now())
+        take_boxes(services.store, services.index, visit.repository.id, issue.body, event.sender.login, services.now())
 
 
 @contextmanager

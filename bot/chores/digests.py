@@ -59,7 +59,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
     present = _present(github, known, issues, login)
     if present is not None:
         # What was ticked since, of which the event has not come or came too early.
-        take_boxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
+        take_boxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
         return
@@ -72,7 +72,12 @@ def keep_digest(services: Services, known: StoredRepository, installation: int) 
         services.clock(),
         say,
     )
-    body = render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
+
+    def body(present: str) -> str:
+        # What was ticked since, while all this was found, would be written over unread.
+        take_boxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
+        return render_digest(view, boxes.known_boxes(store.signals.since(known.id, now - WINDOW)))
+
     wanted = Wanted(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
     keep_issue(github, issues, wanted, now, reopen=False)
 

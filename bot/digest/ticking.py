@@ -5,15 +5,14 @@ from __future__ import annotations
 from bot.digest import boxes
 from bot.index import Index
 from bot.judgements import Kind
-from bot.model import Issue
 from bot.store import Store
 
 
-def take_boxes(store: Store, index: Index, repo_id: int, issue: Issue, login: str, now: float) -> int:
-    """Keep what the boxes of the digest's issue say as signals of that person; how many have changed."""
+def take_boxes(store: Store, index: Index, repo_id: int, body: str, login: str, now: float) -> int:
+    """Keep what the boxes in the text of the digest's issue say as signals of that person; how many have changed."""
     signals = store.signals
     known = boxes.known_boxes(signals.since(repo_id, 0.0))
-    new, gone = boxes.changed(issue.body, known, login, now)
+    new, gone = boxes.changed(body, known, login, now)
     # A box stays when one of its issues has been deleted or transferred, of which nothing is kept any more.
     looked_at = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
     others = {one.other for one in new}

@@ -39,13 +39,16 @@ class IssueApi(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a repository's one issue is to say. `login` is the App's own; one that is opened gets the title."""
+    """What a repository's one issue is to say. `login` is the App's own; one that is opened gets the title.
+
+    `body` is given what the issue says at the moment, which is nothing where it is only opened.
+    """
 
     repo_id: int
     repo: RepoRef
     login: str
     title: str
-    body: str
+    body: Callable[[str], str]
 
 
 def is_own_issue(issue: Issue) -> bool:
@@ -82,7 +85,7 @@ def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *
     else:
         store.set(repo_id, None, now)
         try:
-            number = github.create_issue(repo, wanted.title, wanted.body).number
+            number = github.create_issue(repo, wanted.title, wanted.body("")).number
         except (GitHubError, RateLimited):
             store.drop(repo_id)
             raise
@@ -95,8 +98,9 @@ def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *
 def _edit(github: IssueApi, wanted: Wanted, issue: Issue, reopen: bool) -> int:
     if issue.state == "closed" and not reopen:
         return issue.number
-    if fingerprint(issue.body) != fingerprint(wanted.body):
-        github.edit_issue(wanted.repo, issue.number, wanted.body)
+    body = wanted.body(issue.body)
+    if fingerprint(issue.body) != fingerprint(body):
+        github.edit_issue(wanted.repo, issue.number, body)
     if issue.state == "closed":
         github.reopen(wanted.repo, issue.number)
     return issue.number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from bot.calibration.recalibrating import recalibrate
 from bot.chores.digests import keep_digest, keep_digests
 from bot.chores.feedback import look_at_feedback
 from bot.decisions import Decision, Evidence, Outcome
+from bot.digest import reading
 from bot.judgements import Kind, Signal, Who
 from bot.simulator.state.issues import Issue
 from bot.wiring.worker import chores
@@ -96,6 +98,22 @@ def test_c7_a_box_whose_event_was_lost_is_read_before_the_issue_is_written(doppe
     doppel.settle()
     assert "[x] <!-- 2 1 same -->" in (keep(doppel).body or "")
     assert (2, 1, True, "box", "triage", 1.0) in said(doppel)
+
+
+def test_c7_a_box_that_is_ticked_while_the_digest_is_put_together_is_not_written_over(
+    doppel: Doppel, digest: Issue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its event is handled only afterwards, when the issue says what the bot has written."""
+    titles = reading.titles_of
+
+    def tick_meanwhile(*arguments: Any) -> Any:
+        digest.body = (digest.body or "").replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
+        return titles(*arguments)
+
+    doppel.open("The menu is empty", "Nothing is in the menu.")
+    monkeypatch.setattr("bot.chores.digests.titles_of", tick_meanwhile)
+    assert "[x] <!-- 2 1 same -->" in (keep(doppel).body or "")
+    assert said(doppel) == [(2, 1, True, "box", "triage", 1.0)]
 
 
 def test_c7_a_box_of_a_digest_that_nobody_knew_to_be_there_is_read_before_it_is_written(
