@@ -2,12 +2,15 @@
 
 It is known by its row in the store, and by its hidden marker where the row cannot say: after an attempt that was not
 answered, or with a new store. The marker counts only in an issue that this App wrote.
+
+A machine can stand still for longer than its attempt holds, just before it opens the issue. One that comes too late is
+closed again: of the two, people may have begun to use the first.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
 from bot.model import Issue, RepoRef
@@ -35,6 +38,8 @@ class IssueApi(Protocol):
     def edit_issue(self, repo: RepoRef, number: int, body: str) -> Issue: ...
 
     def reopen(self, repo: RepoRef, number: int) -> Issue: ...
+
+    def close(self, repo: RepoRef, number: int, reason: Literal["completed", "not_planned"]) -> Issue: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +87,20 @@ def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *
     own = next((issue for issue in github.issues_of(repo, wanted.login) if is_kind(issue, store.kind)), None)
     if own is not None:
         number = _edit(github, wanted, own, reopen)
-    else:
-        store.set(repo_id, None, now)
-        try:
-            number = github.create_issue(repo, wanted.title, wanted.body("")).number
-        except (GitHubError, RateLimited):
-            store.drop(repo_id)
-            raise
-        except Unavailable as unanswered:
-            raise Retryable(str(unanswered), after=max(LEASE, unanswered.after or 0)) from unanswered
-    store.set(repo_id, number, now)
-    return number
+        store.set(repo_id, number, now)
+        return number
+    store.set(repo_id, None, now)
+    try:
+        number = github.create_issue(repo, wanted.title, wanted.body("")).number
+    except (GitHubError, RateLimited):
+        store.drop(repo_id)
+        raise
+    except Unavailable as unanswered:
+        raise Retryable(str(unanswered), after=max(LEASE, unanswered.after or 0)) from unanswered
+    first = store.opened(repo_id, number, now)
+    if first != number:
+        github.close(repo, number, "not_planned")
+    return first
 
 
 def _edit(github: IssueApi, wanted: Wanted, issue: Issue, reopen: bool) -> int:

@@ -49,6 +49,15 @@ class OwnIssues(Part):
         values = {"number": number, "updated_at": now}
         self._change(self._upsert(self._table, {"repo_id": repo_id}, values))
 
+    def opened(self, repo_id: int, number: int, now: float) -> int:
+        """Note an issue that was opened, unless another has been noted meanwhile; the number of the one that is."""
+        values = {"number": number, "updated_at": now}
+        unknown = self._table.c.number.is_(None)
+        if self._write(self._upsert(self._table, {"repo_id": repo_id}, values, unknown)):
+            return number
+        kept = self.get(repo_id)
+        return number if kept is None or kept.number is None else kept.number
+
     def drop(self, repo_id: int) -> None:
         """Note that there is none."""
         self._change(sa.delete(self._table).where(self._table.c.repo_id == repo_id))

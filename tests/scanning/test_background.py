@@ -8,6 +8,7 @@ from bot.errors import Unavailable
 from bot.events import ScanEvent
 from bot.github.repo import RepoClient
 from bot.model import Issue, RepoRef
+from bot.posts.own_issues import Wanted, keep_issue
 from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
 from bot.store.backfills import Progress
@@ -138,6 +139,33 @@ def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, mon
     filled.queue.back(*taken)
     filled.work()
     assert len(shown(filled)) == 1
+    kept = filled.services.store.scan_issues.get(filled.repo_id)
+    assert kept is not None
+    assert kept.number == 9
+
+
+@pytest.mark.slow
+@on_one_database
+def test_a_worker_that_stood_still_before_it_opened_the_issue_closes_what_came_too_late(
+    filled: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = RepoClient.create_issue
+
+    def stand_still(client: RepoClient, repo: RepoRef, title: str, body: str) -> Issue:
+        monkeypatch.setattr(RepoClient, "create_issue", create)
+        # Another worker comes to the same end meanwhile, and cannot know that this one will go on.
+        filled.sim.clock.advance(60)
+        keep_issue(client, filled.services.store.scan_issues, wanted(title, body), filled.services.now())
+        return client.create_issue(repo, title, body)
+
+    def wanted(title: str, body: str) -> Wanted:
+        return Wanted(filled.repo_id, RepoRef.parse(REPO), "doppel[bot]", title, lambda _: body)
+
+    monkeypatch.setattr(RepoClient, "create_issue", stand_still)
+    ask(filled)
+    filled.work()
+    issues = [one for one in filled.sim.issues_of(filled.sim.repository(REPO)) if one.author.login.endswith("[bot]")]
+    assert [(one.number, one.state) for one in issues] == [(9, "open"), (10, "closed")]
     kept = filled.services.store.scan_issues.get(filled.repo_id)
     assert kept is not None
     assert kept.number == 9
