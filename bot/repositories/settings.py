@@ -66,19 +66,23 @@ class RepositorySettings:
 
     def last_read(self, repo_id: int) -> RepoConfig:
         """The settings as they were last read, however long ago; the defaults where none are remembered."""
-        for name in (_OWN, _OWNERS):
-            known = self._store.texts.get(repo_id, name)
-            if known is not None and known.text is not None:
-                return parse_config(known.text)[0]
-        return RepoConfig()
+        return self._last(repo_id) or RepoConfig()
 
     def last_or_present(self, client: Callable[[int], FileReader], repository: Repository) -> RepoConfig:
         """The settings as they were last read, for what is not worth a request each time; read now where a push has
         changed the file since, so that nothing is remembered.
         """
-        if self._store.texts.get(repository.id, _OWN) is None:
-            return self.read(client, repository).config
-        return self.last_read(repository.id)
+        return self._last(repository.id) or self.read(client, repository).config
+
+    def _last(self, repo_id: int) -> RepoConfig | None:
+        """The settings as they were last read; None where it is not known what one of the files says that may hold."""
+        for name in (_OWN, _OWNERS):
+            known = self._store.texts.get(repo_id, name)
+            if known is None:
+                return None
+            if known.text is not None:
+                return parse_config(known.text)[0]
+        return RepoConfig()
 
     def forget(self, repository: Repository) -> None:
         """A push has changed the file. Where it is the owner's, it is forgotten for every repository of theirs."""
