@@ -16,7 +16,7 @@ from mcp_types import CallToolResult, InputRequiredResult, Tool
 from pydantic import ValidationError
 
 from bot.config.kinds import nearest
-from bot.errors import Forbidden, GitHubError, NotFound, Retryable, UserError
+from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable, UserError
 from bot.mcp.stdio import answer_what_is_no_message
 from bot.store.failures import passes, why
 
@@ -89,6 +89,10 @@ def _said(problem: BaseException | None) -> str:
         return (
             f"{problem}: it is not there, or cannot be read with what the server is set up with. As the App it must be "
             "installed there; GITHUB_TOKEN counts where no APP_ID is set"
+        )
+    if isinstance(problem, KeyRefused):
+        return (
+            f"{problem}. The server's APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`."
         )
     if isinstance(problem, UserError | GitHubError):
         return str(problem)

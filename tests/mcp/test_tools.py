@@ -284,6 +284,15 @@ def test_what_github_refuses_because_of_who_asks_is_told_with_what_to_mend(
     assert "GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired" in told
 
 
+def test_an_app_whose_key_github_refuses_is_told_with_what_to_mend(
+    server: Any, settings: Settings, simulator: Server
+) -> None:
+    another = replace(settings, app_id=simulator.app_id + 1, private_key=simulator.private_key_pem)
+    told = error(ask(build_server(agent_tools(another)), "find_duplicates", number=3))
+    assert "The server's APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`." in told
+    assert "later" not in told
+
+
 def test_a_database_that_is_away_is_told_without_its_address(settings: Settings) -> None:
     away = replace(settings, database_url="postgresql+psycopg://doppel:s3cret@127.0.0.1:1/store")
     told = error(ask(build_server(agent_tools(away)), "find_duplicates", number=3))
