@@ -39,6 +39,8 @@ _RAW = re.compile(rf"[^\W_](?:\w|[{MARKS}])*")
 _SEPARATED = separating("_")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
+# "GitHub Flavored Markdown Spec", 4.6.
+_COMMENT_BLOCK = re.compile(r"^ {0,3}<!--", re.MULTILINE)
 _DATA = re.compile(r"(?:0x)?[0-9a-fA-F]{7,}|\d{5,}")
 _SHORTEST_DATA = 5
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -95,16 +97,20 @@ def without_noise(body: str) -> str:
 
 
 def without_comments(body: str) -> str:
-    """`body` without HTML comments, which is where templates keep their instructions. An unclosed one ends the text."""
+    """`body` without HTML comments, which is where templates keep their instructions.
+
+    One that is never closed hides the rest where it begins a line, and is text within one, as GitHub shows them.
+    """
     if "<!--" not in body:
         return body
-    kept = []
+    kept = list[str]()
     position = 0
     while (start := body.find("<!--", position)) >= 0:
-        kept.append(body[position:start])
         end = body.find("-->", start + 4)
         if end < 0:
-            return " ".join(kept)
+            hidden = _COMMENT_BLOCK.search(body, position)
+            return " ".join([*kept, body[position : hidden.start() if hidden else None]])
+        kept.append(body[position:start])
         position = end + 3
     return " ".join([*kept, body[position:]])
 

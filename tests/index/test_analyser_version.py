@@ -8,7 +8,7 @@ import unicodedata
 
 from bot.index import TextAnalyser
 
-READ = {1: "ea21ccd2253f7140", 2: "be94165779ba875a"}
+READ = {1: "ea21ccd2253f7140", 2: "be94165779ba875a", 3: "a6b4fff20c932401"}
 """By version, a digest of all that it reads in the texts below."""
 
 FORM = ["What did you do?", "### Expected behaviour", "<!-- Delete what does not apply -->"]
@@ -65,6 +65,7 @@ TEXTS = [
         "a" * 25 + " " + "b" * 35 + " " + "c" * 45 + " 9fceb02 abcdef1 12345678",
         "2.0.0-beta1 v1.0.0-rc.1 3.1-alpha deadbeef",
     ),
+    ("Typing <!-- into the editor", "As `<!--` does.\n\nSeen\n<!-- Describe what you saw\n\nNothing."),
     ("Log", "\n".join(f"2024-01-{n:02} 10:00:{n:02} INFO level is {n}" for n in range(1, 29))),
 ]
 

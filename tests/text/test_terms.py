@@ -81,8 +81,17 @@ def test_title_words_count_twice_and_the_topic_is_what_the_colon_ends() -> None:
 def test_what_a_person_does_not_see_is_no_evidence() -> None:
     body = "before <!-- Thank you for\nreporting --> after &lt;tag&gt; https://example.org/path?x=1 end"
     assert without_noise(body).split() == ["before", "after", "<tag>", "end"]
-    assert without_comments("a <!-- never closed") == "a "
+    assert without_comments("before\n <!-- never closed\n\nafter") == "before\n"
     assert without_comments("a <!-- x --> b <!-- y --> c").split() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("before", ["Typing ", "<!-- Thank you. -->\nTyping ", "> <!-- a --> "])
+def test_a_comment_within_a_line_that_is_never_closed_is_text(before: str) -> None:
+    """As GitHub shows it; all that stands behind it would be lost else."""
+    read = without_comments(f"{before}<!-- into the editor crashes it\n\nand in <!-- other places too")
+    assert read.endswith("<!-- into the editor crashes it\n\nand in <!-- other places too")
+    hidden = without_comments(f"{before}<!-- into the editor crashes it\n<!-- Describe what\n\nhappened")
+    assert hidden.endswith("<!-- into the editor crashes it\n")
 
 
 def test_what_one_issue_adds_to_the_statistics_is_bounded_and_its_title_comes_first() -> None:
