@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bot.doctor import databases, host
 from bot.doctor.finding import Finding, Health
@@ -15,14 +15,16 @@ from bot.settings import Settings, WrongSettings
 def examine(
     read: Callable[[], Settings],
     misspelt: Mapping[str, str],
+    parts: Callable[[], Sequence[str]],
     wanted: Wanted,
     door: Callable[[Settings], GitHub],
     model: Callable[[Settings], Embedder | None],
 ) -> Iterator[Finding]:
     """Look at everything, one finding at a time; nothing is changed, on this machine or on GitHub.
 
-    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `door` makes what
-    speaks with GitHub, and `model` what embeds texts, which is given a word to try.
+    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `parts` asks
+    `bot.settings.parts_of_an_app`, `door` makes what speaks with GitHub, and `model` what embeds texts, which is given
+    a word to try.
     """
     yield from host.misspelt(misspelt)
     try:
@@ -35,6 +37,7 @@ def examine(
             )
         return
     yield from host.credentials(settings)
+    yield from host.stored_app(settings, parts())
     if not settings.new:
         yield host.dashboard(settings)
     yield from databases.writable(settings)

@@ -73,7 +73,7 @@ def token(settings: Settings, client: RepoClient) -> Finding:
         return Finding(Health.BROKEN, "GITHUB_TOKEN", f"may not read the issues of {repo}", mend)
     except (GitHubError, Retryable) as problem:
         return _out_of_reach(settings, problem)
-    says = f"may read the issues of {repo}" if repo else "GitHub knows it; what it may read is not looked at"
+    says = f"may read the issues of {repo}" if repo else "GitHub knows it; DOPPEL_REPOSITORY names nothing to try it on"
     return Finding(Health.WELL, "GITHUB_TOKEN", says)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from bot.doctor.finding import Finding, Health
 from bot.embedding import Embedder, EmbeddingError
 from bot.settings import Settings
+from bot.settings.environment import credentials_file
 
 SHORTEST_SECRET = 16
 
@@ -44,6 +46,19 @@ def credentials(settings: Settings) -> Iterator[Finding]:
         yield Finding(Health.WARNING, "WEBHOOK_SECRET", "short enough to be guessed", mend)
     else:
         yield Finding(Health.WELL, "WEBHOOK_SECRET", "set")
+
+
+def stored_app(settings: Settings, parts: Sequence[str]) -> Iterator[Finding]:
+    """Whether an App that was set up in the browser is not read, because the environment names `parts` of one."""
+    path = credentials_file(settings.home)
+    # Where the place may not be looked into, the lines about the databases say so.
+    with suppress(PermissionError):
+        if parts and path.is_file():
+            says = (
+                f"{path} is not read, since the environment or .env has {', '.join(parts)}: an App comes from one place"
+            )
+            mend = "Take them away for the App that was set up in the browser, or the file where it is not that one."
+            yield Finding(Health.WARNING, "app.env", says, mend)
 
 
 def dashboard(settings: Settings) -> Finding:

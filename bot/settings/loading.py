@@ -103,6 +103,12 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
     return found
 
 
+def parts_of_an_app(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> list[str]:
+    """The variables of the environment and `.env` by which the App that was set up in the browser is not read."""
+    values = variables(os.environ if environ is None else environ, dotenv_path)
+    return [name for name in _OF_AN_APP if values.get(name)]
+
+
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     """The variables with those of the App that was set up in the browser (`bot.setup`), unless they name one.
 

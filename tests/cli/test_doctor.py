@@ -107,6 +107,21 @@ def test_what_is_missing_is_told(examine: Callable[..., Found]) -> None:
     assert examine(WEBHOOK_SECRET="short")["WEBHOOK_SECRET"][0] == "warning"
 
 
+def test_an_app_of_the_browser_that_is_not_read_is_told(examine: Callable[..., Found], tmp_path: Path) -> None:
+    """A secret alone in `.env` is enough: nothing of the file is taken, and all else of the App seems not to be set."""
+    assert "app.env" not in examine()
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "app.env").write_text("APP_ID=1\n")
+    found = examine(APP_ID="", PRIVATE_KEY="")
+    assert found["APP_ID"][0] == "broken"
+    health, says, mend = found["app.env"]
+    assert health == "warning"
+    assert says.endswith(
+        "app.env is not read, since the environment or .env has WEBHOOK_SECRET: an App comes from one place"
+    )
+    assert "Take them away" in mend
+
+
 def test_without_an_app_it_is_told_whether_github_takes_the_token(
     examine: Callable[..., Found], github: Server
 ) -> None:
@@ -118,7 +133,7 @@ def test_without_an_app_it_is_told_whether_github_takes_the_token(
 
     github.sim.add_repository("acme/hidden", private=True)
     known = github.sim.user_token("rita")
-    assert told(known) == ("ok", "GitHub knows it; what it may read is not looked at")
+    assert told(known) == ("ok", "GitHub knows it; DOPPEL_REPOSITORY names nothing to try it on")
     assert told(known, "acme/app") == ("ok", "may read the issues of acme/app")
     assert told(known, "acme/hidden") == ("broken", "may not read the issues of acme/hidden")
     assert told("wrong") == ("broken", "GitHub does not know it: it is wrong or has expired")
