@@ -118,6 +118,17 @@ def test_answers_that_prove_nothing_are_refused(answer: Any, says: str, file: Pa
     assert says in result.stderr
 
 
+def test_a_picture_of_answers_none_of_which_is_to_a_duplicate_is_refused(file: Path, tmp_path: Path) -> None:
+    """Left alone, the others would be drawn as if no duplicate had been found."""
+    alone = next(row["id"] for row in reversed(rows()) if not row.get("duplicate_of"))
+    answers = write_lines(tmp_path / "answers.jsonl", [{"id": alone, "candidates": []}])
+    picture = tmp_path / "a.svg"
+    result = call("evaluate", file, "--answers", answers, "--answered-only", "--picture", picture)
+    assert result.exit_code == 2
+    assert f"--picture: {answers} has no answer for a known duplicate: there is nothing to draw" in result.stderr
+    assert not picture.exists()
+
+
 def test_answers_of_other_issues_alone_are_refused(file: Path, tmp_path: Path) -> None:
     early = write_lines(tmp_path / "answers.jsonl", [{"id": 2, "candidates": []}])
     result = call("evaluate", file, "--answers", early, "--answered-only")

@@ -109,6 +109,8 @@ def evaluate(
         trial = trial.only(found) if answered_only else trial
         if not trial.chosen:
             raise UserError(f"--answered-only: {answers} has no answer for an issue of {source} that can be judged")
+        if picture is not None and not any(trial.known[place] for place in trial.chosen):
+            raise UserError(f"--picture: {answers} has no answer for a known duplicate: there is nothing to draw")
     else:
         with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
