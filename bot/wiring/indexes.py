@@ -73,10 +73,12 @@ def known_repository(
     loaded = settings_at_present(client, target.repo)
     with store_there(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
+        words = RepositoryWords(store.words, repo_id, target) if store else None
         complete = progress is not None and progress.done
         finder = Finder(
             client,
-            words=RepositoryWords(store.words, repo_id, target) if store and store.words.total(repo_id) else None,
+            # Where nothing else was counted there, the finder would get acquainted, and count what it reads.
+            words=words if words and words.total() else None,
             issues=issues if progress is None or progress.size is None else progress.size,
             settings=finder_settings(loaded.config, workflow_field=settings.workflow_field),
             matcher=Matcher(build_index(settings, store)) if store and complete else None,
