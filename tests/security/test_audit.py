@@ -56,8 +56,10 @@ def test_what_could_not_be_asked_about_is_said(audit: ModuleType) -> None:
 
 @pytest.mark.parametrize(("strict", "code"), [(False, 0), (True, 1)])
 def test_an_advisory_fails_only_who_asks_for_it(
-    audit: ModuleType, monkeypatch: pytest.MonkeyPatch, strict: bool, code: int
+    audit: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, strict: bool, code: int
 ) -> None:
+    (tmp_path / ".venv" / "lib" / "python3.12" / "site-packages").mkdir(parents=True)
+    monkeypatch.setattr(audit, "ROOT", tmp_path)
     report = '{"dependencies": [{"name": "a", "version": "1", "vulns": [{"id": "CVE-1", "fix_versions": []}]}]}'
     monkeypatch.setattr(audit, "run", lambda *_: report)
     monkeypatch.setattr(audit.venv, "create", lambda *_, **__: None)
