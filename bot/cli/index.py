@@ -70,6 +70,9 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
                     time.sleep(_EVERY)
                     found = look()
                     live.update(_shown(found, console), refresh=True)
+            if not console.is_terminal:
+                # On a terminal the last line is ended by then.
+                console.print()
 
 
 def _shown(found: Sequence[Status], console: Console) -> Group:
