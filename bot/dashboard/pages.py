@@ -176,6 +176,7 @@ class _Pages:
             decisions=list(zip(rows, found, strict=True)),
             near=NEAR,
             votes=self._data.votes(repository, number, g.session.login),
+            parted=views.parted,
         )
 
     def vote(self, repository: StoredRepository, number: int) -> Page:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -82,6 +82,19 @@ def rows(
 
 def _names_own(decision: Decision) -> bool:
     return bool(decision.evidence) and decision.evidence[0].own and decision.evidence[0].shown
+
+
+def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
+    """The candidates that get a row, and those of which it would say that they are 0 % likely, and nothing else.
+
+    The likeliest always has one, and so have those that were shown or voted on.
+    """
+    tells = [
+        one.rank == 1 or one.shown or round(100 * one.probability) > 0 or (one.own and one.number in voted)
+        for one in evidence
+    ]
+    rest = [one for one, tell in zip(evidence, tells, strict=True) if not tell]
+    return [one for one, tell in zip(evidence, tells, strict=True) if tell], rest
 
 
 def said(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:

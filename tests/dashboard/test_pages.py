@@ -102,6 +102,25 @@ def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) 
     assert "Titles alike: by letters / by words. In common: of what is shown or has at least 5 %." in said
 
 
+def test_candidates_of_which_there_is_nothing_to_say_are_named_below_the_table(host: Host, signed_in: SignedIn) -> None:
+    """Most of ten are 0 % likely as a rule, and hid those of which a person might think otherwise."""
+    evidence = (
+        Evidence(1, 0.3, 1, False, {"full-text": 1}),
+        Evidence(2, 0.004, 2, False, {"full-text": 2}),
+        Evidence(9, 0.002, 3, False, {"search": 1}, repo="acme/lib"),
+    )
+    host.store.decisions.add(
+        host.public, Decision(3, time.time(), "edited", "comment", Outcome.SILENT, 0.2, "nothing is near", evidence)
+    )
+    browser = signed_in("tara")
+    newest = browser.get("/dashboard/acme/app/issues/3").text.split("</section>")[0]
+    assert "2 more had less than 1 %: #2 , acme/lib#9." in words(newest)
+    assert newest.count('<td role="cell" data-label="Probability"') == 1
+    alone = Decision(2, time.time(), "edited", "comment", Outcome.SILENT, 0.2, "", (Evidence(1, 0.001, 1, False),))
+    host.store.decisions.add(host.public, alone)
+    assert "1 #1 The map stays grey 0 %" in words(browser.get("/dashboard/acme/app/issues/2").text)
+
+
 @pytest.mark.parametrize(
     ("cause", "told"),
     [
