@@ -10,6 +10,7 @@ import logging
 from functools import partial
 
 from bot.commands import Command
+from bot.counted import counted
 from bot.errors import Forbidden, NotFound
 from bot.events import ScanEvent
 from bot.matching import shipped_model
@@ -86,7 +87,8 @@ def _step(event: ScanEvent, known: StoredRepository, services: Services) -> None
     login = services.github.app().get_app().bot_login
     wanted = Wanted(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], lambda _: body)
     number = keep_issue(here, services.store.scan_issues, wanted, services.now())
-    logger.info("%s: %d groups among %d issues are shown in #%d", known.ref, len(result.groups), result.issues, number)
+    groups, issues = counted(len(result.groups), "group"), counted(result.issues, "issue")
+    logger.info("%s: #%d shows %s among %s", known.ref, number, groups, issues)
 
 
 def _scan(services: Services, repo_id: int) -> Scan:

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from bot.counted import counted
 from bot.errors import Invalid, NotFound
 from bot.github.app import REFUSED_SIGNATURE, Delivery
 from bot.services import Services
@@ -120,7 +121,7 @@ def recover(services: Services) -> None:
         missed.asked(one.guid, services.now())
         asked += 1
     if asked:
-        logger.info("asked GitHub for %d deliveries once more", asked)
+        logger.info("asked GitHub for %s once more", counted(asked, "delivery", "deliveries"))
 
 
 def _missed(attempt: Delivery) -> Missed:

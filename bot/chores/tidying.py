@@ -35,4 +35,4 @@ def erase_old(services: Services) -> None:
     erased = services.store.decisions.prune(now)
     erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)
     if erased:
-        logger.info("%d decisions and signals were old enough to be erased", erased)
+        logger.info("decisions and signals that were old enough to be erased: %d", erased)

@@ -14,6 +14,7 @@ import click
 
 from bot.cli.shared.files import READ_FILE, replace_file, told_if_refused
 from bot.cli.shared.in_json import in_json
+from bot.counted import counted
 from bot.errors import Retryable, UserError
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _tell(found: Deduplication, merges: Iterable[Merge]) -> None:
             click.echo(f"    {_shown(one.entry.text)}", err=True)
     gone = len(found.entries) - len(found.groups)
     click.echo(
-        f"{len(found.entries)} entries, {gone} merged into others, {len(found.groups)} left "
+        f"{counted(len(found.entries), 'entry', 'entries')}, {gone} merged into others, {len(found.groups)} left "
         f"({found.model}, threshold {found.threshold:g})",
         err=True,
     )

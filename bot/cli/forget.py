@@ -9,6 +9,7 @@ import click
 
 from bot import settings as host
 from bot.cli.shared.stored import stored_repository
+from bot.counted import counted
 
 
 @click.command()
@@ -40,4 +41,4 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"repository": meant.name, "id": meant.id, "rows": rows}))
     else:
-        click.echo(f"{meant.name}: {rows} rows erased, and what the queue held of it")
+        click.echo(f"{meant.name}: {counted(rows, 'row')} erased, and what the queue held of it")

@@ -11,6 +11,7 @@ from datetime import datetime
 import click
 
 from bot import settings as host
+from bot.counted import counted
 from bot.moments import write_moment
 
 
@@ -42,7 +43,8 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
         when = datetime.fromtimestamp(letter.failed_at).astimezone().strftime("%Y-%m-%d %H:%M")
         click.secho(letter.delivery_id, bold=True, nl=False)
         click.echo(f"  {letter.event} {letter.repository or ''}".rstrip() + f", given up {when}")
-        click.echo(f"    after {letter.attempts or 'several'} attempts: {letter.reason}")
+        tries = counted(letter.attempts, "attempt") if letter.attempts else "several attempts"
+        click.echo(f"    after {tries}: {letter.reason}")
     click.echo("doppel jobs retry ID tries one again, --all all of them." if found else "Nothing was given up.")
 
 

@@ -12,6 +12,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from bot.counted import counted
 from bot.demo import terminal_markdown
 from bot.demo.events import (
     Checked,
@@ -55,7 +56,7 @@ class Terminal:
     def _(self, event: Ready) -> None:
         self._line("✓", f"ready after {event.seconds:.1f} s", "green")
         table = Table.grid(padding=(0, 2))
-        table.add_row("repository", f"{event.repository}, {event.issues:,} issues")
+        table.add_row("repository", f"{event.repository}, {counted(event.issues, 'issue')}")
         table.add_row("", event.about)
         table.add_row("GitHub", f"{event.simulator} (simulated)")
         table.add_row("receiver", f"{event.receiver} (gunicorn), every delivery signed")

@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from bot.doctor.finding import Finding, Health, deliveries
+from bot.counted import counted
+from bot.doctor.finding import Finding, Health
 from bot.embedding import Embedder
 from bot.index import models
 from bot.jobs.database import QUEUE, SCHEMA, queue_url, workflow_table
@@ -132,11 +133,13 @@ def at_work(settings: Settings) -> Iterator[Finding]:
     if waits := now.again[QUEUE]:
         verb = "waits" if waits == 1 else "wait"
         age = now.oldest_again[QUEUE] / 60
-        says = f"{deliveries(waits)} {verb} for another try; the oldest came {age:.0f} minutes ago"
+        says = (
+            f"{counted(waits, 'delivery', 'deliveries')} {verb} for another try; the oldest came {age:.0f} minutes ago"
+        )
         yield Finding(Health.WARNING, "failed", says, "The log says why. They are tried again by themselves.")
     if now.dead:
         mend = "`doppel jobs` says why, and `doppel jobs retry --all` tries them again."
-        yield Finding(Health.WARNING, "given up", deliveries(now.dead), mend)
+        yield Finding(Health.WARNING, "given up", counted(now.dead, "delivery", "deliveries"), mend)
 
 
 def _now(settings: Settings) -> Standing | None:

@@ -22,8 +22,3 @@ class Finding:
     subject: str
     says: str
     mend: str = ""
-
-
-def deliveries(count: int) -> str:
-    """So many of them, in words. Pure."""
-    return f"{count} {'delivery' if count == 1 else 'deliveries'}"

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.doctor.finding import Finding, Health, deliveries
+from bot.counted import counted
+from bot.doctor.finding import Finding, Health
 from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
 from bot.github.app import REFUSED_SIGNATURE, AppClient, Delivery
 from bot.github.repo import RepoClient
@@ -147,7 +148,8 @@ def _not_taken(app: AppClient) -> dict[str, Delivery]:
 def _why(lost: Mapping[str, Delivery], where: str) -> tuple[str, str]:
     """How many deliveries have failed and what was answered most, and how to mend that."""
     (code, _), *_ = Counter(one.status_code for one in lost.values()).most_common(1)
-    says = f"{deliveries(len(lost))} to {where} failed lately, {f'mostly with {code}' if code else 'without an answer'}"
+    failed = f"{counted(len(lost), 'delivery', 'deliveries')} to {where} failed lately"
+    says = f"{failed}, {f'mostly with {code}' if code else 'without an answer'}"
     again = "What was missed is then asked for by itself, as docs/operations.md says (A delivery is lost)."
     if code == REFUSED_SIGNATURE:
         return says, f"WEBHOOK_SECRET here must be the secret on the App's page on GitHub. {again}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from bot.counted import counted
 from bot.errors import UserError
 from bot.evaluation import judging, labels
 from bot.evaluation.judging import Found, Truth
@@ -39,7 +40,9 @@ class Trial:
         marks = labels.labels_of([row for row, _ in rows])
         known = dict(labels.truth(issues, marks, warm))
         if not known:
-            raise UserError(f"none of {len(issues)} issues can be judged; a lower --from leaves more to judge")
+            raise UserError(
+                f"none of {counted(len(issues), 'issue')} can be judged; a lower --from leaves more to judge"
+            )
         return cls(issues, known, judging.choose(known, sample, seed), marks)
 
     def only(self, answered: Mapping[Id, Found]) -> Trial:

@@ -102,7 +102,7 @@ class Indexing:
         if wait is not None:
             self._queue(replace(event, repository=repository, step=event.step + 1), wait)
         elif surplus > self._unexplained.get(repository.id, 0):
-            logger.info("%s: %d issues too many are in the index", repository.ref, surplus)
+            logger.info("%s: issues too many in the index: %d", repository.ref, surplus)
             self._queue(replace(event, repository=repository, step=event.step + 1, checked=0), 0.0)
         self._note(repository.id, began, progress)
 
@@ -163,9 +163,7 @@ class Indexing:
     ) -> tuple[Progress, float | None]:
         """A part of what remains when all issues are read: texts that are read anew, vectors, originals."""
         if again := self._index.read_again(repository.id, READ_AGAIN):
-            logger.info(
-                "%s: %d issues were read again, since this version reads texts differently", repository.ref, again
-            )
+            logger.info("%s: issues read again, since this version reads texts differently: %d", repository.ref, again)
             return progress, 0.0
         try:
             # After a change of the model these are all there are.

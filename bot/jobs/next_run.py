@@ -11,6 +11,7 @@ import random
 import sqlalchemy as sa
 from dbos import DBOSClient
 
+from bot.counted import counted
 from bot.jobs.database import end_as_dead
 from bot.jobs.enqueue import enqueue
 from bot.jobs.given_up import GivenUp
@@ -52,7 +53,8 @@ class NextRun:
                 self._enqueue(message.again(failures), wait)
                 return "failed"
             case Dead():
-                log.error("delivery %s given up after %d attempts\n%s", message.delivery_id, failures, stack(error))
+                tries = counted(failures, "attempt")
+                log.error("delivery %s given up after %s\n%s", message.delivery_id, tries, stack(error))
                 # Without the chain, which DBOS would log with the texts of all its exceptions.
                 raise GivenUp(describe(error)) from None
 

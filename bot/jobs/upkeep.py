@@ -10,6 +10,7 @@ from collections.abc import Callable
 import sqlalchemy as sa
 from dbos import DBOS
 
+from bot.counted import counted
 from bot.jobs import executors
 from bot.jobs.chores import Timetable
 from bot.jobs.cleanup import clean
@@ -99,7 +100,7 @@ class Upkeep:
         """Give the work of dead workers back to the queue."""
         dead = executors.find_dead(self._engine, self._executor, self._watch)
         if dead:
-            log.warning("taking over the work of %d dead worker%s", len(dead), "" if len(dead) == 1 else "s")
+            log.warning("taking over the work of %s", counted(len(dead), "dead worker"))
             DBOS._recover_pending_workflows(dead)
 
     def _clean_up(self) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from bot.counted import counted
 from bot.errors import UserError
 from bot.moving.places import Place
 from bot.moving.rows import batches, everything, key_of, storable
@@ -106,7 +107,7 @@ def _check(source: Place, target: Place) -> bool:
             with engine.connect() as connection:
                 if count := _count(connection, table):
                     raise UserError(
-                        f"{target.name} has data already ({table.name}: {count} rows); move to an empty one"
+                        f"{target.name} has data already ({table.name}: {counted(count, 'row')}); move to an empty one"
                     )
     return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from bot.counted import counted
 from bot.evaluation.metrics import Speaking
 from bot.evaluation.report import BEARABLE, FEW, Evaluation, Reason, others_needed
 from bot.wilson import Interval
@@ -14,8 +15,8 @@ _FEW_COMMENTS = 20
 
 def basis(found: Evaluation) -> str:
     """What the figures were made from."""
-    known = _count(found.retrieval.queries, "known duplicate")
-    text = f"{_count(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
+    known = counted(found.retrieval.queries, "known duplicate")
+    text = f"{counted(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
     if found.asked < found.arrivals:
         text += f"; of a sample of {found.asked:,} of these "
         return text + f"{known}, and {found.silent:,} that {_repeat(found)} nothing. Comments are counted as for all."
@@ -24,8 +25,8 @@ def basis(found: Evaluation) -> str:
 
 def counts(found: Evaluation) -> str:
     """The two kinds of issues that figures are about, in a line."""
-    silent = _count(found.silent, "issue")
-    return f"{_count(found.retrieval.queries, 'known duplicate')} and {silent} that {_repeat(found)} nothing"
+    silent = counted(found.silent, "issue")
+    return f"{counted(found.retrieval.queries, 'known duplicate')} and {silent} that {_repeat(found)} nothing"
 
 
 def finding(found: Evaluation) -> str:
@@ -50,7 +51,7 @@ def confidence(found: Evaluation) -> str:
         return ""
     text = f"The confidence of the first candidate is off by {_points(got.ece)} on average"
     if got.ece_high is not None:
-        text += f", where it is 30 % or more by {_points(got.ece_high)} ({_count(got.answers_high, 'answer')})"
+        text += f", where it is 30 % or more by {_points(got.ece_high)} ({counted(got.answers_high, 'answer')})"
     return text + "."
 
 
@@ -76,7 +77,7 @@ def last_month(found: Evaluation) -> str:
         return ""
     text = (
         f"At {threshold(spoken_of(found))} it would have commented on {_about(found)}{round(month.comments):,} of "
-        f"{_count(round(month.issues), 'issue')} in the last month{_rightly(found, month.comments, month.right)}"
+        f"{counted(round(month.issues), 'issue')} in the last month{_rightly(found, month.comments, month.right)}"
     )
     # Of a file the newest issue may be years old.
     return text + (
@@ -88,7 +89,7 @@ def history(found: Evaluation) -> str:
     """The same of all arrivals that can be judged."""
     cut = spoken_of(found)
     row = next(row for row in (*found.curve, found.at) if row.cut == cut)
-    issues = _count(found.arrivals, "issue")
+    issues = counted(found.arrivals, "issue")
     when = "" if found.period is None else f", from {_day(found.period[0])} on and that month included,"
     text = (
         f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}"
@@ -152,16 +153,16 @@ def advice(found: Evaluation) -> str:
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
     text = f"Recommended is min_confidence: {row.cut:g}, since {why}.{_not_one(found)}"
     if row.comments < _FEW_COMMENTS:
-        text += f" It rests on {_about(found)}{_count(round(row.comments), 'comment')} in all, which is little."
+        text += f" It rests on {_about(found)}{counted(round(row.comments), 'comment')} in all, which is little."
     return text
 
 
 def _too_few(found: Evaluation) -> str:
     """Each number that is too low, beside the one that it takes."""
     known, others = found.retrieval.queries, others_needed(0)
-    lacking = [f"{_count(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
+    lacking = [f"{counted(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
     if found.silent < others:
-        repeat = f"{_count(found.silent, 'issue')} that {_repeat(found)} nothing"
+        repeat = f"{counted(found.silent, 'issue')} that {_repeat(found)} nothing"
         lacking.append(f"{repeat} ({others} are needed to tell {percent(BEARABLE)} from none)")
     return f"Too few to say where the threshold should be: {' and '.join(lacking)}."
 
@@ -172,7 +173,7 @@ def _not_one(found: Evaluation) -> str:
     if found.silent >= enough:
         return ""
     return (
-        f" With only {_count(found.silent, 'issue')} that repeat nothing, a threshold at which even one of these gets "
+        f" With only {counted(found.silent, 'issue')} that repeat nothing, a threshold at which even one of these gets "
         f"a comment is never recommended, since one of so few may stand for more than {percent(BEARABLE)}; it takes "
         f"{enough} to allow for one."
     )
@@ -201,7 +202,7 @@ def caution(found: Evaluation, *, of_file: bool = False) -> str:
     )
     interval = found.rr_intervals.get(10)
     if interval and interval[1] - interval[0] > 0.2:
-        text += f" With {_count(found.retrieval.queries, 'known duplicate')} every figure is a rough one."
+        text += f" With {counted(found.retrieval.queries, 'known duplicate')} every figure is a rough one."
     return text
 
 
@@ -255,7 +256,3 @@ def _few(number: float, what: str) -> str:
 def _average(number: float) -> str:
     """A number of issues; below ten with a decimal, since it is an average."""
     return f"{number:,.0f}" if number >= 9.95 or number == round(number) else f"{number:.1f}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 
+from bot.counted import counted
 from bot.errors import GitHubError, Retryable
 from bot.scanning.answers import Answers
 from bot.scanning.asking import Asker
@@ -82,7 +83,8 @@ class Scan:
             try:
                 given = read(numbers)
             except (GitHubError, Retryable) as failure:
-                log.warning("the reactions to %d issues could not be counted anew: %s", len(numbers), failure)
+                issues = counted(len(numbers), "issue")
+                log.warning("the reactions to %s could not be counted anew: %s", issues, failure)
                 return
             with write(self._store.engine) as connection:
                 put_reactions(connection, self._repo_id, given)

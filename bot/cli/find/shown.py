@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import click
 
+from bot.counted import counted
 from bot.report import Candidate, Outcome, Report
 
 SHADOW = "mode: shadow"
@@ -100,16 +101,16 @@ def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
-        hits = run.problem or _counted(run.hits or 0, "hit")
+        hits = run.problem or counted(run.hits or 0, "hit")
         click.echo(f"  {run.source:16} {hits:>12}  {_clean(run.query)}")
     for name in only:
         if not any(run.source == name for run in report.queries):
             click.echo(f"  {name:16} {'not asked':>12}")
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
-    different = _counted(unique, "different one")
+    different = counted(unique, "different one")
     # What a source counts as hits includes the issue itself where the query fits it.
-    results = f"{_counted(total, 'result')} besides the issue itself"
-    click.echo(f"  {results}: {different} and {_counted(repeats, 'repeat')}")
+    results = f"{counted(total, 'result')} besides the issue itself"
+    click.echo(f"  {results}: {different} and {counted(repeats, 'repeat')}")
     for problem in report.problems:
         click.secho(f"  {_clean(problem)}", fg="yellow")
 
@@ -139,10 +140,6 @@ def _show_candidate(candidate: Candidate) -> None:
         click.echo(f"           also reported in {', '.join(f'#{number}' for number in candidate.also)}")
     for reason in candidate.reasons:
         click.echo(f"           {_clean(reason)}")
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _clean(text: str) -> str:
