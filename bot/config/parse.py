@@ -15,8 +15,8 @@ PROBLEMS_MAX = 100
 def parse_config(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
     """Read a settings file: what is valid counts, what is wrong keeps its default and is listed by position.
 
-    Never raises, whatever the text; costs at most about a second for the largest file that is read (64 KiB), once for
-    all events of a repository while it stays the same.
+    Never raises, whatever the text; costs at most two or three seconds for the largest file that is read (64 KiB) at
+    its worst, once for all events of a repository while it stays the same.
     """
     return _parsed(text)
 

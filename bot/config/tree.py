@@ -28,7 +28,7 @@ from bot.config.model import ConfigError
 from bot.words import Words
 
 SIZE_MAX = 64 * 1024
-"""Characters in a settings file. The parser needs under a second for the worst file of this size."""
+"""Characters in a settings file. The parser needs two or three seconds for the worst file of this size."""
 
 _DEPTH_MAX = 8
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
