@@ -19,6 +19,7 @@ from bot.finder import MOST_COMPARED, Finder, FinderSettings, FindOptions
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import Matcher
 from bot.model import Issue, RepoRef
+from bot.ranking.rarity import CountedWords
 from bot.ranking.relevance import Relevance
 from bot.replay import PastIssue, ReplayGitHub
 from bot.report import Outcome, Report
@@ -363,6 +364,25 @@ def test_no_connection_to_the_database_waits_for_github(bench: Bench, monkeypatc
     monkeypatch.setattr(bench.github, "workflow_states", look_around)
     assert bench.find().candidates
     assert held == [0]
+
+
+def test_an_issue_that_the_index_does_not_hold_is_compared_by_the_words_of_the_latest_and_holds_no_connection_meanwhile(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, held, words = bench.github.recent_issues, [], CountedWords()
+
+    def look_around(*asked: Any) -> Any:
+        pool = bench.index._engine.pool
+        assert isinstance(pool, sa.QueuePool)
+        held.append(pool.checkedout())
+        return real(*asked)
+
+    monkeypatch.setattr(bench.github, "recent_issues", look_around)
+    finder = Finder(bench.github, words=words, matcher=Matcher(bench.index), repo_id=REPO_ID)
+    outside = replace(bench.issues[1], number=999)
+    assert (finder.compare(bench.target, outside).confidence or 0) > 0
+    assert held == [0]
+    assert words.total() > 0
 
 
 def test_any_issue_of_the_index_can_be_compared(bench: Bench) -> None:
