@@ -145,8 +145,8 @@ def advice(found: Evaluation) -> str:
             )
         case Reason.RIGHT:
             why = (
-                f"at least every second comment is right, surely no more than {bearable} of the other authors are "
-                "bothered, chance included, and no threshold of which that can be said catches more"
+                "it catches most where every second comment is right and surely no more than "
+                f"{bearable} of the other authors are bothered"
             )
         case Reason.CALM:
             why = f"no threshold is right every second time, and this one bothers at most {half} of the other authors"
@@ -173,9 +173,8 @@ def _not_one(found: Evaluation) -> str:
     if found.silent >= enough:
         return ""
     return (
-        f" With only {counted(found.silent, 'issue')} that repeat nothing, a threshold at which even one of these gets "
-        f"a comment is never recommended, since one of so few may stand for more than {percent(BEARABLE)}; it takes "
-        f"{enough} to allow for one."
+        f" With only {counted(found.silent, 'issue')} that repeat nothing, a comment on even one of them is too many: "
+        f"it takes {enough} to tell one from more than {percent(BEARABLE)}."
     )
 
 

@@ -55,7 +55,7 @@ def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None
         "the newest issue, of 2025-05-05. Over the whole history, from 2025-01-01 on and that month included, it would "
         "have commented on 20 of 1,000 issues, on 20 of them rightly: it would have caught 50 % of the known "
         "duplicates and bothered 0 % of the other authors. Recommended: .45 Recommended is "
-        "min_confidence: 0.45, since at least every second comment is right"
+        "min_confidence: 0.45, since it catches most where every second comment is right"
     )
     assert f"write into {CONFIG_PATH} on the default branch: min_confidence: 0.45" in said
     assert ".20 in force" in said and ".45 recommended 4.9 4.9 100 % 50 % 0 %" in said

@@ -253,8 +253,8 @@ def test_of_the_threshold_that_is_set_is_told_beside_another_that_is_recommended
     text = " ".join(result.stdout.split())
     others = sum("duplicate_of" not in row for row in given)
     assert text.index("At .20, which is set, a month with 31 issues, as those of the last year had on average") < (
-        text.index("Recommended is min_confidence: 0.55, since at least every second comment is right")
+        text.index("Recommended is min_confidence: 0.55, since it catches most where every second comment is right")
     )
     assert text.count("At .20") == text.count("At .55 it would have commented on") == 1
     assert others < others_needed(1)
-    assert f"With only {others} issues that repeat nothing, a threshold at which even one of these gets a" in text
+    assert f"With only {others} issues that repeat nothing, a comment on even one of them is too many" in text

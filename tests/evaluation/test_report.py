@@ -50,8 +50,8 @@ def test_a_threshold_that_is_right_every_second_time_and_catches_most() -> None:
     found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 5 + [0.3] * 60, 900)
     assert (found.advice.threshold, found.advice.reason) == (0.4, Reason.RIGHT)
     assert words.advice(found) == (
-        "Recommended is min_confidence: 0.4, since at least every second comment is right, surely no more than 2 % of "
-        "the other authors are bothered, chance included, and no threshold of which that can be said catches more."
+        "Recommended is min_confidence: 0.4, since it catches most where every second comment is right and surely no "
+        "more than 2 % of the other authors are bothered."
     )
     at_it = next(row for row in found.curve if row.cut == 0.4)
     assert words.at_threshold(found, at_it) == (
@@ -171,14 +171,13 @@ def test_where_a_single_false_alarm_would_be_too_many_it_is_said() -> None:
     few, more = (made([0.9] * 15 + [0.4] * 15, 0, [0.45], others - 1) for others in (enough - 1, enough))
     assert (few.advice.threshold, more.advice.threshold) == (0.9, 0.4)
     assert words.advice(few).endswith(
-        f" With only {enough - 1} issues that repeat nothing, a threshold at which even one of these gets a comment is "
-        f"never recommended, since one of so few may stand for more than 2 %; it takes {enough} to allow for one. It "
-        "rests on 15 comments in all, which is little."
+        f" With only {enough - 1} issues that repeat nothing, a comment on even one of them is too many: it takes "
+        f"{enough} to tell one from more than 2 %. It rests on 15 comments in all, which is little."
     )
-    assert "never recommended" not in words.advice(more)
+    assert "too many" not in words.advice(more)
     nothing = made([0.1] * 30, 0, [0.9] * 20, 200)
     assert nothing.advice.reason is Reason.NOTHING_BEARABLE
-    assert "With only 220 issues that repeat nothing, a threshold at which even one" in words.advice(nothing)
+    assert "With only 220 issues that repeat nothing, a comment on even one" in words.advice(nothing)
 
 
 @given(st.integers(0, 40))
