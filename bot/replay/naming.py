@@ -33,5 +33,6 @@ class Ids:
         text = f"{past.title}\n{past.body}"
         ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
         if self._words:
-            ids |= set(_WORD.findall(without_code(text[:LONGEST])))
+            # "Exit code 137" is about no issue, whatever ids the others have.
+            ids |= {word for word in _WORD.findall(without_code(text[:LONGEST])) if not word.isdecimal()}
         return frozenset(IssueRef(self._repo, self._numbers[id]).key for id in ids if id in self._numbers)

@@ -33,6 +33,15 @@ def test_h5_an_earlier_issue_is_named_by_the_files_id(id: int | str, text: str, 
     assert ids.named(asked) == (frozenset({f"{REPO}#1"}) if is_named else frozenset())
 
 
+def test_h5_a_plain_number_names_nobody_though_other_issues_of_the_file_have_words_for_ids() -> None:
+    ids = Ids(REPO)
+    for number, id in enumerate([404, "137", "APP-7"], 1):
+        ids.add(id, number)
+    text = "It ends with exit code 137 after a 404, since 8080 is taken. Like APP-7?"
+    (asked,) = archive_of([({"id": "X", "title": "", "body": text, "created_at": "2024-01-01"}, "line 1")])
+    assert ids.named(asked) == {f"{REPO}#3"}
+
+
 @pytest.mark.parametrize("sources", ["full-text,vectors", "github-search"])
 def test_h5_a_replay_leaves_out_what_the_text_names(sources: str, tmp_path: Path) -> None:
     rows = [
