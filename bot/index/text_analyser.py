@@ -50,8 +50,7 @@ class TextAnalyser:
         if supplied:
             left_out = [line for line in counted(lines) if line in supplied]
             own = [line for line in lines if line not in supplied]
-            written = zip(lines, body.split("\n"), strict=True)
-            body = "\n".join([as_written for line, as_written in written if line not in supplied])
+            body = _without(supplied, lines, body.split("\n"))
         body = without_noise(body)
         title_read = title[:TITLE_READ]
         in_title = Counter(terms(title_read))
@@ -70,3 +69,21 @@ class TextAnalyser:
             "supplied": dict.fromkeys(left_out, 1),
         }
         return Analysis(fields, title, f"{title}\n{body[:BODY_EMBEDDED]}")
+
+
+def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[str]) -> str:
+    """What is left of a body without the lines that are `supplied`.
+
+    Of one that ends a comment of the author's own its mark stays: else that comment would hide all that follows.
+    """
+    left = []
+    commented = False
+    for line, as_written in zip(lines, written, strict=True):
+        if line not in supplied:
+            left.append(as_written)
+            if "<!--" in line or "-->" in line:
+                commented = line.rfind("<!--") > line.rfind("-->")
+        elif commented and "-->" in line:
+            left.append("-->")
+            commented = False
+    return "\n".join(left)

@@ -10,7 +10,7 @@ from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.store.engine import make_engine
 from tests.index.conftest import HashingModel
 
-FORM = ("### Steps to reproduce", "- [x] I have searched the wiki")
+FORM = ("### Steps to reproduce", "- [x] I have searched the wiki", "-->")
 
 
 class Told:
@@ -41,6 +41,14 @@ def test_what_a_form_supplies_is_no_evidence_from_the_first_issue_on(engine: sa.
     assert "kaleidoscop" in known
     assert not {"reproduc", "wiki"} & known.keys()
     assert {"reproduc", "wiki"} <= unknown.keys()
+
+
+def test_a_comment_ends_though_its_last_line_is_the_forms(engine: sa.Engine) -> None:
+    """Nearly all templates have the line `-->`, and people write over what stands above it."""
+    index = Index(engine, TextAnalyser(), None, Told())
+    body = "<!-- I searched, and found\nonly closed ones\n-->\nThe kaleidoscope turns backwards"
+    for repo_id in (2, 3):
+        assert index.analyse(repo_id, "", body).terms["words"].keys() == {"kaleidoscop", "turn", "backward"}
 
 
 class Asking:
