@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,13 @@ from unittest import mock
 import pytest
 import sqlalchemy as sa
 from dbos import DBOSClient
-from dbos._sys_db import SystemDatabase
 
 from bot.github.client import GitHub
 from bot.indexing import Indexing
 from bot.jobs import DeadLetters, Job, Worker
 from bot.jobs import retry as retries
 from bot.jobs import worker as worker_module
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_client, queue_engine
+from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_client, queue_engine, queue_url
 from bot.posts.comments import CommentKeeper
 from bot.services import Services
 from bot.settings import Settings
@@ -38,24 +37,20 @@ from bot.simulator.search import Result
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.engine import write
+from bot.store.files import sqlite_file
 from bot.store.tokens import SealedTokens
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
+from tests.e2e.looking import Glance, looking_only_at_changes
 from tests.served import deliver_here
 
 SECRET = "a-secret-of-the-tests"
 BOT = "doppel[bot]"
 LEASE = 0.3
 
-# Asked a hundred times a second, and written out because SQLAlchemy would take longer for each than the answer.
 _UNFINISHED = (
     "SELECT count(*), min(CASE status WHEN 'DELAYED' THEN delay_until_epoch_ms END) FROM workflow_status"
     " WHERE status IN ('ENQUEUED', 'PENDING', 'DELAYED')"
-)
-_STARTABLE = (
-    "SELECT 1 FROM workflow_status AS it WHERE status = 'ENQUEUED' AND queue_name = ? AND NOT EXISTS ("
-    "SELECT 1 FROM workflow_status WHERE status = 'PENDING' AND queue_name = it.queue_name"
-    " AND queue_partition_key = it.queue_partition_key) LIMIT 1"
 )
 _CHECKED = re.compile(r"Checked on [0-9-]+ [0-9:]+( \S+)?\.")
 _REPORTED = re.compile(r"reported [0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -72,6 +67,7 @@ class World:
     settings: Settings
     services: Services
     queue: sa.Engine
+    glance: Glance
     client: DBOSClient
     dead_letters: DeadLetters
     # While it is cleared, the worker waits before each job.
@@ -84,8 +80,7 @@ class World:
 
     def unfinished(self) -> tuple[int, bool]:
         """How many deliveries are queued, at work, or waiting for another try; whether one of these could be tried."""
-        with self.queue.connect() as connection:
-            count, due = connection.exec_driver_sql(_UNFINISHED).one()
+        count, due = self.glance.one(_UNFINISHED)
         return count, due is not None and due <= time.time() * 1000
 
     def settle(self, timeout: float = 120.0) -> None:
@@ -119,10 +114,11 @@ class World:
 @contextmanager
 def start_world(home: Path) -> Iterator[World]:
     """Start everything, and stop it at the end."""
-    with pytest.MonkeyPatch.context() as patch, start_simulator() as server:
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        server = stack.enter_context(start_simulator())
         patch.setattr(retries, "_FIRST_WAIT", 0.1)
         patch.setattr(worker_module, "POLL_EVERY", {QUEUE: 0.02, BACKGROUND_QUEUE: 0.05, REPLAY_QUEUE: 0.05})
-        patch.setattr(SystemDatabase, "dequeue_scopes", _where_there_is_work)
         server.sim.app.hook.secret = SECRET
         settings = Settings(
             home=home,
@@ -137,6 +133,10 @@ def start_world(home: Path) -> Iterator[World]:
             worker_threads=3,
         )
         prepare_databases(settings)
+        file = sqlite_file(queue_url(settings))
+        assert file is not None
+        stack.enter_context(looking_only_at_changes(patch, file))
+        glance = stack.enter_context(closing(Glance(file)))
         services = build_services(settings)
         clock = server.sim.clock
         github = _github(services, clock, ahead=0.0)
@@ -149,7 +149,7 @@ def start_world(home: Path) -> Iterator[World]:
         )
         deliver_here(server, settings)
         queue = queue_engine(settings)
-        world = World(server, settings, services, queue, queue_client(queue), DeadLetters(settings))
+        world = World(server, settings, services, queue, glance, queue_client(queue), DeadLetters(settings))
         world.gate.set()
 
         def work(job: Job) -> None:
@@ -190,16 +190,6 @@ def _github(services: Services, clock: Clock, ahead: float) -> GitHub:
         sleep=clock.advance,
         jitter=lambda: 0.0,
     )
-
-
-def _where_there_is_work(database: SystemDatabase, queue: str) -> list[Any]:
-    """DBOS takes milliseconds to see that nothing can begin; at fifty looks a second that is most of what it does."""
-    with database.engine.connect() as connection:
-        some = connection.exec_driver_sql(_STARTABLE, (queue,)).first()
-    return _dequeue_scopes(database, queue) if some else []
-
-
-_dequeue_scopes = SystemDatabase.dequeue_scopes
 
 
 class _Unready(Indexing):
