@@ -8,6 +8,7 @@ it any more; and nothing to the new one either before that stands still, for it 
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 import time
@@ -33,10 +34,12 @@ def look_at(url: sa.URL | str) -> tuple[int, int, int] | None:
     The first is its number: whoever has a file open keeps that from being given to the next. SQLite goes by it as well.
     """
     file = sqlite_file(url)
-    if file is None:
-        return None
+    return None if file is None else _looked_at(str(file))
+
+
+def _looked_at(file: str) -> tuple[int, int, int] | None:
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116 - it is done for each transaction, and a Path takes three times as long
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
@@ -50,7 +53,9 @@ class Named:
     """The file of one engine. Thread safe."""
 
     def __init__(self, url: sa.URL) -> None:
-        self._url = url
+        file = sqlite_file(url)
+        # As text, and read from the address once: it is looked at for each connection that is taken from the pool.
+        self._file = None if file is None else str(file)
         self._lock = threading.Lock()
         self._ours: int | None = None
         self._seen: tuple[int, int, int] | None = None
@@ -58,7 +63,7 @@ class Named:
 
     def opened(self) -> int | None:
         """Note that a connection was made, and to which file."""
-        found = look_at(self._url)
+        found = self._look()
         if self._ours is None and found is not None:
             self._ours = found[0]
         return found and found[0]
@@ -67,13 +72,13 @@ class Named:
         """The file that may be used, None before there is one. Raises OperationalError while there is none to use."""
         if self._ours is None:
             return None
-        found = look_at(self._url)
+        found = self._look()
         if found is not None and found[0] == self._ours:
             return self._ours
         with self._lock:
             now = time.monotonic()
             if self._ours != _LOST:
-                log.error("%s was replaced or taken away while it is in use", self._url.database)
+                log.error("%s was replaced or taken away while it is in use", self._file)
                 # Its number can be given to the next file as soon as nobody has it open.
                 self._ours, self._seen, self._since = _LOST, found, now
             if found != self._seen:
@@ -82,6 +87,9 @@ class Named:
                 raise _moved()
             self._ours = found[0]
             return self._ours
+
+    def _look(self) -> tuple[int, int, int] | None:
+        return None if self._file is None else _looked_at(self._file)
 
 
 def _moved() -> sa.exc.OperationalError:
