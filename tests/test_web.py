@@ -43,7 +43,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def client(settings: Settings) -> FlaskClient:
+def client(settings: Settings, prepared_home: Path) -> FlaskClient:
     return create_app(settings).test_client()
 
 

@@ -23,17 +23,17 @@ REPO = 7
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+def store(prepared_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Ten comments of today, of which people with triage access call eight wrong and one right; one of last month."""
-    url = f"sqlite:///{tmp_path / 'doppel.db'}"
-    monkeypatch.chdir(tmp_path)
+    url = f"sqlite:///{prepared_home / 'doppel.db'}"
+    monkeypatch.chdir(prepared_home)
     for name, value in (
         ("DATABASE_URL", url),
-        ("DOPPEL_HOME", str(tmp_path)),
+        ("DOPPEL_HOME", str(prepared_home)),
         ("GITHUB_API_URL", "http://127.0.0.1:9"),
     ):
         monkeypatch.setenv(name, value)
-    store, now = open_store(Settings(home=tmp_path, database_url=url)), time.time()
+    store, now = open_store(Settings(home=prepared_home, database_url=url)), time.time()
     store.repositories.upsert(Repository(REPO, RepoRef("acme", "app"), private=True), 1, now)
     Index(store.engine, TextAnalyser()).put(
         REPO, [IndexedIssue(1, "Crash | at *start*"), IndexedIssue(110, "It stops")]

@@ -19,8 +19,8 @@ from bot.store.backfills import Progress
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+def store(prepared_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv("DOPPEL_HOME", str(prepared_home))
     monkeypatch.setenv("DOPPEL_EMBEDDING_MODEL", "none")
     monkeypatch.delenv("DATABASE_URL", raising=False)
     monkeypatch.setenv("COLUMNS", "120")

@@ -53,7 +53,7 @@ class Host:
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> Iterator[Host]:
+def host(prepared_home: Path) -> Iterator[Host]:
     with start_simulator() as simulator:
         sim = simulator.sim
         app = sim.add_repository("acme/app")
@@ -65,7 +65,7 @@ def host(tmp_path: Path) -> Iterator[Host]:
         sim.set_permission(secret, "mona", "maintain")
         settings = load(
             {
-                "DOPPEL_HOME": str(tmp_path),
+                "DOPPEL_HOME": str(prepared_home),
                 "GITHUB_API_URL": simulator.url,
                 "APP_ID": str(simulator.app_id),
                 "PRIVATE_KEY": simulator.private_key_pem,
@@ -73,7 +73,7 @@ def host(tmp_path: Path) -> Iterator[Host]:
                 "GITHUB_CLIENT_ID": sim.app.client_id,
                 "GITHUB_CLIENT_SECRET": sim.app.client_secret,
             },
-            tmp_path / "no.env",
+            prepared_home / "no.env",
         )
         store = open_store(settings)
         installation = min(sim.installations)
