@@ -8,12 +8,15 @@ from typing import Any
 
 from gunicorn.glogging import Logger
 
+from bot.machine.loading import loading
+
 # Workers are forks of the process that reads this: they begin with it loaded, and share its memory.
-from bot import web as web
-from bot.receiver.slow_clients import Worker
-from bot.settings import load
-from bot.telemetry.logs import configure_logging
-from bot.telemetry.tracing import configure_tracing
+with loading():
+    from bot import web as web
+    from bot.receiver.slow_clients import Worker
+    from bot.settings import load
+    from bot.telemetry.logs import configure_logging
+    from bot.telemetry.tracing import configure_tracing
 
 _settings = load()
 

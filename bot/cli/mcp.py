@@ -10,6 +10,7 @@ import click
 
 from bot import settings as host
 from bot.errors import SettingsError, UserError
+from bot.machine.loading import loading
 from bot.telemetry.logs import configure_logging
 
 
@@ -35,8 +36,9 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
             'random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
         )
     # These take a second to import, which nobody pays who is only refused.
-    from bot.mcp.server import build_server
-    from bot.wiring.agents import agent_tools
+    with loading():
+        from bot.mcp.server import build_server
+        from bot.wiring.agents import agent_tools
 
     # To stderr: stdout belongs to the protocol.
     configure_logging(settings.log_level, settings.log_format)

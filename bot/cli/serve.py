@@ -16,6 +16,7 @@ from bot import settings as host_settings
 from bot.cli.shared.ending import Ended, ended_in_order
 from bot.cli.shared.web_address import WebAddress
 from bot.errors import SettingsError, Unavailable
+from bot.machine.loading import loading
 from bot.machine.local import is_well
 from bot.machine.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 from bot.settings import Settings
@@ -57,7 +58,8 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
 def _serve(settings: Settings, webhook_url: str | None) -> None:
     """Start the processes, and watch them until somebody ends this one."""
     # Building clients and stores takes a second to import, which `doppel --help` need not pay.
-    from bot.wiring.clients import build_github, prepare_databases
+    with loading():
+        from bot.wiring.clients import build_github, prepare_databases
 
     prepare_databases(settings)
     environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}

@@ -6,6 +6,7 @@ import click
 
 from bot import settings as host
 from bot.machine.heap import give_memory_back
+from bot.machine.loading import loading
 from bot.telemetry.logs import configure_logging
 
 
@@ -14,11 +15,12 @@ def worker() -> None:
     """Run a worker process until SIGTERM. Any number may run on one PostgreSQL database."""
     give_memory_back()
     # These take a second to import, which `doppel --help` need not pay.
-    from bot.jobs import process
-    from bot.monitoring.tally import Tally
-    from bot.telemetry.tracing import configure_tracing
-    from bot.wiring.clients import prepare_databases
-    from bot.wiring.worker import build_services, chores, enter_model, job_handler, says_of_model
+    with loading():
+        from bot.jobs import process
+        from bot.monitoring.tally import Tally
+        from bot.telemetry.tracing import configure_tracing
+        from bot.wiring.clients import prepare_databases
+        from bot.wiring.worker import build_services, chores, enter_model, job_handler, says_of_model
 
     settings = host.load()
     configure_logging(settings.log_level, settings.log_format)
