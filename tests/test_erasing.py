@@ -13,7 +13,7 @@ from bot.erasing import erase_repository, erased_if_ended
 from bot.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
 from bot.feedback.polling import Round
 from bot.index import IndexedIssue
-from bot.indexing import Indexing
+from bot.indexing import Indexing, indexing
 from bot.model import Actor, RepoRef, Repository
 from bot.store.backfills import Progress
 from tests.about import stored
@@ -94,27 +94,30 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
 @on_one_database
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [0, 1])
-@pytest.mark.parametrize("before", ["_read", "_put", "_surplus", "_note"])
+@pytest.mark.parametrize(
+    ("where", "before"),
+    [(indexing, "read_pages"), (Indexing, "_put"), (Indexing, "_surplus"), (Indexing, "_note")],
+)
 def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
-    host: Host, steps: int, before: str, monkeypatch: pytest.MonkeyPatch
+    host: Host, steps: int, where: object, before: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The step that is overtaken knows a place to go on at, before which nothing is in the index any more."""
     host.load(620)
     host.sim.install(REPO)
     host.work(1 + steps)
-    real, store = getattr(Indexing, before), host.services.store
+    real, store = getattr(where, before), host.services.store
     again = iter([True])
 
-    def overtaken(self: Indexing, *arguments: object) -> object:
+    def overtaken(*arguments: object) -> object:
         if next(again, False):
             known = store.repositories.get(host.repo_id)
             assert known is not None
             erase_repository(host.repo_id, host.services)
             store.repositories.upsert(known.summary, known.installation, host.services.now())
-            self.begin(known.summary, known.installation, host.services.now() + 1.0)
-        return real(self, *arguments)
+            host.services.indexing.begin(known.summary, known.installation, host.services.now() + 1.0)
+        return real(*arguments)
 
-    monkeypatch.setattr(Indexing, before, overtaken)
+    monkeypatch.setattr(where, before, overtaken)
     host.work()
     assert not next(again, False)
     assert set(host.indexed()) == set(range(1, 621))

@@ -9,6 +9,7 @@ closed again: of the two, people may have begun to use the first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 

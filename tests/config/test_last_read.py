@@ -10,7 +10,7 @@ import pytest
 from bot.config import CONFIG_PATH
 from bot.errors import Unavailable
 from bot.model import RepoRef, Repository
-from bot.repository_settings import RepositorySettings
+from bot.repositories.settings import RepositorySettings
 from bot.settings import load
 from bot.store import open_store
 

@@ -35,7 +35,8 @@ def test_h5_an_earlier_issue_is_named_by_the_files_id(id: int | str, text: str, 
 
 def test_h5_a_plain_number_names_nobody_though_other_issues_of_the_file_have_words_for_ids() -> None:
     ids = Ids(REPO)
-    for number, id in enumerate([404, "137", "APP-7"], 1):
+    earlier: list[int | str] = [404, "137", "APP-7"]
+    for number, id in enumerate(earlier, 1):
         ids.add(id, number)
     text = "It ends with exit code 137 after a 404, since 8080 is taken. Like APP-7?"
     (asked,) = archive_of([({"id": "X", "title": "", "body": text, "created_at": "2024-01-01"}, "line 1")])
