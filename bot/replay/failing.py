@@ -14,11 +14,24 @@ from bot.store.failures import why
 
 @contextmanager
 def telling(store: str) -> Iterator[None]:
-    """Raise Unavailable in place of SQLAlchemy's errors; `store` is empty for a file of the replay's own."""
+    """Raise Unavailable in place of SQLAlchemy's errors, and of the system's about the database's file or its folder.
+
+    Whoever writes the answers would take the latter for what is wrong with the file of these. `store` is empty for a
+    file of the replay's own.
+    """
     try:
         yield
-    except sa.exc.SQLAlchemyError as failure:
+    except (sa.exc.SQLAlchemyError, OSError) as failure:
         if store:
             raise Unavailable(f"the database of --store failed ({why(failure)})") from None
-        home = tempfile.gettempdir()
-        raise Unavailable(f"the replay's index in {home} failed ({why(failure)}); TMPDIR names another place") from None
+        raise Unavailable(
+            f"the replay's index in {_home()} failed ({why(failure)}); TMPDIR names another place"
+        ) from None
+
+
+def _home() -> str:
+    # On a full disk there is no folder that can be used.
+    try:
+        return tempfile.gettempdir()
+    except OSError:
+        return "a folder for temporary files"

@@ -82,7 +82,9 @@ def replay_index(
     segments: list[_Process] = []
     with ExitStack() as stack:
         # Files are put away by the process that outlives the others, however those end.
-        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)))
+        with telling(""):
+            made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
+        home = Path(stack.enter_context(made))
         stack.callback(_end, segments, asking.store)
         with one_thread_each():
             for part, (start, end) in enumerate(zip(starts, ends, strict=True)):
@@ -104,7 +106,7 @@ def _end(segments: Sequence[_Process], store: str) -> None:
     if store and killed:
         # What is in a database that was named shall not stay behind. One that fails here has failed before, which is
         # told; one without tables has nothing.
-        with suppress(sa.exc.SQLAlchemyError), _engine(store) as engine:
+        with suppress(sa.exc.SQLAlchemyError, OSError), _engine(store) as engine:
             index = Index(engine, TextAnalyser())
             for repo_id in killed:
                 index.forget(repo_id)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 import sqlite3
+import tempfile
 import threading
 import time
 import tracemalloc
@@ -188,6 +190,28 @@ def test_a_database_that_fails_is_named_without_its_address(
     ):
         with pytest.raises(Unavailable, match=says):
             list(replay_index(issues, range(9), Asking(store=store), jobs))
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("store", "says"),
+    [
+        ("sqlite:///{}/index.db", r"^the database of --store failed \(File exists\)$"),
+        ("", r"^the replay's index in .*/issues\.jsonl failed \(Not a directory\); TMPDIR names another place$"),
+    ],
+)
+def test_a_folder_that_refuses_the_index_is_not_taken_for_that_of_the_answers(
+    jobs: int, store: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexed, "LEAST_SEGMENT", 4)
+    path = write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)])
+    monkeypatch.setattr(tempfile, "tempdir", None if store else str(path))
+    result = CliRunner().invoke(
+        command,
+        [str(path), "--out", str(tmp_path / "answers.jsonl"), "--store", store.format(path), "--jobs", str(jobs)],
+    )
+    assert isinstance(result.exception, Unavailable) and re.search(says, str(result.exception))
 
 
 def test_a_replay_s_own_index_that_fails_says_where_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
