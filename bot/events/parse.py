@@ -24,6 +24,9 @@ REPOSITORY_ACTIONS = frozenset(
 )
 SETTINGS_FILE = ".github/doppel.yml"
 TEMPLATES = ".github/ISSUE_TEMPLATE"
+#: The folders ("" is the root), and the names in small letters, of the one template that repositories had before those.
+TEMPLATE_FOLDERS = (".github", "", "docs")
+TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 
 # The beginning that every command shares, misspelt ones included; the parser of commands looks closer.
 COMMAND = "/dup"
@@ -228,12 +231,17 @@ def _push(name: str, fields: _Fields) -> Event | Ignored:
         for path in commit.texts(key)
     }
     settings = SETTINGS_FILE in paths
-    templates = any(path.startswith(TEMPLATES) for path in paths)
+    templates = any(_is_template(path) for path in paths)
     if not settings and not templates:
         return Ignored("a push that touches neither settings nor issue templates")
     return PushEvent(
         _installation(fields), _repository(repository), _actor(fields, "sender"), settings=settings, templates=templates
     )
+
+
+def _is_template(path: str) -> bool:
+    folder, _, name = path.rpartition("/")
+    return folder == TEMPLATES or (folder in TEMPLATE_FOLDERS and name.lower() in TEMPLATE_NAMES)
 
 
 _READERS: dict[str, Callable[[str, _Fields], Event | Ignored]] = {

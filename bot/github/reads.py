@@ -155,16 +155,19 @@ class Reads:
         return base64.b64decode(data["content"]).decode("utf-8", errors="replace")
 
     def directory(self, repo: RepoRef, path: str) -> list[str]:
-        """The names of the files (not of the folders) in a folder of the default branch; empty if there is none."""
-        data = self._contents(repo, path)
+        """The names of the files (not of the folders) in a folder of the default branch; empty if there is none.
+
+        The path of the root is "".
+        """
+        data = self._contents(repo, path, root=not path)
         return [entry["name"] for entry in data if entry["type"] == "file"] if isinstance(data, list) else []
 
-    def _contents(self, repo: RepoRef, path: str) -> object:
-        if any(part in ("", ".", "..") for part in path.split("/")):
+    def _contents(self, repo: RepoRef, path: str, *, root: bool = False) -> object:
+        if not root and any(part in ("", ".", "..") for part in path.split("/")):
             raise InvalidArgument("path", f"{path!r} is no path inside a repository")
         try:
             return self._api.call(
-                f"read {path} in {repo}",
+                f"read {path or 'the root'} in {repo}",
                 lambda: self._api.rest.repos.get_content(repo.owner, repo.name, quote(path)),
             )
         except NotFound:

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from bot.config.tree import SIZE_MAX, Mapping, Node, Scalar, Sequence, read_tree
 from bot.errors import Forbidden, Invalid, NotFound
-from bot.events.parse import TEMPLATES
+from bot.events.parse import TEMPLATE_FOLDERS, TEMPLATE_NAMES, TEMPLATES
 from bot.model import RepoRef, Repository
 from bot.repositories.settings import OWNERS_REPOSITORY
 from bot.store import Store
@@ -114,13 +114,29 @@ class IssueForms:
 
 def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:
     try:
-        names = github.directory(place, TEMPLATES)
-        # A picture beside them may be too large to be read. Whatever is there, the owner's do not count.
-        read = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
-        return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in read}
+        return _forms(github, place) or _single(github, place)
     except (NotFound, Forbidden, Invalid):
         # Without them a heading may be searched for that every issue has: worse, but no reason to fail.
         return {}
+
+
+def _forms(github: FolderReader, place: RepoRef) -> dict[str, str]:
+    names = github.directory(place, TEMPLATES)
+    # A picture beside them may be too large to be read. Whatever is there, the owner's do not count.
+    read = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
+    return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in read}
+
+
+def _single(github: FolderReader, place: RepoRef) -> dict[str, str]:
+    """The one template of a repository that has no folder of them ("Manually creating a single issue template").
+
+    It is Markdown by whatever name.
+    """
+    for folder in TEMPLATE_FOLDERS:
+        for name in github.directory(place, folder):
+            if name.lower() in TEMPLATE_NAMES:
+                return {f"{name}.md": github.file(place, f"{folder}/{name}".lstrip("/")) or ""}
+    return {}
 
 
 def _form(text: str) -> Supplied:

@@ -201,6 +201,29 @@ def test_f3_a_picture_beside_the_issue_templates_hides_none_of_them(doppel: Dopp
     assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
 
 
+@pytest.mark.parametrize(
+    ("repository", "path"),
+    [
+        ("", ".github/ISSUE_TEMPLATE.md"),
+        ("", "issue_template"),
+        ("", "docs/Issue_Template.txt"),
+        (".github", "ISSUE_TEMPLATE.md"),
+    ],
+)
+def test_f3_headings_of_a_single_issue_template_do_not_count(doppel: Doppel, repository: str, path: str) -> None:
+    """Of the time before there was a folder for them, and still in use; of the owner's, too."""
+    where = f"{doppel.owner}/{repository}" if repository else doppel.repo
+    if repository:
+        doppel.sim.add_repository(where)
+        doppel.sim.install(where)
+    doppel.sim.write_file(where, path, "## Steps to reproduce\n")
+    doppel.settle()
+    with doppel.before_backfill():
+        doppel.open("Printing hangs", "## Steps to reproduce\n\nPrint.\n\n## Spooler timeout\n\nYes.")
+        doppel.write(2, "/duplicates")
+    assert "in:title Printing hangs Spooler timeout` –" in doppel.said(2)[0]
+
+
 def test_f3_half_a_character_in_an_issue_form_keeps_no_issue_from_being_looked_at(doppel: Doppel) -> None:
     form = r'body: [{attributes: {label: "Steps \ud83d\udc1e"}}, {attributes: {label: "Half \ud83d"}}]'
     doppel.sim.write_file(doppel.repo, ".github/ISSUE_TEMPLATE/bug.yml", form)

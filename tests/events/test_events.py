@@ -165,6 +165,14 @@ def test_c1_a_push_counts_when_it_touches_the_settings_on_the_default_branch() -
 
     event = queued("push", push("refs/heads/main", ".github/doppel.yml", "src/a.c"))
     assert (getattr(event, "settings", None), getattr(event, "templates", None)) == (True, False)
+    for path in (
+        ".github/ISSUE_TEMPLATE/bug.md",
+        ".github/ISSUE_TEMPLATE.md",
+        "issue_template.txt",
+        "docs/ISSUE_TEMPLATE",
+    ):
+        event = queued("push", push("refs/heads/main", path))
+        assert (getattr(event, "settings", None), getattr(event, "templates", None)) == (False, True), path
     assert "neither" in ignored("push", push("refs/heads/main", "src/a.c"))
     assert "another branch" in ignored("push", push("refs/heads/next", ".github/doppel.yml"))
 

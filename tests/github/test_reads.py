@@ -183,6 +183,7 @@ def test_files_and_folders(client: RepoClient, sim: Simulator) -> None:
     assert client.directory(REPO, ".github/doppel.yml") == [], "a file is no folder"
     assert client.file(REPO, "absent") is None
     assert client.directory(REPO, "absent") == []
+    assert client.directory(REPO, "") == ["bytes"]
 
 
 def test_a_huge_file_is_refused(client: RepoClient, sim: Simulator) -> None:
