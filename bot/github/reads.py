@@ -155,12 +155,14 @@ class Reads:
         return base64.b64decode(data["content"]).decode("utf-8", errors="replace")
 
     def directory(self, repo: RepoRef, path: str) -> list[str]:
-        """The names of the files (not of the folders) in a folder of the default branch; empty if there is none.
+        """The names in a folder of the default branch, those of folders with a slash behind; empty if there is none.
 
         The path of the root is "".
         """
         data = self._contents(repo, path, root=not path)
-        return [entry["name"] for entry in data if entry["type"] == "file"] if isinstance(data, list) else []
+        ends = {"file": "", "dir": "/"}
+        entries = data if isinstance(data, list) else []
+        return [entry["name"] + ends[entry["type"]] for entry in entries if entry["type"] in ends]
 
     def _contents(self, repo: RepoRef, path: str, *, root: bool = False) -> object:
         if not root and any(part in ("", ".", "..") for part in path.split("/")):

@@ -114,10 +114,28 @@ class IssueForms:
 
 def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:
     try:
-        return _forms(github, place) or _single(github, place)
+        root = github.directory(place, "")
+        for folder in TEMPLATE_FOLDERS:
+            # What is not there is not asked for: GitHub charges for a 404, and not for what it says is unchanged.
+            if folder and f"{folder}/" not in root:
+                continue
+            names = github.directory(place, folder) if folder else root
+            if files := _in(github, place, folder, names):
+                return files
+        return {}
     except (NotFound, Forbidden, Invalid):
         # Without them a heading may be searched for that every issue has: worse, but no reason to fail.
         return {}
+
+
+def _in(github: FolderReader, place: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
+    """What a folder that lists these names has: forms and templates, or else the one template of former times, which is
+    Markdown by whatever name ("Manually creating a single issue template")."""
+    outer, _, inner = TEMPLATES.rpartition("/")
+    if folder == outer and f"{inner}/" in names and (files := _forms(github, place)):
+        return files
+    single = next((name for name in names if name.lower() in TEMPLATE_NAMES), None)
+    return {f"{single}.md": github.file(place, f"{folder}/{single}".lstrip("/")) or ""} if single else {}
 
 
 def _forms(github: FolderReader, place: RepoRef) -> dict[str, str]:
@@ -125,18 +143,6 @@ def _forms(github: FolderReader, place: RepoRef) -> dict[str, str]:
     # A picture beside them may be too large to be read. Whatever is there, the owner's do not count.
     read = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
     return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in read}
-
-
-def _single(github: FolderReader, place: RepoRef) -> dict[str, str]:
-    """The one template of a repository that has no folder of them ("Manually creating a single issue template").
-
-    It is Markdown by whatever name.
-    """
-    for folder in TEMPLATE_FOLDERS:
-        for name in github.directory(place, folder):
-            if name.lower() in TEMPLATE_NAMES:
-                return {f"{name}.md": github.file(place, f"{folder}/{name}".lstrip("/")) or ""}
-    return {}
 
 
 def _form(text: str) -> Supplied:

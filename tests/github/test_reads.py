@@ -176,14 +176,14 @@ def test_files_and_folders(client: RepoClient, sim: Simulator) -> None:
     sim.write_file("acme/app", ".github/ISSUE_TEMPLATE/old/x.yml", "")
     sim.write_file("acme/app", "bytes", b"\xff\xfe ok")
     assert client.file(REPO, ".github/doppel.yml") == "mode: comment # été\n"
-    assert client.directory(REPO, ".github/ISSUE_TEMPLATE") == ["bug report.yml"]
+    assert client.directory(REPO, ".github/ISSUE_TEMPLATE") == ["bug report.yml", "old/"]
     assert client.file(REPO, ".github/ISSUE_TEMPLATE/bug report.yml") == "name: Bug\n"
     assert client.file(REPO, "bytes") == "�� ok"
     assert client.file(REPO, ".github") is None, "a folder is no file"
     assert client.directory(REPO, ".github/doppel.yml") == [], "a file is no folder"
     assert client.file(REPO, "absent") is None
     assert client.directory(REPO, "absent") == []
-    assert client.directory(REPO, "") == ["bytes"]
+    assert client.directory(REPO, "") == [".github/", "bytes"]
 
 
 def test_a_huge_file_is_refused(client: RepoClient, sim: Simulator) -> None:
