@@ -106,6 +106,8 @@ class Upkeep:
     def _clean_up(self) -> None:
         now = time.monotonic()
         if now - self._cleaned >= CLEAN_EVERY:
-            done = clean(self._engine, time.time(), CLEAN_FOR)
-            # What is left is not kept waiting for as long again.
-            self._cleaned = now if done else now - CLEAN_EVERY
+            # Before it is done: what fails after a long wait for a lock would else keep this worker from beating again.
+            self._cleaned = now
+            if not clean(self._engine, time.time(), CLEAN_FOR):
+                # What is left is not kept waiting for as long again.
+                self._cleaned -= CLEAN_EVERY

@@ -299,6 +299,24 @@ def test_a_worker_beats_between_two_stretches_of_cleaning(bench: Bench, monkeypa
     assert done.count("clean") == 4, "nothing is left, and ten minutes are not over"
 
 
+def test_cleaning_that_fails_is_not_tried_after_each_heartbeat(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can fail after half a minute of waiting for a lock, in which a worker does not beat."""
+    tried: list[float] = []
+
+    def clean_up(engine: sa.Engine, now: float, patience: float) -> bool:
+        monkeypatch.setattr(upkeep, "CLEAN_EVERY", 600.0)
+        tried.append(now)
+        raise OSError("locked")
+
+    monkeypatch.setattr(upkeep, "clean", clean_up)
+    monkeypatch.setattr(upkeep, "CLEAN_EVERY", 0.0)
+    monkeypatch.setattr(executors, "BEAT_EVERY", 0.05)
+    bench.wait(lambda: bool(tried))
+    time.sleep(0.3)
+    monkeypatch.undo()
+    assert len(tried) == 1
+
+
 def test_dead_letters_are_kept_for_a_month(bench: Bench, number: int) -> None:
     def fail(job: Job) -> None:
         raise ValueError
