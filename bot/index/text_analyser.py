@@ -82,7 +82,8 @@ def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[
         if line not in supplied:
             left.append(as_written)
             if "<!--" in line or "-->" in line:
-                commented = line.rfind("<!--") > line.rfind("-->")
+                # Elsewhere than at the beginning of a line it need be none (`without_comments`).
+                commented = line.startswith("<!--") and line.rfind("<!--") > line.rfind("-->")
         elif commented and "-->" in line:
             left.append("-->")
             commented = False

@@ -39,8 +39,10 @@ _RAW = re.compile(rf"[^\W_](?:\w|[{MARKS}])*")
 _SEPARATED = separating("_")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
-# "GitHub Flavored Markdown Spec", 4.6.
-_COMMENT_BLOCK = re.compile(r"^ {0,3}<!--", re.MULTILINE)
+# "GitHub Flavored Markdown Spec", 4.6: a comment that begins a line is a block, and ends a paragraph as an empty line
+# does.
+_BLOCK_BEGINS = re.compile(r"(?:^|\n) {0,3}\Z")
+_PARAGRAPH_ENDS = re.compile(r"\n(?=[ \t\r]*\n| {0,3}<!--)")
 _DATA = re.compile(r"(?:0x)?[0-9a-fA-F]{7,}|\d{5,}")
 _SHORTEST_DATA = 5
 _UNSPACED = re.compile(f"[{UNSPACED}]")
@@ -97,22 +99,28 @@ def without_noise(body: str) -> str:
 
 
 def without_comments(body: str) -> str:
-    """`body` without HTML comments, which is where templates keep their instructions.
+    """`body` without HTML comments, which is where templates keep their instructions, as GitHub shows it.
 
-    One that is never closed hides the rest where it begins a line, and is text within one, as GitHub shows them.
+    One that begins a line ends at its mark, or hides the rest. Within a line it is one only if it ends in the same
+    paragraph ("GitHub Flavored Markdown Spec", 4.6 and 6.10), and text as in "it stumbles over `<!--`" otherwise.
     """
-    if "<!--" not in body:
-        return body
-    kept = list[str]()
-    position = 0
-    while (start := body.find("<!--", position)) >= 0:
-        end = body.find("-->", start + 4)
-        if end < 0:
-            hidden = _COMMENT_BLOCK.search(body, position)
-            return " ".join([*kept, body[position : hidden.start() if hidden else None]])
-        kept.append(body[position:start])
-        position = end + 3
-    return " ".join([*kept, body[position:]])
+    kept = []
+    kept_to = looked_to = paragraph = 0
+    while (start := body.find("<!--", looked_to)) >= 0:
+        is_block = _BLOCK_BEGINS.search(body[max(start - 4, 0) : start]) is not None
+        if start >= paragraph:
+            end = _PARAGRAPH_ENDS.search(body, start)
+            paragraph = end.start() if end else len(body)
+        end_at = body.find("-->", start + 4, len(body) if is_block else paragraph)
+        if end_at < 0 and not is_block:
+            # No other of the paragraph ends either; so hostile texts are not looked through again for each.
+            looked_to = paragraph
+            continue
+        kept.append(body[kept_to:start])
+        if end_at < 0:
+            return " ".join(kept)
+        kept_to = looked_to = end_at + 3
+    return " ".join([*kept, body[kept_to:]])
 
 
 def raw_words(text: str) -> list[str]:

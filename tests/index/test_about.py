@@ -10,7 +10,7 @@ from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.store.engine import make_engine
 from tests.index.conftest import HashingModel
 
-FORM = ("### Steps to reproduce", "- [x] I have searched the wiki", "-->")
+FORM = ("### Steps to reproduce", "- [x] I have searched the wiki", "-->", "<!-- Describe what you saw -->")
 
 
 class Told:
@@ -49,6 +49,12 @@ def test_a_comment_ends_though_its_last_line_is_the_forms(engine: sa.Engine) -> 
     body = "<!-- I searched, and found\nonly closed ones\n-->\nThe kaleidoscope turns backwards"
     for repo_id in (2, 3):
         assert index.analyse(repo_id, "", body).terms["words"].keys() == {"kaleidoscop", "turn", "backward"}
+
+
+def test_a_comment_of_the_forms_does_not_end_what_begins_within_a_line(engine: sa.Engine) -> None:
+    index = Index(engine, TextAnalyser(), None, Told())
+    body = "Typing `<!--` crashes it\n\nThe kaleidoscope freezes\n<!-- Describe what you saw -->\nIt leaks"
+    assert {"type", "crash", "kaleidoscop", "freez", "leak"} <= index.analyse(2, "", body).terms["words"].keys()
 
 
 class Asking:
