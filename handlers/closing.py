@@ -30,7 +30,8 @@ def call_for_due(services: Services) -> None:
     """Queue a look at every issue whose time has come, in order with whatever else happens on it."""
     if services.settings.paused:
         return
-    now = services.now()
+    # By GitHub's clock, as for the decision.
+    now = services.github.now()
     for known in services.store.repositories.list():
         if known.suspended or known.archived:
             continue
