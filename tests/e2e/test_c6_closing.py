@@ -241,7 +241,6 @@ def test_c6_it_waits_while_github_does_not_tell_the_votes(offered: Doppel, monke
     offered.sim.clock.advance(2)
     offered.sim.add_labels(offered.repo, 2, "duplicate", actor="triage-person")
     with monkeypatch.context() as silent:
-        silent.setattr("bot.github.votes._votes_of", lambda node: None, raising=False)
         silent.setattr("bot.github.repo.RepoClient.votes", lambda client, ids: VotesPage())
         assert later(offered).state == "open"
     assert later(offered, 1).state_reason == "duplicate"

@@ -233,7 +233,7 @@ def test_a_target_with_other_data_is_refused(here: Place, there: Place, target: 
     with there.store.begin() as connection:
         connection.execute(sa.text("INSERT INTO counters VALUES ('tries', 1)"))
     for refused in (plan, lambda source, target: move(source, target, lambda *_: None)):
-        with pytest.raises(UserError, match=r"has data already \(counters: 1 rows\)"):
+        with pytest.raises(UserError, match=r"has data already \(counters: 1 row\)"):
             refused(here, there)
     with pytest.raises(UserError, match="the same database"):
         plan(here, here)
