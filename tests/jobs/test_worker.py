@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from dbos import _core as dbos_core
 
 from bot.errors import InvalidArgument, RateLimited
 from bot.events import IssueEvent, to_json
-from bot.jobs import Inbox, Job, cleanup, debounce, executors, upkeep
+from bot.jobs import Inbox, Job, debounce
 from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
 from bot.jobs.database import input_table, queue_client, trials, workflow_table
 from bot.jobs.enqueue import enqueue
@@ -255,66 +254,6 @@ def test_c6a_what_a_clock_stamped_that_was_set_back_since_keeps_no_content(
     clean(bench.engine, time.time())
     assert not bench.has_content(delivery)
     assert not bench.inbox.put(delivery, event(number)), "its id is still known"
-
-
-def test_what_is_left_after_a_while_of_cleaning_is_cleaned_after_the_next_heartbeat(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After a burst there can be so much that the others would take a worker that cleans up for dead."""
-    monkeypatch.setattr(cleanup, "_BATCH", 2)
-    issues = [new_number() for _ in range(5)]
-    ids = [f"burst-{issue}" for issue in issues]
-    for issue, delivery in zip(issues, ids, strict=True):
-        bench.inbox.put(delivery, event(issue))
-    bench.wait(lambda: bench.statuses(*ids) == ["SUCCESS"] * 5)
-    kept = [5]
-    while not clean(bench.engine, time.time() + KEEP_FINISHED + 2, 0.0):
-        kept.append(len(bench.statuses(*ids)))
-    assert len(kept) > 2 and all(before - after <= 2 for before, after in pairwise(kept))
-    assert bench.statuses(*ids) == []
-
-
-def test_a_worker_beats_between_two_stretches_of_cleaning(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[str] = []
-    unfinished = iter([False, False, False])
-
-    def clean_up(engine: sa.Engine, now: float, patience: float) -> bool:
-        # From here on it is only what is left that has it go on.
-        monkeypatch.setattr(upkeep, "CLEAN_EVERY", 600.0)
-        done.append("clean")
-        return next(unfinished, True)
-
-    def beat(engine: sa.Engine, executor: executors.Executor) -> None:
-        done.append("beat")
-
-    monkeypatch.setattr(executors, "beat", beat)
-    monkeypatch.setattr(upkeep, "clean", clean_up)
-    monkeypatch.setattr(upkeep, "CLEAN_EVERY", 0.0)
-    monkeypatch.setattr(executors, "BEAT_EVERY", 0.05)
-    bench.wait(lambda: done.count("clean") > 3)
-    time.sleep(0.3)
-    monkeypatch.undo()
-    first = done.index("clean")
-    assert done[first : first + 6] == ["clean", "beat"] * 3
-    assert done.count("clean") == 4, "nothing is left, and ten minutes are not over"
-
-
-def test_cleaning_that_fails_is_not_tried_after_each_heartbeat(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It can fail after half a minute of waiting for a lock, in which a worker does not beat."""
-    tried: list[float] = []
-
-    def clean_up(engine: sa.Engine, now: float, patience: float) -> bool:
-        monkeypatch.setattr(upkeep, "CLEAN_EVERY", 600.0)
-        tried.append(now)
-        raise OSError("locked")
-
-    monkeypatch.setattr(upkeep, "clean", clean_up)
-    monkeypatch.setattr(upkeep, "CLEAN_EVERY", 0.0)
-    monkeypatch.setattr(executors, "BEAT_EVERY", 0.05)
-    bench.wait(lambda: bool(tried))
-    time.sleep(0.3)
-    monkeypatch.undo()
-    assert len(tried) == 1
 
 
 def test_dead_letters_are_kept_for_a_month(bench: Bench, number: int) -> None:

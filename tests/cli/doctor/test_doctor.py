@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner
 
-from bot.cli import cli
 from bot.embedding.wordllama import WordLlama
 from bot.events import IssueEvent
 from bot.index import models
@@ -23,52 +19,15 @@ from bot.jobs.database import executors, queue_engine, workflow_table
 from bot.jobs.executors import beat, this_process
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import load
-from bot.simulator import Server, start_simulator
+from bot.simulator import Server
 from bot.store import open_store
 from bot.store.backfills import OFF, Progress
-from bot.store.engine import make_engine, write
+from bot.store.engine import write
 from bot.store.gauges import Gauges
 from bot.wiring.clients import prepare_databases
-from bot.wiring.worker import wanted
+from tests.cli.doctor.conftest import Found
 
 pytestmark = pytest.mark.slow
-
-Found = dict[str, tuple[str, str, str]]
-
-
-@pytest.fixture
-def github() -> Iterator[Server]:
-    with start_simulator(webhook_secret="a secret of some length") as server:
-        server.sim.add_repository("acme/app")
-        server.sim.install("acme/app")
-        server.sim.set_permissions("acme", dict(wanted().permissions))
-        yield server
-
-
-@pytest.fixture
-def examine(github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Found]:
-    """Runs the command with settings that are right but for those given; answers the findings by their subject."""
-    monkeypatch.chdir(tmp_path)
-
-    def examine(**changes: str) -> Found:
-        environ = {
-            "APP_ID": str(github.app_id),
-            "PRIVATE_KEY": github.private_key_pem,
-            "WEBHOOK_SECRET": github.webhook_secret,
-            "GITHUB_API_URL": github.url,
-            "DOPPEL_HOME": str(tmp_path / "home"),
-        }
-        for name, value in (environ | changes).items():
-            monkeypatch.setenv(name, value)
-        result = CliRunner().invoke(cli, ["doctor", "--json"], catch_exceptions=False)
-        report = json.loads(result.stdout)
-        assert result.exit_code == (0 if report["ok"] else 1)
-        assert report["ok"] == all(one["health"] != "broken" for one in report["findings"])
-        for name in environ | changes:
-            monkeypatch.delenv(name)
-        return {one["subject"]: (one["health"], one["says"], one["mend"]) for one in report["findings"]}
-
-    return examine
 
 
 def test_a_fresh_set_up_is_well_and_looking_makes_no_database(examine: Callable[..., Found], tmp_path: Path) -> None:
@@ -149,100 +108,6 @@ def test_whether_there_is_a_dashboard_is_told(examine: Callable[..., Found]) -> 
         "off, since GITHUB_CLIENT_SECRET is not set",
     )
     assert examine(GITHUB_CLIENT_ID="Iv23", GITHUB_CLIENT_SECRET="x")["dashboard"][:2] == ("ok", "on, at /dashboard")
-
-
-def test_databases_are_looked_into(examine: Callable[..., Found], tmp_path: Path) -> None:
-    engine = make_engine(f"sqlite:///{tmp_path / 'there.db'}")
-    with write(engine) as connection:
-        connection.exec_driver_sql("CREATE TABLE one (a)")
-    engine.dispose()
-    assert examine(DATABASE_URL=f"sqlite:///{tmp_path / 'there.db'}")["database"][1].endswith("can be written")
-    (tmp_path / "note.db").write_text("this is no database, but it is long enough to be read as one" * 20)
-    broken = examine(DATABASE_URL=f"sqlite:///{tmp_path / 'note.db'}")["database"]
-    assert broken[0] == "broken" and broken[1].endswith("cannot be used (the file is not an SQLite database)")
-    away = examine(DATABASE_URL="postgresql://ann:hush@127.0.0.1:9/doppel")
-    assert away["database"][0] == away["queue"][0] == "broken"
-    assert away["database"][1].endswith("cannot be used (nothing listens there)")
-    assert "hush" not in str(away)
-
-
-def test_what_opens_a_database_is_not_shown_wherever_it_stands(examine: Callable[..., Found]) -> None:
-    places = "host=127.0.0.1&sslpassword=opens-it&sslmode=disable"
-    found = examine(DATABASE_URL=f"postgresql://ann:opens-it@127.0.0.1:1/doppel?password=opens-it&{places}")
-    for subject in ("database", "queue"):
-        health, says, _ = found[subject]
-        assert health == "broken" and "sslmode=disable" in says
-    assert "opens-it" not in json.dumps(found)
-
-
-def test_a_full_disk_is_told_of_a_database_that_can_be_locked(
-    examine: Callable[..., Found], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"sqlite:///{tmp_path / 'there.db'}"
-    engine = make_engine(url)
-    with write(engine) as connection:
-        connection.exec_driver_sql("CREATE TABLE one (a)")
-    engine.dispose()
-    usage = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=4096))
-    health, says, mend = examine(DATABASE_URL=url)["database"]
-    assert health == "broken" and says.endswith("cannot be written: its disk is full")
-    assert mend.startswith("Make room;")
-
-
-@pytest.mark.postgres
-def test_a_server_that_takes_no_writes_is_told(
-    examine: Callable[..., Found], new_database: Callable[[str], str]
-) -> None:
-    url = new_database("postgres")
-    engine = sa.create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        name = sa.make_url(url).database
-        connection.exec_driver_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
-    engine.dispose()
-    found = examine(DATABASE_URL=url)
-    assert [found[subject][0] for subject in ("database", "queue")] == ["broken", "broken"]
-    assert found["queue"][1].endswith("cannot be used (it is read-only)")
-
-
-@pytest.mark.postgres
-def test_tables_that_belong_to_another_role_are_told(
-    examine: Callable[..., Found], new_database: Callable[[str], str], tmp_path: Path
-) -> None:
-    """As where a superuser has restored them; the role was let in, and doctor called all well."""
-    url = sa.make_url(new_database("postgres"))
-    prepare_databases(load({"DATABASE_URL": url.render_as_string(False), "DOPPEL_HOME": str(tmp_path)}, tmp_path))
-    engine, role = sa.create_engine(url, isolation_level="AUTOCOMMIT"), f"guest_of_{url.database}"
-    with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
-        try:
-            found = examine(DATABASE_URL=url.set(username=role).render_as_string(False))
-        finally:
-            connection.exec_driver_sql(f"DROP ROLE {role}")
-    engine.dispose()
-    for subject in ("database", "queue"):
-        health, says, mend = found[subject]
-        assert health == "broken"
-        assert says.endswith(f"cannot be used (this role may not use the tables there; they belong to {url.username})")
-        assert "docs/operations.md" in mend
-
-
-@pytest.mark.postgres
-def test_why_a_server_lets_nobody_in_is_told(examine: Callable[..., Found], new_database: Callable[[str], str]) -> None:
-    url = sa.make_url(new_database("postgres"))
-    elsewhere = url.set(database="nowhere").render_as_string(hide_password=False)
-    assert examine(DATABASE_URL=elsewhere)["database"][1].endswith("(the server has no such database or user)")
-
-
-@pytest.mark.postgres
-def test_whether_postgresql_compares_vectors_is_told(
-    examine: Callable[..., Found], new_database: Callable[[str], str], new_store: Callable[[str], str]
-) -> None:
-    assert examine(DATABASE_URL=new_database("postgres"))["database"][1].endswith("can be written")
-    found = examine(DATABASE_URL=new_store("postgres"))
-    assert found["database"][0] == "ok"
-    assert found["database"][1].endswith("can be written, and compares vectors by pgvector")
-    assert found["queue"][1].endswith("can be written")
 
 
 def test_what_github_says_is_compared(examine: Callable[..., Found], github: Server) -> None:
