@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.config import RepoConfig
@@ -25,7 +25,7 @@ from bot.words import Words, language_of, speak
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Visit:
     """One issue, with the client of its installation and the settings of its repository."""
 
@@ -45,9 +45,9 @@ class Visit:
         """The settings in force."""
         return self.settings.config
 
-    @property
+    @cached_property
     def bar(self) -> Bar:
-        """How sure the bot must be here to speak of its own accord."""
+        """How sure the bot must be here to speak of its own accord; the same for all that is said in one visit."""
         return bar_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
 
     @property
