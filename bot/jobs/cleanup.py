@@ -15,8 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.jobs.database import belongs_to, input_table, queue_client, workflow_table
-from bot.jobs.dead_letters import GIVEN_UP
+from bot.jobs.database import GIVEN_UP, belongs_to, input_table, queue_client, workflow_table
 from bot.jobs.enqueue import AHEAD
 from bot.store.engine import empty_log, write
 

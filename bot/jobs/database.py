@@ -36,6 +36,9 @@ BACKGROUND_QUEUE = "background"
 # What of that is a process's work for hours. It waits for its like alone, and no index for it.
 REPLAY_QUEUE = "replays"
 
+# DBOS's words for a workflow that raised, and for one that was started again too often without an end.
+GIVEN_UP = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+
 # The attribute of a workflow that says what it is about.
 PARTITION = "partition"
 

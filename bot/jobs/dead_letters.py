@@ -12,6 +12,7 @@ from dbos import WorkflowStatus
 
 from bot.events import Event, InstallationEvent, from_json, full_name
 from bot.jobs.database import (
+    GIVEN_UP,
     belongs_to,
     input_table,
     named_failures,
@@ -22,12 +23,10 @@ from bot.jobs.database import (
 )
 from bot.jobs.enqueue import WORKFLOW, enqueue
 from bot.jobs.job import Message
+from bot.jobs.lanes import restored
 from bot.jobs.trials import DIED
 from bot.model import RepoRef
 from bot.settings import Settings
-
-# DBOS's words for a workflow that raised, and for one that was started again too often without an end.
-GIVEN_UP = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 
 MOST = 10_000
 """So many are looked at where all are meant: more than a month's worth, after which they are deleted."""
@@ -120,7 +119,7 @@ class DeadLetters:
 def _message(row: WorkflowStatus) -> Message | None:
     """What the workflow was given; None where that has been erased."""
     arguments: Any = row.input
-    return Message.restored(*arguments["args"]) if arguments else None
+    return restored(*arguments["args"]) if arguments else None
 
 
 def _letter(row: WorkflowStatus, message: Message, event: Event | None) -> DeadLetter:

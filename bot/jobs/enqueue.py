@@ -15,10 +15,13 @@ from dbos import error as dbos_error
 
 from bot.jobs.database import PARTITION, VERSION, has_status, queue_for, workflow_table
 from bot.jobs.job import Message
-from bot.jobs.turns import LATER
 from bot.store.engine import write
 
 WORKFLOW = "job"
+
+LATER = 1_000
+"""The priority with which a delivery begins, until it is moved up (`turns`)."""
+
 # Seconds by which the clocks of two machines may differ.
 AHEAD = 60.0
 

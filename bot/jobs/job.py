@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from bot.errors import Retryable
 from bot.events import Event
-from bot.jobs.lanes import lane_of_text
 
 # Between a delivery's id and the number of its run in a workflow id; no delivery id contains it.
 _RUN = "~"
@@ -47,11 +46,6 @@ class Message:
     partition: str
     text: str
     lane: str
-
-    @classmethod
-    def restored(cls, delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> Message:
-        """The message from what its workflow was given."""
-        return cls(delivery_id, run, failures, arrived, partition, text, lane_of_text(text, partition))
 
     @property
     def workflow_id(self) -> str:

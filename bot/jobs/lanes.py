@@ -20,6 +20,7 @@ from bot.events import (
     ScanEvent,
     from_json,
 )
+from bot.jobs.job import Message
 
 LANES = 8
 """How many jobs of one installation are at work at once, on all workers together."""
@@ -45,6 +46,11 @@ def lane_of_text(text: str, otherwise: str) -> str:
         return lane_of(from_json(text))
     except (ValueError, LookupError, TypeError, AttributeError):
         return otherwise
+
+
+def restored(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> Message:
+    """The message from what its workflow was given, which is all but its lane."""
+    return Message(delivery_id, run, failures, arrived, partition, text, lane_of_text(text, partition))
 
 
 def owner_of(lane: str) -> str:

@@ -13,8 +13,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.jobs import executors
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, input_table, named_failures, workflow_table
-from bot.jobs.dead_letters import GIVEN_UP
+from bot.jobs.database import (
+    BACKGROUND_QUEUE,
+    GIVEN_UP,
+    QUEUE,
+    REPLAY_QUEUE,
+    input_table,
+    named_failures,
+    workflow_table,
+)
 from bot.jobs.enqueue import WORKFLOW
 from bot.jobs.job import LATER_RUN
 

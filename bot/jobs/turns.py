@@ -20,14 +20,11 @@ import sqlalchemy as sa
 
 from bot.batches import batches
 from bot.jobs.database import QUEUE, has_status, partition_of, workflow_table
+from bot.jobs.enqueue import LATER
 from bot.store.engine import write
-
-LATER = 1_000
-"""The priority of what was not moved up."""
 
 AHEAD = 8
 """How many jobs of a repository are moved up in a lane: more than it does until the next deal."""
-
 
 # Lanes in one statement.
 _AT_ONCE = 500

@@ -30,8 +30,8 @@ from bot.jobs.database import (
 )
 from bot.jobs.enqueue import WORKFLOW
 from bot.jobs.given_up import leave_out_given_up
-from bot.jobs.job import Job, Message
-from bot.jobs.lanes import LANES
+from bot.jobs.job import Job
+from bot.jobs.lanes import LANES, restored
 from bot.jobs.orphans import Orphans
 from bot.jobs.replaced import Files
 from bot.jobs.retry import describe
@@ -107,7 +107,7 @@ class Worker:
 
         @DBOS.workflow(name=WORKFLOW, max_recovery_attempts=MOST_CRASHES)
         def job(delivery_id: str, run: int, failures: int, arrived: int, partition: str, text: str) -> str:
-            return self._runs.deliver(Message.restored(delivery_id, run, failures, arrived, partition, text))
+            return self._runs.deliver(restored(delivery_id, run, failures, arrived, partition, text))
 
         @DBOS.workflow(name=CHORE, max_recovery_attempts=MOST_CRASHES)
         def chore(name: str) -> str:

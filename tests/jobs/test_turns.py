@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from bot.events import IssueEvent
 from bot.jobs import Inbox
 from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.enqueue import LATER
 from bot.jobs.lanes import LANES
-from bot.jobs.turns import AHEAD, LATER, Turns, Waiting, deal
+from bot.jobs.turns import AHEAD, Turns, Waiting, deal
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 
