@@ -33,10 +33,10 @@ from bench.hosting import KINDS, cpu_seconds, database, memory_mb
 from bot.demo.processes import environment
 from bot.events import IssueEvent, to_json
 from bot.jobs import Job
-from bot.jobs.database import prepare, queue_client, queue_engine, workflow_table
-from bot.jobs.enqueue import insert
-from bot.jobs.job import Message
-from bot.jobs.lanes import lane_of
+from bot.jobs.fairness.lanes import lane_of
+from bot.jobs.queue.database import prepare, queue_client, queue_engine, workflow_table
+from bot.jobs.queue.enqueue import insert
+from bot.jobs.queue.job import Message
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator

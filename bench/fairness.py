@@ -23,7 +23,7 @@ import sqlalchemy as sa
 
 from bench.hosting import KINDS, database
 from bot.demo.processes import Processes, running, wait_for
-from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.simulator import Simulator, start_simulator
 
 NOISY, SIBLING, QUIET = "noisy/app", "noisy/other", "quiet/app"

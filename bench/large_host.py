@@ -36,8 +36,8 @@ from bench.index import made_up
 from bot.demo import processes as demo
 from bot.demo.processes import environment, running, wait_for
 from bot.index import IndexedIssue
-from bot.jobs.database import queue_engine, workflow_table
 from bot.jobs.process import run
+from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.machine.heap import give_memory_back
 from bot.model import RepoRef, Repository
 from bot.settings import Settings, load

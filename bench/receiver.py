@@ -187,7 +187,7 @@ def count_queued(home: Path, database_url: str) -> int:
     """The rows that the queue holds."""
     import sqlalchemy as sa
 
-    from bot.jobs.database import queue_engine, workflow_table
+    from bot.jobs.queue.database import queue_engine, workflow_table
     from bot.settings import load
 
     engine = queue_engine(load({"DOPPEL_HOME": str(home), "DATABASE_URL": database_url}))

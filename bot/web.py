@@ -14,7 +14,7 @@ from bot.errors import SettingsError
 from bot.events import Ignored
 from bot.events.names import EVENT_NAMES
 from bot.jobs.inbox import Inbox, debounce
-from bot.jobs.job import QueueUnavailable
+from bot.jobs.queue.job import QueueUnavailable
 from bot.monitoring import health
 from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
 from bot.settings import Settings, load

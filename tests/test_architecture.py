@@ -136,6 +136,21 @@ def test_no_package_leads_back_to_itself() -> None:
     assert circles(arrows) == []
 
 
+def inner_room(module: str) -> str:
+    """The same inside a package of `bot`: its folder, or its single file, that a module is in."""
+    return ".".join(module.split(".")[:3])
+
+
+def test_no_folder_of_a_package_leads_back_to_itself() -> None:
+    """A package's `__init__` is left out: it names what is in it, and importing a file of it runs it first."""
+    packages = {module for module in MODULES if MODULES[module].name == "__init__.py"}
+    arrows: dict[str, set[str]] = {}
+    for module in set(MODULES) - packages:
+        known = {inner_room(name) for name in imports(module) if name in MODULES and name not in packages}
+        arrows.setdefault(inner_room(module), set()).update(known - {inner_room(module)})
+    assert circles(arrows) == []
+
+
 def test_no_module_leads_back_to_itself() -> None:
     """A package's `__init__` is left out: it names what is in it, and importing a file of it runs it first."""
     packages = {module for module in MODULES if MODULES[module].name == "__init__.py"}

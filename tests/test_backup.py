@@ -20,8 +20,9 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import DeadLetters, Job, Worker, executors
-from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs import DeadLetters, Job, Worker
+from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.recovery import executors
 from bot.moving.places import place
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator

@@ -17,8 +17,9 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from bot.errors import SettingsError
-from bot.jobs import DeadLetters, executors, inbox
-from bot.jobs.database import partition_of, queue_engine, workflow_table
+from bot.jobs import DeadLetters, inbox
+from bot.jobs.queue.database import partition_of, queue_engine, workflow_table
+from bot.jobs.recovery import executors
 from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import Settings
 from bot.store import open_store

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 
 from bench.chaos.fleet import Fleet
 from bench.chaos.world import World
-from bot.jobs.database import QUEUE, executors, queue_engine, workflow_table
+from bot.jobs.queue.database import QUEUE, executors, queue_engine, workflow_table
 from bot.store.comments import CommentState
 from bot.store.engine import make_engine
 from bot.store.schema import comments

@@ -58,7 +58,8 @@ def main() -> None:
     from bot import cli
     from bot.chores import redelivery
     from bot.github.client import GitHub
-    from bot.jobs import executors, retry
+    from bot.jobs.recovery import executors
+    from bot.jobs.running import retry
     from bot.posts import comments
     from bot.wiring import clients, worker
 

@@ -18,7 +18,7 @@ from bench.chaos.judge import ADVICE, Seen
 from bench.chaos.plan import Plan
 from bench.chaos.story import QUIET, Deed, Story, Tale
 from bot import settings as host
-from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.settings import VARIABLES
 from bot.simulator import Server
 from bot.simulator.state.issues import Comment

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from bot.erasing import erased_if_ended
 from bot.errors import Overtaken
-from bot.jobs.retry import describe
+from bot.jobs.running.retry import describe
 from bot.store import Store, StoredRepository
 from bot.store.failures import passes
 

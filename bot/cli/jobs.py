@@ -27,7 +27,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     """
     if ctx.invoked_subcommand:
         return
-    from bot.jobs.dead_letters import DeadLetters
+    from bot.jobs.inspection.dead_letters import DeadLetters
 
     with closing(DeadLetters(host.load())) as letters:
         found = letters.list(limit)
@@ -56,7 +56,7 @@ def retry(delivery: str | None, everything: bool) -> None:
 
     Exit code 1: one that was to be tried again is no longer among those that were given up.
     """
-    from bot.jobs.dead_letters import MOST, DeadLetters
+    from bot.jobs.inspection.dead_letters import MOST, DeadLetters
 
     if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from bot import settings as host
 from bot.decisions.model import Decision
 from bot.errors import DoppelError, Unavailable
-from bot.jobs.database import queue_engine, workflow_table
-from bot.jobs.job import LATER_RUN
+from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.queue.job import LATER_RUN
 from bot.machine.local import free_port, is_well
 from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
 from bot.settings import VARIABLES, Settings

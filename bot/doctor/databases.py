@@ -13,9 +13,9 @@ from bot.counted import counted
 from bot.doctor.finding import Finding, Health
 from bot.embedding import Embedder
 from bot.index import models
-from bot.jobs.database import QUEUE, SCHEMA, queue_url, workflow_table
-from bot.jobs.job import QueueUnavailable
-from bot.jobs.standing import Standing, standing
+from bot.jobs.inspection.standing import Standing, standing
+from bot.jobs.queue.database import QUEUE, SCHEMA, queue_url, workflow_table
+from bot.jobs.queue.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store import pgvector
 from bot.store.backfills import OFF

@@ -16,12 +16,12 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from bot.events import Event, IssueEvent, to_json
-from bot.jobs.cleanup import erase
-from bot.jobs.database import SCHEMA, named_failures, prepare, queue_client, queue_engine, workflow_table
-from bot.jobs.enqueue import Entry, enqueue, insert
-from bot.jobs.job import Message, QueueUnavailable
-from bot.jobs.lanes import lane_of
-from bot.jobs.shared_commit import SharedCommit
+from bot.jobs.fairness.lanes import lane_of
+from bot.jobs.queue.cleanup import erase
+from bot.jobs.queue.database import SCHEMA, named_failures, prepare, queue_client, queue_engine, workflow_table
+from bot.jobs.queue.enqueue import Entry, enqueue, insert
+from bot.jobs.queue.job import Message, QueueUnavailable
+from bot.jobs.queue.shared_commit import SharedCommit
 from bot.settings import Settings
 from bot.store.engine import is_full, write
 from bot.store.half_moved import half_moved

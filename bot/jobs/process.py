@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from types import FrameType
 
-from bot.jobs.chores import Chore
-from bot.jobs.job import Job
+from bot.jobs.queue.chores import Chore
+from bot.jobs.queue.job import Job
 from bot.jobs.worker import Worker
 from bot.settings import Settings
 

@@ -11,14 +11,14 @@ import sqlalchemy as sa
 from dbos import DBOS
 
 from bot.counted import counted
-from bot.jobs import executors
-from bot.jobs.chores import Timetable
-from bot.jobs.cleanup import clean
-from bot.jobs.enqueue import bring_forward
-from bot.jobs.executors import Executor
-from bot.jobs.replaced import Files
-from bot.jobs.retry import describe
-from bot.jobs.turns import Turns
+from bot.jobs.fairness.turns import Turns
+from bot.jobs.queue.chores import Timetable
+from bot.jobs.queue.cleanup import clean
+from bot.jobs.queue.enqueue import bring_forward
+from bot.jobs.recovery import executors
+from bot.jobs.recovery.executors import Executor
+from bot.jobs.recovery.replaced import Files
+from bot.jobs.running.retry import describe
 
 log = logging.getLogger(__name__)
 

@@ -1,9 +1,9 @@
 """The worker: takes deliveries from the queue and hands them to the handlers.
 
 Each delivery runs as a DBOS workflow. A partition (an issue, say) has one running at a time, in the order of arrival;
-whose turn it is among many is decided twice, by `lanes` for what is taken and by `places` for what is begun.
-What fails comes back as a new workflow after a wait; later jobs of its partition step aside meanwhile, if the wait is
-short. What a run does is in `runs`, and what is looked after beside it in `upkeep`.
+whose turn it is among many is decided twice, by `fairness.lanes` for what is taken and by `fairness.places` for what is
+begun. What fails comes back as a new workflow after a wait; later jobs of its partition step aside meanwhile, if the
+wait is short. What a run does is in `running.runs`, and what is looked after beside it in `upkeep`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from functools import partial
 
 from dbos import DBOS, DBOSPortableJSONSerializer
 
-from bot.jobs import executors
-from bot.jobs.chores import CHORE, Chore, Timetable
-from bot.jobs.database import (
+from bot.jobs.fairness.lanes import LANES, restored
+from bot.jobs.queue.chores import CHORE, Chore, Timetable
+from bot.jobs.queue.database import (
     APPLICATION,
     BACKGROUND_QUEUE,
     QUEUE,
@@ -28,14 +28,14 @@ from bot.jobs.database import (
     queue_engine,
     queue_url,
 )
-from bot.jobs.enqueue import WORKFLOW
-from bot.jobs.given_up import leave_out_given_up
-from bot.jobs.job import Job
-from bot.jobs.lanes import LANES, restored
-from bot.jobs.orphans import Orphans
-from bot.jobs.replaced import Files
-from bot.jobs.retry import describe
-from bot.jobs.runs import Runs
+from bot.jobs.queue.enqueue import WORKFLOW
+from bot.jobs.queue.job import Job
+from bot.jobs.recovery import executors
+from bot.jobs.recovery.orphans import Orphans
+from bot.jobs.recovery.replaced import Files
+from bot.jobs.running.given_up import leave_out_given_up
+from bot.jobs.running.retry import describe
+from bot.jobs.running.runs import Runs
 from bot.jobs.upkeep import Upkeep
 from bot.settings import Settings
 
@@ -48,7 +48,7 @@ POLL_EVERY = {QUEUE: 0.15, BACKGROUND_QUEUE: 0.5, REPLAY_QUEUE: 2.0}
 # most of the time between two looks.
 CLAIMS_PER_THREAD = 3
 # So often may a job be claimed without an end. Those that take their process down are given up much sooner
-# (`bot.jobs.trials`); innocent ones can have been claimed beside them each time.
+# (`bot.jobs.recovery.trials`); innocent ones can have been claimed beside them each time.
 MOST_CRASHES = 100
 
 

@@ -18,7 +18,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.metrics_core import Metric
 from prometheus_client.samples import Sample
 
-from bot.jobs.standing import Standing, standing
+from bot.jobs.inspection.standing import Standing, standing
 from bot.judgements import Kind
 from bot.monitoring.tally import Tally, families, in_seconds, key, read_key
 from bot.settings import Settings

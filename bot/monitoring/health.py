@@ -14,10 +14,10 @@ import logging
 import sqlalchemy as sa
 from flask import Blueprint, Response, current_app, jsonify, request
 
-from bot.jobs import executors
-from bot.jobs.database import named_failures, queue_engine
 from bot.jobs.inbox import Inbox
-from bot.jobs.job import QueueUnavailable
+from bot.jobs.queue.database import named_failures, queue_engine
+from bot.jobs.queue.job import QueueUnavailable
+from bot.jobs.recovery import executors
 from bot.monitoring.exposition import Exposition
 from bot.monitoring.tally import Tally
 from bot.settings import Settings

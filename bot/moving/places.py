@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from bot.errors import UserError
-from bot.jobs.database import SCHEMA, executors, prepare, queue_engine
-from bot.jobs.executors import DEAD_AFTER, ages
+from bot.jobs.queue.database import SCHEMA, executors, prepare, queue_engine
+from bot.jobs.recovery.executors import DEAD_AFTER, ages
 from bot.settings import Settings
 from bot.store import schema
 from bot.store.engine import make_engine, shown

@@ -15,8 +15,9 @@ from click.testing import CliRunner, Result
 
 from bot.cli import cli
 from bot.events import IssueEvent
-from bot.jobs import DeadLetters, Inbox, Job, Worker, retry
-from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs import DeadLetters, Inbox, Job, Worker
+from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.running import retry
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store.engine import write

@@ -17,7 +17,7 @@ from bot.events import IssueEvent
 from bot.github.repo import RepoClient
 from bot.index import IndexedIssue
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable
-from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, RepoRef, Repository
 from bot.store.decisions import Decisions

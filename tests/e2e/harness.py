@@ -25,9 +25,9 @@ from dbos import DBOSClient
 from bot.github.client import GitHub
 from bot.indexing import Indexing
 from bot.jobs import DeadLetters, Job, Worker
-from bot.jobs import retry as retries
 from bot.jobs import worker as worker_module
-from bot.jobs.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_client, queue_engine, queue_url
+from bot.jobs.queue.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_client, queue_engine, queue_url
+from bot.jobs.running import retry as retries
 from bot.posts.comments import CommentKeeper
 from bot.services import Services
 from bot.settings import Settings

@@ -119,7 +119,7 @@ def test_c6_it_is_told_though_the_bot_ended_just_after_it_was_closed(
 def test_c6_what_could_not_be_closed_and_was_prevented_since_is_no_duplicate(
     offered: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.jobs.retry.MOST_TRIES", 1)
+    monkeypatch.setattr("bot.jobs.running.retry.MOST_TRIES", 1)
     agree(offered)
     offered.sim.faults.add("PATCH /repos/*/issues/2", 502, times=4)
     assert later(offered).state == "open"
@@ -252,7 +252,7 @@ def test_c6_it_waits_for_the_next_turn_while_github_fails_to_tell_the_votes(
     """Each hour makes a job of its own, so that those that fail would pile up; `finish` sees that none was given up."""
     agree(offered)
     with monkeypatch.context() as once:
-        once.setattr("bot.jobs.retry.MOST_TRIES", 1)
+        once.setattr("bot.jobs.running.retry.MOST_TRIES", 1)
         offered.sim.faults.add("POST /graphql", "graphql_error", code=200, times=None)
         assert later(offered).state == "open"
     offered.sim.faults.clear()

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from bot.events import EvaluationEvent, IssueEvent
 from bot.jobs import DeadLetters, Inbox, Job, Worker
-from bot.jobs.database import input_table, queue_engine, workflow_table
+from bot.jobs.queue.database import input_table, queue_engine, workflow_table
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 

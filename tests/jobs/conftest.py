@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from dbos import _workflow_commands
 
-from bot.jobs import retry
 from bot.jobs import worker as worker_module
-from bot.jobs.database import BACKGROUND_QUEUE, REPLAY_QUEUE
+from bot.jobs.queue.database import BACKGROUND_QUEUE, REPLAY_QUEUE
+from bot.jobs.running import retry
 from bot.settings import Settings
 from tests.jobs.bench import Bench, new_number
 

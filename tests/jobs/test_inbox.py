@@ -16,8 +16,8 @@ import sqlalchemy as sa
 
 from bot.events import PushEvent
 from bot.jobs import Inbox, QueueUnavailable, ensure_schema
-from bot.jobs.database import queue_engine, queue_url, workflow_table
-from bot.jobs.enqueue import bring_forward
+from bot.jobs.queue.database import queue_engine, queue_url, workflow_table
+from bot.jobs.queue.enqueue import bring_forward
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store import files

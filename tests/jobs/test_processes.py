@@ -19,9 +19,9 @@ import sqlalchemy as sa
 
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox
-from bot.jobs.database import executors, queue_engine, workflow_table
-from bot.jobs.executors import BEAT_EVERY, DEAD_AFTER
 from bot.jobs.process import OVERDUE
+from bot.jobs.queue.database import executors, queue_engine, workflow_table
+from bot.jobs.recovery.executors import BEAT_EVERY, DEAD_AFTER
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store import files

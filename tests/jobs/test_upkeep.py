@@ -8,8 +8,10 @@ from itertools import pairwise
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import cleanup, executors, upkeep
-from bot.jobs.cleanup import KEEP_FINISHED, clean
+from bot.jobs import upkeep
+from bot.jobs.queue import cleanup
+from bot.jobs.queue.cleanup import KEEP_FINISHED, clean
+from bot.jobs.recovery import executors
 from tests.jobs.bench import Bench, event, new_number
 
 pytestmark = pytest.mark.slow

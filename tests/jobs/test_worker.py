@@ -18,13 +18,13 @@ from dbos import _core as dbos_core
 from bot.errors import InvalidArgument, RateLimited
 from bot.events import IssueEvent, to_json
 from bot.jobs import Inbox, Job, debounce
-from bot.jobs.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
-from bot.jobs.database import input_table, queue_client, trials, workflow_table
-from bot.jobs.enqueue import enqueue
-from bot.jobs.job import Message
-from bot.jobs.lanes import lane_of
-from bot.jobs.orphans import Orphans
-from bot.jobs.trials import MOST_DEATHS
+from bot.jobs.fairness.lanes import lane_of
+from bot.jobs.queue.cleanup import KEEP_CONTENT, KEEP_DEAD, KEEP_FINISHED, clean
+from bot.jobs.queue.database import input_table, queue_client, trials, workflow_table
+from bot.jobs.queue.enqueue import enqueue
+from bot.jobs.queue.job import Message
+from bot.jobs.recovery.orphans import Orphans
+from bot.jobs.recovery.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from tests.jobs.bench import Bench, event, new_number, replay

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from bot.events import IssueEvent
 from bot.held import make_sure
-from bot.jobs import Chore, Job, executors, overdue, process, retry, trials
+from bot.jobs import Chore, Job, process
+from bot.jobs.recovery import executors, overdue, trials
+from bot.jobs.running import retry
 from bot.settings import Settings
 
 #: Of what does not end.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from bot.errors import Unavailable
-from bot.jobs.trials import MOST_DEATHS
+from bot.jobs.recovery.trials import MOST_DEATHS
 from bot.machine.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
 
 pytestmark = pytest.mark.processes

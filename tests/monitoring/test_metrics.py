@@ -14,8 +14,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
 from bot.index import models
-from bot.jobs import executors
-from bot.jobs.database import queue_engine
+from bot.jobs.queue.database import queue_engine
+from bot.jobs.recovery import executors
 from bot.judgements import Kind, Rejection, Signal, VerdictKind, Who
 from bot.monitoring import tally as tally_module
 from bot.monitoring.exposition import counted

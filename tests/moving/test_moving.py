@@ -20,8 +20,8 @@ from bot.cli.migrate_store import migrate_store
 from bot.errors import SettingsError, UserError
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable, ensure_schema
-from bot.jobs.database import queue_engine, workflow_table
-from bot.jobs.executors import Executor, beat, leave
+from bot.jobs.queue.database import queue_engine, workflow_table
+from bot.jobs.recovery.executors import Executor, beat, leave
 from bot.model import Actor, RepoRef, Repository
 from bot.moving import move, plan
 from bot.moving.moving import _own

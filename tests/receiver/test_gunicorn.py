@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs.database import queue_engine, workflow_table
+from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.receiver.slow_clients import PATIENCE
 from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import load

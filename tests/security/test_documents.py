@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.jobs.standing import Standing
+from bot.jobs.inspection.standing import Standing
 from bot.monitoring.exposition import of_queue
 from bot.telemetry.metrics import REGISTRY
 

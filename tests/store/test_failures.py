@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs.database import named_failures
-from bot.jobs.job import QueueUnavailable
+from bot.jobs.queue.database import named_failures
+from bot.jobs.queue.job import QueueUnavailable
 from bot.store.engine import make_engine, write
 from bot.store.failures import why
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from bot.jobs import Inbox, QueueUnavailable, database
+from bot.jobs import Inbox, QueueUnavailable
+from bot.jobs.queue import database
 from bot.settings import Settings
 from bot.store import migrate as migrating
 from bot.store import waiting

@@ -15,8 +15,8 @@ from bot.embedding.wordllama import WordLlama
 from bot.events import IssueEvent
 from bot.index import models
 from bot.jobs import Inbox
-from bot.jobs.database import executors, queue_engine, workflow_table
-from bot.jobs.executors import beat, this_process
+from bot.jobs.queue.database import executors, queue_engine, workflow_table
+from bot.jobs.recovery.executors import beat, this_process
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server

@@ -1,0 +1,1 @@
+"""Whose turn it is: among installations, among their repositories, and among the jobs of one issue."""
