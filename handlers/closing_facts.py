@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from bot.closing import Facts
 from bot.errors import NotFound
-from bot.github.labels import DUPLICATE, duplicate_label
-from bot.github.votes import Vote
+from bot.github.repository.labels import DUPLICATE, duplicate_label
+from bot.github.repository.votes import Vote
 from bot.model import Comment, Issue, IssueRef, same_login
 from bot.store import CommentState
 from bot.store.closings import KeptClosing

@@ -14,7 +14,7 @@ from bot.decisions.evidence import evidence
 from bot.digest.ticking import take_boxes
 from bot.errors import Unavailable
 from bot.events import IssueEvent
-from bot.github.labels import duplicate_label
+from bot.github.repository.labels import duplicate_label
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, Issue, IssueRef, same_login
 from bot.moments import read_moment

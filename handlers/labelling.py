@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from bot.errors import DoppelError
-from bot.github.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence, duplicate_label
+from bot.github.repository.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence, duplicate_label
 from bot.model import Issue
 from bot.report import LIKELY, VERY_LIKELY, Candidate, Outcome, Report
 from handlers.visit import Visit

@@ -12,7 +12,7 @@ from bot.calibration.bar import Bar, bar_in_force
 from bot.config import RepoConfig
 from bot.decisions import Decision
 from bot.events import CommentEvent, IssueEvent
-from bot.github.repo import RepoClient, ThreadClient
+from bot.github.repository.repo import RepoClient, ThreadClient
 from bot.model import Issue, RepoRef, Repository
 from bot.posts.comments import Slot
 from bot.posts.marker import ADVICE

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from bot.github.client import GitHub
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.simulator import Server, Simulator, start_simulator

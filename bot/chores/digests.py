@@ -12,7 +12,7 @@ from bot.digest import boxes
 from bot.digest.reading import WEEK, digest_of, titles_of
 from bot.digest.ticking import take_boxes
 from bot.errors import GitHubError, NotFound, Retryable
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import Issue
 from bot.posts.own_issues import TITLE_MAX, Wanted, is_kind, keep_issue
 from bot.render import Place

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.erasing import erase_repository
 from bot.errors import Forbidden, NotFound
-from bot.github.app import AppClient, Installation
+from bot.github.identity.app import AppClient, Installation
 from bot.model import Repository, name_key
 from bot.services import Services
 from bot.store.repositories import StoredRepository

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from bot.counted import counted
 from bot.errors import Invalid, NotFound
-from bot.github.app import REFUSED_SIGNATURE, Delivery
+from bot.github.identity.app import REFUSED_SIGNATURE, Delivery
 from bot.services import Services
 from bot.store.missed import Missed
 

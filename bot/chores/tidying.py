@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from bot.commands import LIMIT_SECONDS
-from bot.github.pacing import SHARED
+from bot.github.limits.pacing import SHARED
 from bot.services import Services
 from bot.store.budgets import Budgets
 from bot.store.decisions import KEPT_DAYS

@@ -15,7 +15,7 @@ import requests
 
 from bot.dashboard.session import Session
 from bot.errors import DoppelError, Unavailable
-from bot.github.visitor import VisitorClient
+from bot.github.identity.visitor import VisitorClient
 from bot.machine.local import is_here
 
 _SECONDS = 10

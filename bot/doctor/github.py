@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from bot.counted import counted
 from bot.doctor.finding import Finding, Health
 from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
-from bot.github.app import REFUSED_SIGNATURE, AppClient, Delivery
-from bot.github.repo import RepoClient
+from bot.github.identity.app import REFUSED_SIGNATURE, AppClient, Delivery
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.settings import Settings
 

@@ -83,7 +83,7 @@ def statements_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Statement, ...]:
 
 
 def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
-    """What was said of an issue, as `bot.github.history` gives it."""
+    """What was said of an issue, as `bot.github.repository.history` gives it."""
     said = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
     closing = next((event for event in node["closings"]["nodes"] if event and _person(event["actor"])), None)
     closer = closing["actor"]["login"] if closing else ""
@@ -118,7 +118,7 @@ def _together(comment: Mapping[str, Any], closing: Mapping[str, Any]) -> bool:
 
 
 def record(node: Mapping[str, Any], repo: RepoRef) -> PastRecord:
-    """The record of an issue as `bot.github.history` gives it."""
+    """The record of an issue as `bot.github.repository.history` gives it."""
     said = said_of(node, repo)
     return PastRecord(
         number=node["number"],

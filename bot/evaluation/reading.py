@@ -12,8 +12,8 @@ from typing import Protocol
 from bot.evaluation.former import at_home, former_names
 from bot.evaluation.history import PastRecord, Row, record, rows
 from bot.evaluation.history_file import KeptHistory
-from bot.github.changes import ChangesPage
-from bot.github.history import HistoryPage
+from bot.github.repository.changes import ChangesPage
+from bot.github.repository.history import HistoryPage
 from bot.model import RepoRef, Repository
 
 # A busy repository changes while it is read; what changes during the second reading may wait for the next evaluation.

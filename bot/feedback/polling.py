@@ -10,7 +10,7 @@ from typing import Protocol
 from bot.batches import batches
 from bot.errors import GitHubError, NotFound, Unavailable
 from bot.feedback.folding import Step, decide
-from bot.github.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
+from bot.github.repository.votes import FOLDED_AS, PAGE, Vote, Votes, VotesPage
 from bot.judgements import Fold, Kind, Signal, Who
 from bot.model import Comment, Permission, RepoRef, name_key, same_login
 from bot.store import Store

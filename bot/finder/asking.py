@@ -38,7 +38,7 @@ MOST_COMPARED = 200
 
 
 class WorkflowAnswer(Protocol):
-    """`bot.github.workflow.WorkflowStates`."""
+    """`bot.github.repository.workflow.WorkflowStates`."""
 
     @property
     def states(self) -> Mapping[int, str | None]: ...

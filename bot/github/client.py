@@ -17,17 +17,17 @@ from githubkit.auth import BaseAuthStrategy, TokenAuthStrategy, UnauthAuthStrate
 from bot.addresses import is_server
 from bot.calls import ToolCallTracker
 from bot.errors import SettingsError
-from bot.github.api import Api
-from bot.github.app import AppClient
-from bot.github.auth import AppCredentials, SharedTokens, Tokens, TokenStore
-from bot.github.clock import ServerClock
-from bot.github.conditional import ConditionalTransport
-from bot.github.memory import Memory
-from bot.github.pacing import LocalPacer, Pacer
-from bot.github.registration import RegistrationClient
-from bot.github.repo import RepoClient
-from bot.github.transport import PacedTransport, open_connections
-from bot.github.visitor import VisitorClient
+from bot.github.api.calls import Api
+from bot.github.http.clock import ServerClock
+from bot.github.http.conditional import ConditionalTransport
+from bot.github.http.memory import Memory
+from bot.github.http.transport import PacedTransport, open_connections
+from bot.github.identity.app import AppClient
+from bot.github.identity.auth import AppCredentials, SharedTokens, Tokens, TokenStore
+from bot.github.identity.registration import RegistrationClient
+from bot.github.identity.visitor import VisitorClient
+from bot.github.limits.pacing import LocalPacer, Pacer
+from bot.github.repository.repo import RepoClient
 
 API_VERSION = "2026-03-10"
 """https://docs.github.com/rest/about-the-rest-api/api-versions."""

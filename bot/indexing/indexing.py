@@ -12,8 +12,8 @@ from typing import Protocol
 from bot.embedding import EmbeddingError
 from bot.errors import Retryable, Unavailable
 from bot.events import Event, IndexEvent
-from bot.github.api import PAGE
-from bot.github.repo import RepoClient
+from bot.github.api.calls import PAGE
+from bot.github.repository.repo import RepoClient
 from bot.index import Index, IndexedIssue
 from bot.index.issues import UNTOLD
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_AGAIN, SLOWLY, pause, retry

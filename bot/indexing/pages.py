@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bot.errors import Retryable
-from bot.github.changes import Budget
-from bot.github.repo import RepoClient
+from bot.github.repository.changes import Budget
+from bot.github.repository.repo import RepoClient
 from bot.indexing.pace import PAGES
 from bot.indexing.walk import Place, further, resting
 from bot.model import Issue, Repository

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 from bot.calls import ToolCallTracker, equal, never
 from bot.errors import InvalidArgument, UserError
 from bot.finder import FindOptions
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.knowledge.account import account
 from bot.knowledge.deduplication import deduplicate
 from bot.knowledge.playbook import Malformed, apply

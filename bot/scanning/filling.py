@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.events import Event, IndexEvent
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.indexing import Indexing
 from bot.model import Repository
 from bot.repositories.issue_forms import IssueForms

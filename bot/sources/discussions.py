@@ -18,7 +18,7 @@ _RAREST = 3
 
 
 class Found(Protocol):
-    """`bot.github.discussions.FoundDiscussions`: what was found for each text, what was not read and why, and when."""
+    """What was found for each text, what was not read and why, and when: `FoundDiscussions` of `bot.github`."""
 
     @property
     def lists(self) -> Mapping[str, tuple[int, tuple[Issue, ...]]]: ...

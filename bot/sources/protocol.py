@@ -68,7 +68,7 @@ class Source(Protocol):
 
 
 class Page(Protocol):
-    """A page of GitHub's search; `bot.github.search.SearchPage` is one."""
+    """A page of GitHub's search; `bot.github.repository.search.SearchPage` is one."""
 
     @property
     def total_count(self) -> int: ...

@@ -1,4 +1,4 @@
-"""What all processes have spent of the budgets that GitHub counts by installation (see `bot/github/pacing.py`)."""
+"""What all processes have spent of the budgets that GitHub counts by installation (`bot/github/limits/pacing.py`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from bot.github.windows import Window
+from bot.github.limits.windows import Window
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.failures import why

@@ -1,4 +1,4 @@
-"""Answers of GitHub with their ETags, shared by all processes (T6). See `bot/github/conditional.py`."""
+"""Answers of GitHub with their ETags, shared by all processes (T6). See `bot/github/http/conditional.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from bot.github.memory import Question, Remembered
+from bot.github.http.memory import Question, Remembered
 from bot.store.base import Part
 from bot.store.engine import write
 from bot.store.failures import why

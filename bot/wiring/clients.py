@@ -9,8 +9,8 @@ from time import monotonic
 from bot.embedding import Embedder, choose_embedder
 from bot.errors import SettingsError
 from bot.github.client import GitHub
-from bot.github.pacing import AHEAD, SHARED, LocalPacer, Pacer, SharedPacer
-from bot.github.repo import RepoClient
+from bot.github.limits.pacing import AHEAD, SHARED, LocalPacer, Pacer, SharedPacer
+from bot.github.repository.repo import RepoClient
 from bot.jobs import ensure_schema
 from bot.model import RepoRef
 from bot.settings import Settings

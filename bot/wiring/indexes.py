@@ -13,7 +13,7 @@ from bot.calibration.bar import Bar, bar_in_force
 from bot.erasing import erased_if_ended
 from bot.events import IndexEvent
 from bot.finder import Finder, finder_settings, further_sources
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.index import Index, TextAnalyser
 from bot.indexing import Indexing, StoredFacts
 from bot.jobs import Inbox, QueueUnavailable

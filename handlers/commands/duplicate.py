@@ -9,7 +9,7 @@ import logging
 
 from bot.commands import Command
 from bot.errors import GitHubError, NotFound, Unavailable
-from bot.github.labels import duplicate_label
+from bot.github.repository.labels import duplicate_label
 from bot.judgements import Verdict, VerdictKind
 from bot.model import Issue, IssueRef
 from handlers.commands.ask import Answer, Ask

@@ -14,8 +14,8 @@ import sqlalchemy as sa
 from bot.chores.tidying import erase_old, tidy
 from bot.commands import LIMIT_SECONDS
 from bot.decisions import Decision, Outcome
-from bot.github.memory import Question, Remembered
-from bot.github.pacing import SHARED
+from bot.github.http.memory import Question, Remembered
+from bot.github.limits.pacing import SHARED
 from bot.judgements import Kind, Signal, Who
 from bot.model import RepoRef, Repository
 from bot.services import Services

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from bot.config import CONFIG_PATH
 from bot.decisions import Decision, Evidence, Outcome
 from bot.events import IssueEvent
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.index import IndexedIssue
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable
 from bot.jobs.queue.database import queue_engine, workflow_table

@@ -9,7 +9,7 @@ import pytest
 
 from bot.calibration.recalibrating import examples_of
 from bot.errors import Retryable
-from bot.github.votes import VotesPage
+from bot.github.repository.votes import VotesPage
 from bot.store.closings import Closings, ClosingState, KeptClosing
 from tests.e2e.closing import BODY, OFFER, ON_VOTE, TITLE, agree, comment, later, look_again, offered
 from tests.e2e.harness import Doppel
@@ -241,7 +241,7 @@ def test_c6_it_waits_while_github_does_not_tell_the_votes(offered: Doppel, monke
     offered.sim.clock.advance(2)
     offered.sim.add_labels(offered.repo, 2, "duplicate", actor="triage-person")
     with monkeypatch.context() as silent:
-        silent.setattr("bot.github.repo.RepoClient.votes", lambda client, ids: VotesPage())
+        silent.setattr("bot.github.repository.repo.RepoClient.votes", lambda client, ids: VotesPage())
         assert later(offered).state == "open"
     assert later(offered, 1).state_reason == "duplicate"
 

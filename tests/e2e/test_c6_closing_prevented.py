@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import IssueRef, RepoRef
 from bot.store.closings import ClosingState
 from tests.e2e.closing import BODY, OFFER, TITLE, agree, comment, later, offered

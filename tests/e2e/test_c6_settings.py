@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.github.reads import LARGEST_FILE
+from bot.github.repository.reads import LARGEST_FILE
 from bot.repositories import issue_forms as forms
 from bot.repositories import settings
 from tests.e2e.harness import Doppel

@@ -9,7 +9,7 @@ import pytest
 
 from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
-from bot.github.app import AppClient
+from bot.github.identity.app import AppClient
 from bot.model import Repository
 from tests.about import stored
 from tests.e2e.harness import Doppel

@@ -8,7 +8,7 @@ import pytest
 
 from bot.calibration.recalibrating import examples_of
 from bot.chores.feedback import look_at_feedback
-from bot.github.votes import MOST
+from bot.github.repository.votes import MOST
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back

@@ -9,8 +9,8 @@ import sqlalchemy as sa
 
 from bot.errors import Forbidden, Unavailable
 from bot.feedback.polling import MOST_REQUESTS, WATCHED_FOR, Allowance, Round
-from bot.github.repo import RepoClient
-from bot.github.votes import VotesPage
+from bot.github.repository.repo import RepoClient
+from bot.github.repository.votes import VotesPage
 from bot.model import Permission, RepoRef
 from bot.simulator.state.issues import Comment
 from bot.store import CommentState

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.errors import Unavailable
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from tests.e2e.harness import Doppel
 

@@ -160,7 +160,9 @@ def test_each_line_of_work_says_its_delivery_and_job(doppel: Doppel, heard: Hear
         doppel.open("Crash while exporting to PDF")
     deliveries = {entry.guid for entry in doppel.sim.webhooks.log}
     work = [
-        line for line in heard.lines() if line["logger"] in ("bot.router", "bot.github.transport", "handlers.advice")
+        line
+        for line in heard.lines()
+        if line["logger"] in ("bot.router", "bot.github.http.transport", "handlers.advice")
     ]
     assert len(work) >= 3, heard.text.getvalue()
     for line in work:

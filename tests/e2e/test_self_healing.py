@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from bot.chores.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import Comment, RepoRef
 from bot.simulator.deliveries import Answer
 from bot.store.missed import MissedDeliveries

@@ -45,7 +45,7 @@ def store_url(new_store: Callable[[str], str]) -> str:
 @pytest.fixture
 def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """Sixty issues in the index, of which twelve were closed as duplicates; pages of twenty, two in a step."""
-    monkeypatch.setattr("bot.github.history.PAGE", 20)
+    monkeypatch.setattr("bot.github.repository.history.PAGE", 20)
     monkeypatch.setattr(evaluating, "AT_ONCE", 2)
     host.sim.load_issues(rows(), REPO)
     host.install()

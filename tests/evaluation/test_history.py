@@ -15,8 +15,8 @@ from bot.errors import Forbidden, NotFound, RateLimited, Unavailable
 from bot.evaluation.history_file import KeptHistory, erase_history
 from bot.evaluation.reading import read_history
 from bot.evaluation.statements import READING
-from bot.github import history as pages
-from bot.github.repo import RepoClient
+from bot.github.repository import history as pages
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.simulator import Simulator
 from bot.simulator.state.issues import StateReason

@@ -13,8 +13,8 @@ import pytest
 
 from bot.errors import InvalidArgument, NotFound
 from bot.finder import Finder, FinderSettings
-from bot.github.repo import RepoClient
-from bot.github.search import SearchPage
+from bot.github.repository.repo import RepoClient
+from bot.github.repository.search import SearchPage
 from bot.model import RepoRef
 from bot.ranking.rarity import CountedWords
 from bot.report import Outcome, Report

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import DoppelError
 from bot.github.client import GitHub
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.simulator import Server, Simulator
 from tests.github.conftest import REPO
 

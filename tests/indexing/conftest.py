@@ -19,9 +19,9 @@ import pytest
 
 from bot.embedding import Embedder
 from bot.events import Event, Ignored, IndexEvent, parse
-from bot.github.changes import ChangesPage
 from bot.github.client import GitHub
-from bot.github.repo import RepoClient
+from bot.github.repository.changes import ChangesPage
+from bot.github.repository.repo import RepoClient
 from bot.index import Index, IndexedIssue, Query, TextAnalyser, shared
 from bot.indexing import Indexing, StoredFacts
 from bot.jobs import Inbox, Job

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bot.errors import Unavailable
-from bot.github.changes import ChangesPage
-from bot.github.repo import RepoClient
+from bot.github.repository.changes import ChangesPage
+from bot.github.repository.repo import RepoClient
 from bot.indexing import Indexing, indexing, pace
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset

@@ -9,7 +9,7 @@ import pytest
 from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
 from bot.events import IndexEvent
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.index import Analysis, TextAnalyser
 from bot.posts.marker import DIGEST, SCAN
 from tests.index.conftest import HashingModel

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.changes import Budget
+from bot.github.repository.changes import Budget
 from bot.indexing.pace import AGAIN, LATEST, LOST, pause, retry
 from bot.indexing.walk import Place, further, resting
 

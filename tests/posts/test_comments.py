@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import Forbidden, Retryable
 from bot.github.client import GitHub
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import Comment, RepoRef
 from bot.posts.comments import LEASE, CommentKeeper, Draft, Slot, digest
 from bot.posts.marker import answered_by

@@ -15,7 +15,7 @@ from threading import Event
 import pytest
 
 from bot.errors import Overtaken, Retryable
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.held import held
 from bot.model import Comment, RepoRef
 from bot.posts.comments import LEASE

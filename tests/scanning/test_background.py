@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.events import ScanEvent
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import Issue, RepoRef
 from bot.posts.own_issues import Wanted, keep_issue
 from bot.scanning.answers import Answers

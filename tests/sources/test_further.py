@@ -12,7 +12,7 @@ from bot.config import parse_config
 from bot.config.model import SourceConfig
 from bot.finder import Finder, FinderSettings, FindOptions
 from bot.finder.configured import finder_settings, further_sources
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.report import Outcome, Report
 from bot.simulator import Server, Simulator

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.github.repo import RepoClient
+from bot.github.repository.repo import RepoClient
 from bot.model import RepoRef
 from bot.ranking.plan import Plan
 from bot.simulator import Server, Simulator

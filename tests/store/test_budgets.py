@@ -11,10 +11,10 @@ from functools import partial
 import pytest
 import sqlalchemy as sa
 
-from bot.github.costs import Cost, cost_of
-from bot.github.limits import Limit
-from bot.github.pacing import AHEAD, SHARED, SharedPacer
-from bot.github.purse import GOOD_FOR
+from bot.github.limits.answers import Limit
+from bot.github.limits.costs import Cost, cost_of
+from bot.github.limits.pacing import AHEAD, SHARED, SharedPacer
+from bot.github.limits.purse import GOOD_FOR
 from bot.store.budgets import Budgets
 from bot.store.engine import make_engine
 from bot.store.schema import spent
@@ -71,8 +71,8 @@ _TAKES = """
 import sys
 from functools import partial
 from time import monotonic
-from bot.github.costs import Cost, cost_of
-from bot.github.pacing import SHARED, SharedPacer
+from bot.github.limits.costs import Cost, cost_of
+from bot.github.limits.pacing import SHARED, SharedPacer
 from bot.store.budgets import Budgets
 from bot.store.engine import make_engine
 

@@ -1,0 +1,1 @@
+"""How anything is asked of GitHub, and how its answers become values and errors of the bot's."""

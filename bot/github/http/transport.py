@@ -1,0 +1,208 @@
+"""The way every request takes to GitHub: wait for its turn, send, judge the answer, perhaps send again.
+
+It sits below githubkit, so that whatever githubkit sends, tokens included, keeps the limits. githubkit opens and closes
+a client around every request and its transport with it, which closes nothing here: the connections stay open.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import ssl
+import urllib.request
+from collections.abc import Callable
+
+import httpx
+
+from bot.errors import NotFound, RateLimited, Unavailable
+from bot.github.http.clock import ServerClock
+from bot.github.limits.answers import Answer, Limit, Raise, Retry, decide, quota
+from bot.github.limits.costs import GRAPHQL, HYBRID, SEARCH, Cost, cost_of, is_repeatable, kind_of
+from bot.github.limits.pacing import Pacer
+from bot.held import make_sure
+from bot.machine.local import is_here
+from bot.remarks import Remark
+from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
+from bot.telemetry.tracing import span
+
+log = logging.getLogger(__name__)
+
+# GitHub counts more than 100 requests at once as abuse; a process of ours never needs as many.
+_CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=30)
+_SAFE = ("GET", "HEAD")
+_SEARCHES = {SEARCH: Remark.SEARCH_LIMIT, HYBRID: Remark.HYBRID_LIMIT}
+# These failures happen before anything is sent.
+_UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError)
+
+
+def open_connections(base_url: httpx.URL) -> httpx.HTTPTransport:
+    """A pool of connections, kept alive, for the whole process; honours the usual proxy variables for `base_url`."""
+    proxy = urllib.request.getproxies().get(base_url.scheme)
+    if proxy and (is_here(str(base_url)) or urllib.request.proxy_bypass(base_url.host)):
+        proxy = None
+    trusted = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    return httpx.HTTPTransport(verify=trusted, limits=_CONNECTIONS, proxy=proxy)
+
+
+@functools.cache
+def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
+    # To read all authorities takes 30 ms, and any number of pools can share them. The arguments are what httpx reads.
+    return httpx.create_ssl_context()
+
+
+class PacedTransport(httpx.BaseTransport):
+    """The transport of one installation (or of the App itself): its pacer, its patience.
+
+    `patience` is how many seconds one call may spend on waiting and repeating before the work is better put back into
+    the queue; `api_version` goes with every request, whatever version githubkit's methods were generated for.
+    Raises RateLimited with the seconds to wait, and Unavailable; and NotFound for a write to what has moved, since what
+    was meant for one place must not be said in another: only reads follow, and those to the same server alone, since a
+    redirect to another could lead into this machine's own network. Overtaken instead of a write for another's work.
+    """
+
+    def __init__(
+        self,
+        connections: httpx.BaseTransport,
+        *,
+        pacer: Pacer,
+        server_clock: ServerClock,
+        base_path: str,
+        api_version: str,
+        patience: float,
+        monotonic: Callable[[], float],
+        sleep: Callable[[float], None],
+        jitter: Callable[[], float],
+    ) -> None:
+        self._connections = connections
+        self._pacer = pacer
+        self._server_clock = server_clock
+        self._base_path = base_path.rstrip("/")
+        self._api_version = api_version
+        self._patience = patience
+        self._monotonic = monotonic
+        self._sleep = sleep
+        self._jitter = jitter
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request, as often as the limits and its nature allow."""
+        path = request.url.path.removeprefix(self._base_path)
+        operation = f"{request.method} {path}"
+        cost = cost_of(request.method, path, request.url.params, request.read())
+        request.headers["X-GitHub-Api-Version"] = self._api_version
+        deadline = self._monotonic() + self._patience
+        kind = kind_of(request.method, cost)
+        attempt = 0
+        while True:
+            self._wait_for_turn(cost, operation, deadline)
+            if request.method not in _SAFE:
+                make_sure()
+            with GITHUB_SECONDS.labels(kind).time(), span("github", kind=kind, attempt=attempt + 1) as traced:
+                response, failure = self._send(request)
+                traced.set_attribute("status", response.status_code if response else 0)
+            repeatable = is_repeatable(request.method, path) or isinstance(failure, _UNSENT)
+            verdict = decide(
+                _answer(response, cost),
+                attempt=attempt,
+                repeatable=repeatable,
+                patience=deadline - self._monotonic(),
+                now=self._server_clock.now(),
+                resource=cost.resource,
+                strikes=self._pacer.strikes(),
+                jitter=self._jitter(),
+            )
+            limit = verdict.limit if isinstance(verdict, Retry | Raise) else None
+            GITHUB_REQUESTS.labels(kind, _result(response, limit)).inc()
+            self._learn(cost, response, limit)
+            if isinstance(verdict, Retry):
+                log.info("%s: %s; again in %.1f s", operation, _what(response, failure), verdict.after)
+                # After a limit the pacer says when, to this thread as to all others.
+                if limit is None:
+                    self._sleep(verdict.after)
+                attempt += 1
+            elif isinstance(verdict, Raise) and limit is not None:
+                raise RateLimited(_used_up(cost, operation), after=limit.after)
+            elif isinstance(verdict, Raise) or response is None:
+                raise Unavailable(f"{operation}: {_what(response, failure)}")
+            elif response.has_redirect_location and (request.method not in _SAFE or _leads_away(request.url, response)):
+                raise NotFound(operation, response.status_code, "it has moved")
+            else:
+                return response
+
+    def _wait_for_turn(self, cost: Cost, operation: str, deadline: float) -> None:
+        while delay := self._pacer.take(cost):
+            if self._monotonic() + delay > deadline:
+                raise RateLimited(_used_up(cost, operation), after=delay)
+            self._sleep(delay)
+
+    def _send(self, request: httpx.Request) -> tuple[httpx.Response | None, httpx.RequestError | None]:
+        """One attempt: an answer with its body, or why there is none."""
+        try:
+            response = self._connections.handle_request(request)
+            response.read()
+        except httpx.RequestError as failure:
+            return None, failure
+        self._server_clock.observe(response.headers)
+        return response, None
+
+    def _learn(self, cost: Cost, response: httpx.Response | None, limit: Limit | None) -> None:
+        """Tell the pacer what the answer says about what is left."""
+        if response is None:
+            return
+        if limit is not None:
+            self._pacer.refused(limit)
+        elif response.is_success:
+            self._pacer.succeeded()
+        if (left := quota(response.headers, self._server_clock.now())) is not None:
+            # Enterprise servers of some age name no resource; a token's is the App's, which is not ours to count.
+            named = response.headers.get("x-ratelimit-resource", "")
+            resource = named if named in cost.amounts else cost.resource
+            self._pacer.learn(resource, *left)
+            LEFT.say(resource, id(self), *left)
+
+
+def _answer(response: httpx.Response | None, cost: Cost) -> Answer:
+    if response is None:
+        return Answer(0)
+    matters = response.status_code >= 400 or cost.resource == GRAPHQL
+    return Answer(response.status_code, response.headers, response.content if matters else b"")
+
+
+def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
+    """Whether a redirect is to another server than the one that was asked."""
+    try:
+        target = url.join(response.headers["location"])
+    except httpx.InvalidURL:
+        return True
+    return (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port)
+
+
+def _result(response: httpx.Response | None, limit: Limit | None) -> str:
+    """What came back, in the words of the metric."""
+    if response is None:
+        return "unanswered"
+    if limit is not None:
+        return "limited"
+    if response.status_code == 304:
+        return "unchanged"
+    return "ok" if response.status_code < 400 else "refused" if response.status_code < 500 else "failed"
+
+
+def _used_up(cost: Cost, operation: str) -> str:
+    """A limit in words. That of searches stands in comments, where nobody knows GitHub's paths and resources."""
+    if cost.resource in _SEARCHES:
+        return _SEARCHES[cost.resource].of()
+    return f"{operation}: GitHub's rate limit is used up for now"
+
+
+def _what(response: httpx.Response | None, failure: httpx.RequestError | None) -> str:
+    """What went wrong, in words that hold no header: some of httpx's messages repeat the one that they object to."""
+    if response is not None:
+        return f"GitHub answered {response.status_code}"
+    if isinstance(failure, httpx.TimeoutException):
+        return "GitHub did not answer in time"
+    if isinstance(failure, httpx.ConnectError):
+        # It is OpenSSL's word, and httpx says no other way what went wrong.
+        untrusted = "CERTIFICATE_VERIFY_FAILED" in str(failure)
+        return "GitHub's certificate is not trusted here" if untrusted else "GitHub cannot be reached"
+    return f"the connection failed ({type(failure).__name__})"

@@ -1,0 +1,192 @@
+"""Who we are to GitHub: the App (a signed token, ten minutes) or one of its installations (a token of an hour).
+
+https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
+githubkit fetches tokens and knows which route wants which; here are the clock it signs by and the place they are kept.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+import httpx
+import jwt
+from githubkit.auth.app import AppAuth
+from githubkit.auth.base import BaseAuthStrategy
+from githubkit.cache import BaseCache, BaseCacheStrategy
+from githubkit.exception import CacheUnsupportedError
+from githubkit.utils import UNSET
+
+from bot.github.http.clock import ServerClock
+
+if TYPE_CHECKING:
+    from githubkit import GitHubCore
+
+# GitHub takes ten minutes at most; the minute before now is for clocks that differ.
+_JWT_EARLIER = 60
+_JWT_LATER = 540
+_JWT_KEPT = 480
+_JWT_KEY = "doppel:jwt:"
+# Where processes share tokens, another may have found one to be no good: so often it is looked for anew, in seconds.
+_LOOKED_AT = 60.0
+
+
+class SharedTokens(Protocol):
+    """Where processes share the tokens of installations. No method raises; times are seconds since 1970."""
+
+    def get(self, scope: str, now: float) -> tuple[str, float] | None:
+        """The token of a scope and when it expires, None if there is no good one."""
+
+    def put(self, scope: str, token: str, expires_at: float, now: float) -> None:
+        """Keep a token."""
+
+    def drop(self, scope: str) -> None:
+        """The token of a scope is no good, nor are those of a part of it."""
+
+
+class Tokens(BaseCache):
+    """Tokens in memory, until shortly before they expire. Thread safe.
+
+    `monotonic` counts seconds and never goes back; `server_clock` corrects what githubkit reckons by the host's clock.
+    With `shared` the installation token of this `scope` is looked for there before GitHub is asked for one, and once a
+    minute after that: who drops it there drops it for all.
+    """
+
+    def __init__(
+        self,
+        monotonic: Callable[[], float],
+        server_clock: ServerClock,
+        shared: SharedTokens | None = None,
+        scope: str = "",
+    ) -> None:
+        self._monotonic = monotonic
+        self._server_clock = server_clock
+        self._shared = shared
+        self._scope = scope
+        # Each with the moments until which it is good, and until which it need not be looked for elsewhere.
+        self._tokens: dict[str, tuple[str, float, float]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> str | None:
+        """The token, if it is still good."""
+        with self._lock:
+            token, expires, ours = self._tokens.get(key, ("", 0.0, 0.0))
+        shared = None if key.startswith(_JWT_KEY) else self._shared
+        if self._monotonic() < (expires if shared is None else min(expires, ours)):
+            return token
+        if shared is None:
+            return None
+        now = self._server_clock.now()
+        if (found := shared.get(self._scope, now)) is None:
+            return None
+        self.keep(key, found[0], found[1] - now)
+        return found[0]
+
+    def set(self, key: str, value: str, ex: timedelta) -> None:
+        """Keep an installation token for its hour less a minute: `ex` runs from our now to GitHub's `expires_at`."""
+        seconds = ex.total_seconds() - (self._server_clock.skew or 0.0)
+        self.keep(key, value, seconds)
+        if self._shared is not None:
+            now = self._server_clock.now()
+            self._shared.put(self._scope, value, now + seconds, now)
+
+    def keep(self, key: str, value: str, seconds: float) -> None:
+        """Keep a token for so many seconds."""
+        with self._lock:
+            moment = self._monotonic()
+            self._tokens[key] = (value, moment + seconds, moment + _LOOKED_AT)
+
+    def forget(self) -> None:
+        """Drop all: GitHub says that they are no good."""
+        with self._lock:
+            self._tokens.clear()
+        if self._shared is not None:
+            self._shared.drop(self._scope)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStore(BaseCacheStrategy):
+    """What githubkit wants to be given, in place of a cache that all clients of a process share."""
+
+    tokens: Tokens
+
+    def get_cache_storage(self) -> Tokens:
+        """The tokens."""
+        return self.tokens
+
+    async def get_async_cache_storage(self) -> Any:
+        """Not used: nothing here is asynchronous."""
+        raise CacheUnsupportedError
+
+    def get_hishel_storage(self) -> Any:
+        """Not used: answers are not cached over HTTP."""
+        raise CacheUnsupportedError
+
+    async def get_async_hishel_storage(self) -> Any:
+        """Not used."""
+        raise CacheUnsupportedError
+
+
+@dataclass(frozen=True, slots=True)
+class AppCredentials(BaseAuthStrategy):
+    """The App, or with `installation_id` one installation of it; `repository_ids` narrow its token to a few.
+
+    A narrowed token costs one more token request an hour and repository. Then even a search query that somebody has
+    smuggled another name into cannot see the installation's other private repositories. The token's permissions are
+    those of the App's manifest, which asks for no more than is used.
+    """
+
+    app_id: int
+    private_key: str = field(repr=False)
+    server_clock: ServerClock
+    tokens: Tokens
+    installation_id: int | None = None
+    repository_ids: Sequence[int] = ()
+
+    def get_auth_flow(self, github: GitHubCore[Any]) -> AppAuth:
+        """What signs each request."""
+        return _Signer(
+            github,
+            self.app_id,
+            self.private_key,
+            installation_id=UNSET if self.installation_id is None else self.installation_id,
+            repository_ids=tuple(self.repository_ids) or UNSET,
+            server_clock=self.server_clock,
+            tokens=self.tokens,
+        )
+
+
+@dataclass(repr=False)
+class _Signer(AppAuth):
+    """githubkit's own, but it signs by GitHub's clock, knows who it is, and its `repr` shows no key."""
+
+    server_clock: ServerClock = field(kw_only=True)
+    tokens: Tokens = field(kw_only=True)
+
+    def get_jwt(self) -> str:
+        """The App's token, signed anew every eight minutes."""
+        key = f"{_JWT_KEY}{self.issuer}"
+        if not (token := self.tokens.get(key)):
+            now = int(self.server_clock.now())
+            claims = {"iss": self.issuer, "iat": now - _JWT_EARLIER, "exp": now + _JWT_LATER}
+            token = jwt.encode(claims, _read_key(self.private_key), algorithm="RS256")
+            self.tokens.keep(key, token, _JWT_KEPT)
+        return token
+
+    def _get_api_route(self, url: httpx.URL) -> httpx.URL:
+        """The route by which githubkit chooses between the App and the installation as the one to sign for.
+
+        Each client here asks for one of them only. Going by the address, githubkit takes the label `installation` for
+        a route of the App's, and trips over a `#` in another.
+        """
+        return httpx.URL("/app" if self.installation_id is UNSET else "/")
+
+
+@lru_cache(maxsize=4)
+def _read_key(pem: str) -> Any:
+    """The key as it signs. Reading it checks its primes, which takes as long as many requests, so it is done once."""
+    return jwt.get_algorithm_by_name("RS256").prepare_key(pem)

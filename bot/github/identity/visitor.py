@@ -1,0 +1,41 @@
+"""What is asked with the token of a person who signs in to the dashboard: who they are, and what they look after.
+
+https://docs.github.com/rest/apps/installations
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from bot.github.api.calls import Api
+
+# Who looks after more than these is told of the first ones.
+_MOST_INSTALLATIONS, _MOST_REPOSITORIES = 20, 300
+
+
+class VisitorClient:
+    """One person's token, which is asked once and then forgotten."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+
+    def login(self) -> str:
+        """Who it is."""
+        return str(self._api.call("read who signs in", self._api.rest.users.get_authenticated)["login"])
+
+    def looked_after(self) -> Iterator[int]:
+        """The ids of the repositories with the App in which the person may triage."""
+        rest = self._api.rest.apps
+        first = self._api.call(
+            "list the installations of who signs in",
+            partial(rest.list_installations_for_authenticated_user, per_page=_MOST_INSTALLATIONS),
+        )
+        for installation in first["installations"]:
+            listed = self._api.pages(
+                "list the repositories of who signs in",
+                partial(rest.list_installation_repos_for_authenticated_user, installation["id"]),
+                most=_MOST_REPOSITORIES,
+                within="repositories",
+            )
+            yield from (one["id"] for one in listed if (one.get("permissions") or {}).get("triage"))

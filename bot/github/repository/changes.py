@@ -1,0 +1,153 @@
+"""The list of a repository's issues by the time of their last change: what an index of them is kept by.
+
+https://docs.github.com/rest/issues/issues#list-repository-issues. Pages are not counted beyond 10,000 entries ("use
+cursor based pagination (after/before)", says the 422): the `Link` header then leads on by `after`. ETags hold for as
+long as the token does, an hour at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from bot.errors import NotFound, Unavailable
+from bot.github.api import convert
+from bot.github.api.aliases import ask_of_issues
+from bot.github.api.calls import PAGE, Api
+from bot.model import Issue, RepoRef
+
+_COUNT = """query Count($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) { databaseId issues(first: 1) { totalCount } }
+}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What GitHub says of the hour's requests: `remaining` of `limit`, for so many `seconds` more."""
+
+    remaining: int
+    limit: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesPage:
+    """One page: the issues on it, without pull requests, those changed longest ago first.
+
+    `last` is when the last entry was changed, pull requests included; None for an empty page. `more` says whether pages
+    follow, `after` is the cursor that leads to the next one, empty where the server counts pages only. `etag` is empty
+    for a full page. `unchanged` is GitHub's answer to an `etag` that still holds; the rest is empty then.
+    """
+
+    issues: tuple[Issue, ...] = ()
+    last: datetime | None = None
+    more: bool = False
+    after: str = ""
+    etag: str = ""
+    unchanged: bool = False
+    budget: Budget | None = None
+
+
+def changed_issues(
+    api: Api, repo: RepoRef, *, since: str = "", after: str = "", page: int = 1, etag: str = ""
+) -> ChangesPage:
+    """The issues that were changed at `since` (ISO 8601, empty: ever) or later, a page of a hundred entries.
+
+    Raises NotFound also for a name that the repository no longer has, since a redirect may lose what was asked for.
+    Raises Forbidden, Invalid, RateLimited, Unavailable.
+    """
+    query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
+    if since:
+        query["since"] = since
+    if after:
+        query["after"] = after
+    if page > 1:
+        query["page"] = page
+    operation = f"list the issues of {repo}"
+    response = api.send(
+        operation,
+        lambda: api.github.request(
+            "GET",
+            f"/repos/{repo.owner}/{repo.name}/issues",
+            params=query,
+            headers={"If-None-Match": etag} if etag else {},
+        ),
+    )
+    raw: httpx.Response = response.raw_response
+    # Fetching a token is part of the history, too.
+    if moved := [one for one in raw.history if one.is_redirect]:
+        raise NotFound(operation, moved[0].status_code, "it has another name now")
+    budget = _budget(raw.headers)
+    if raw.status_code == 304:
+        if not etag:
+            # Of what has never been read it says nothing; something on the way has asked a question of its own.
+            raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
+        return ChangesPage(etag=etag, unchanged=True, budget=budget)
+    try:
+        entries: list[Mapping[str, Any]] = raw.json()
+    except ValueError:
+        raise Unavailable(f"{operation}: the answer is not JSON") from None
+    following = raw.links.get("next", {}).get("url", "")
+    return ChangesPage(
+        issues=tuple(convert.issue(entry) for entry in entries if not entry.get("pull_request")),
+        last=convert.moment(entries[-1]["updated_at"]) if entries else None,
+        more=bool(following),
+        after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
+        # Of a full page only the `Link` tells that another follows by now, and an ETag knows nothing of headers.
+        etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
+        budget=budget,
+    )
+
+
+def count_issues(api: Api, repo: RepoRef, repo_id: int = 0) -> int | None:
+    """How many issues a repository has, without pull requests; None where GraphQL does not say.
+
+    With `repo_id` it raises NotFound where the name is another repository's by now. Public ones can be read by
+    everybody, and lists of issues do not tell whose they are.
+    """
+    operation = f"count the issues of {repo}"
+    data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
+    found = data.get("repository") or {}
+    _make_sure(operation, found, repo_id)
+    total = (found.get("issues") or {}).get("totalCount")
+    return total if isinstance(total, int) else None
+
+
+def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int = 0) -> set[int]:
+    """Those of the numbers under which there is no issue any more, in one request for a hundred of them.
+
+    What GitHub does not say for certain is not missing. `repo_id` as for `count_issues`.
+    """
+    operation = f"ask which issues of {repo} are there"
+    missing: set[int] = set()
+    for part in ask_of_issues(api, operation, repo, numbers, "number", beside="databaseId"):
+        _make_sure(operation, part.repository or {}, repo_id)
+        missing |= {
+            number
+            for number, errors in part.errors_of.items()
+            if number not in part.issues and any(error.type == "NOT_FOUND" for error in errors)
+        }
+    return missing
+
+
+def _make_sure(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
+    """Raise NotFound where this is another repository than was meant; GraphQL has no ids of more than 31 bits."""
+    if repo_id and found.get("databaseId") not in (None, repo_id):
+        raise NotFound(operation, 404, "the name belongs to another repository now")
+
+
+def _budget(headers: Mapping[str, str]) -> Budget | None:
+    """The budget, where the server counts (an Enterprise server need not)."""
+    found = [headers.get(f"x-ratelimit-{name}", "") for name in ("remaining", "limit", "reset")]
+    try:
+        remaining, limit, reset = map(int, found)
+        now = parsedate_to_datetime(headers.get("date", "")).timestamp()
+    except (TypeError, ValueError):
+        return None
+    return Budget(remaining, limit, max(0.0, reset - now))

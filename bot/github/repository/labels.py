@@ -1,0 +1,76 @@
+"""What became of labels on an issue, and labels as suggestions that a maintainer approves.
+
+https://docs.github.com/rest/issues/events, https://docs.github.com/rest/issues/issues#list-issue-suggestions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from bot.errors import NotFound
+from bot.github.api import convert
+from bot.github.api.calls import Api
+from bot.model import Actor, RepoRef
+
+Confidence = Literal["low", "medium", "high"]
+
+DUPLICATE = "duplicate"
+"""GitHub gives this label to every new repository; it is used where it still exists."""
+
+SUGGESTIONS_SINCE = "2026-03-10"
+"""The version of the API from which on a label can be suggested; to an older one it is a label like any other."""
+
+_MOST_EVENTS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class LabelEvent:
+    """A label was set on an issue or taken off it, at a time in seconds since 1970."""
+
+    name: str
+    added: bool
+    actor: Actor
+    at: float
+
+
+def duplicate_label(names: Iterable[str]) -> str | None:
+    """The label `duplicate` as it is written among these; None where it is none of them."""
+    return next((name for name in names if name.lower() == DUPLICATE), None)
+
+
+def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
+    """All that happened to an issue's labels, the oldest first. Raises NotFound."""
+    listed = api.pages(
+        f"read the events of {repo}#{number}",
+        partial(api.rest.issues.list_events, repo.owner, repo.name, number),
+        most=_MOST_EVENTS,
+    )
+    return [
+        LabelEvent(
+            convert.label_name(data["label"]),
+            data["event"] == "labeled",
+            convert.actor(data.get("actor")),
+            convert.moment(data["created_at"]).timestamp(),
+        )
+        for data in listed
+        if data["event"] in ("labeled", "unlabeled")
+    ]
+
+
+def suggested_labels(api: Api, repo: RepoRef, number: int) -> frozenset[str] | None:
+    """The labels that were ever suggested on an issue, whatever came of it; None where the repository lacks that.
+
+    To ask is the only way to know, and without the feature a suggestion would be a label like any other.
+    """
+    try:
+        listed = api.pages(
+            f"read the suggestions on {repo}#{number}",
+            partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all"),
+            most=_MOST_EVENTS,
+        )
+        return frozenset(str(data.get("target_value") or "") for data in listed)
+    except NotFound:
+        return None

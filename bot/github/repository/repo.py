@@ -1,0 +1,110 @@
+"""What one installation can do: the client that finder and handlers are given, and its view for one issue thread."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+
+from bot.calls import ToolCallTracker, equal
+from bot.github.api.calls import Api, operation
+from bot.github.repository.changes import changed_issues, count_issues, missing_issues
+from bot.github.repository.discussions import search_discussions
+from bot.github.repository.duplicates import duplicate_of, originals
+from bot.github.repository.history import history
+from bot.github.repository.reactions import reactions
+from bot.github.repository.search import search
+from bot.github.repository.votes import fold, unfold, votes
+from bot.github.repository.workflow import workflow_states
+from bot.github.repository.writes import Writes
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class RepoClient(Writes):
+    """Everything that the bot asks of GitHub and does there as one installation. Thread safe."""
+
+    search = operation(search)
+    discussions = operation(search_discussions)
+    workflow_states = operation(workflow_states)
+    duplicate_of = operation(duplicate_of)
+    originals = operation(originals)
+    changed_issues = operation(changed_issues)
+    count_issues = operation(count_issues)
+    missing_issues = operation(missing_issues)
+    history = operation(history)
+    reactions = operation(reactions)
+    votes = operation(votes)
+    fold = operation(fold)
+    unfold = operation(unfold)
+
+    def __init__(self, api: Api, tracker: ToolCallTracker) -> None:
+        super().__init__(api)
+        self._tracker = tracker
+
+    def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
+        """This client for the work on one issue (`OWNER/REPO#N`): what it read in the last minutes it remembers (T5).
+
+        `fresh` asks GitHub anew, and remembers that.
+        """
+        return ThreadClient(self._api, self._tracker, key, fresh=fresh)
+
+    def forget_thread(self, key: str) -> None:
+        """Forget what was read for a thread: something was changed since, of which it tells."""
+        self._tracker.clear_session(key)
+
+
+def _remembered(
+    ask: Callable[Concatenate[RepoClient, P], R], unless: Callable[[R], Any] | None = None
+) -> Callable[Concatenate[ThreadClient, P], R]:
+    """A reading operation that is answered from memory; not for what it answered `unless` something was wrong.
+
+    `cached_at` of an answer that has it says when a remembered one was fetched.
+    """
+    tool, signature = f"github.{ask.__name__}", inspect.signature(ask)
+    keep = None if unless is None else lambda result: not unless(result)
+
+    @wraps(ask)
+    def asked(client: ThreadClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        given = signature.bind(None, *args, **kwargs)
+        given.apply_defaults()
+        _, *known = given.arguments.items()
+        arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in known}
+        # T5: the rule for tools that nobody described would take two issues of a repository for one.
+        client._tracker.add_rule(tool, equal)
+        answer = client._tracker.call(
+            client._key, tool, arguments, partial(ask, client, *args, **kwargs), fresh=client._fresh, keep=keep
+        )
+        # What a caller does to a list is not in the next answer.
+        result: Any = copy(answer.result)
+        if answer.cached and hasattr(result, "cached_at"):
+            result = replace(result, cached_at=answer.at)
+        return cast("R", result)
+
+    return asked
+
+
+class ThreadClient(RepoClient):
+    """A RepoClient that answers repeated reads from memory: those of its table. What failed, or came incomplete, is
+    asked again.
+
+    What the bot is about to act upon is always read anew: issues, comments, permissions, the repository. Writes are
+    never remembered.
+    """
+
+    search = _remembered(RepoClient.search, unless=lambda page: page.incomplete)
+    discussions = _remembered(RepoClient.discussions, unless=lambda found: found.reason)
+    workflow_states = _remembered(RepoClient.workflow_states, unless=lambda answer: answer.reason)
+    recent_issues = _remembered(RepoClient.recent_issues)
+    labels = _remembered(RepoClient.labels)
+    file = _remembered(RepoClient.file)
+    directory = _remembered(RepoClient.directory)
+
+    def __init__(self, api: Api, tracker: ToolCallTracker, key: str, *, fresh: bool) -> None:
+        super().__init__(api, tracker)
+        self._key = key
+        self._fresh = fresh

@@ -1,0 +1,133 @@
+"""The list of changed issues, and what GraphQL tells beside it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from githubkit.graphql import GraphQLError
+
+from bot.errors import GitHubError, Invalid, NotFound, Retryable, Unavailable
+from bot.github.repository.repo import RepoClient
+from bot.model import RepoRef
+from bot.simulator import Simulator
+from tests.github.conftest import REPO
+
+
+def test_pages_come_in_the_order_of_change_without_pull_requests(client: RepoClient, sim: Simulator) -> None:
+    for number in range(1, 151):
+        sim.open_issue("acme/app", "ann", f"Number {number}", is_pull_request=number % 10 == 0)
+        sim.clock.advance(1)
+    sim.close_issue("acme/app", 3)
+    first = client.changed_issues(REPO)
+    assert [issue.number for issue in first.issues[:4]] == [1, 2, 4, 5]
+    assert (len(first.issues), first.more, bool(first.after)) == (90, True, True)
+    rest = client.changed_issues(REPO, after=first.after, page=2)
+    assert (rest.issues[-1].number, rest.issues[-1].state, rest.more) == (3, "closed", False)
+    assert len(first.issues) + len(rest.issues) == 135
+    assert first.budget is not None and first.budget.limit >= 5_000 and 3_000 < first.budget.seconds <= 3_601
+    since = sim.issue("acme/app", 3).updated_at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    recent = client.changed_issues(REPO, since=since)
+    assert recent.issues[-1].number == 3
+    assert recent.last == datetime.fromisoformat(since)
+
+
+def test_t6_what_has_not_changed_is_not_sent_again(client: RepoClient, sim: Simulator) -> None:
+    sim.open_issue("acme/app", "ann", "One")
+    first = client.changed_issues(REPO)
+    again = client.changed_issues(REPO, etag=first.etag)
+    assert (again.unchanged, again.issues, again.etag) == (True, (), first.etag)
+
+
+def test_t6_that_nothing_has_changed_is_no_answer_to_who_knows_nothing(client: RepoClient, sim: Simulator) -> None:
+    """Read as one, it would end the first reading of a repository before it has begun."""
+    sim.open_issue("acme/app", "ann", "One")
+    sim.faults.add("GET /repos/acme/app/issues", 304)
+    with pytest.raises(Unavailable, match="304"):
+        client.changed_issues(REPO)
+    assert [issue.number for issue in client.changed_issues(REPO).issues] == [1]
+
+
+def test_counted_pages_end_at_ten_thousand(client: RepoClient) -> None:
+    with pytest.raises(Invalid, match="cursor based pagination"):
+        client.changed_issues(REPO, page=100)
+
+
+def test_a_former_name_is_refused_since_a_redirect_may_lose_the_question(client: RepoClient, sim: Simulator) -> None:
+    sim.rename_repository("acme/app", "new")
+    with pytest.raises(NotFound):
+        client.changed_issues(REPO)
+    assert client.changed_issues(RepoRef("acme", "new")).issues == ()
+
+
+def test_issues_are_counted_without_pull_requests(client: RepoClient, sim: Simulator) -> None:
+    assert client.count_issues(REPO) == 0
+    sim.open_issue("acme/app", "ann", "One")
+    sim.open_issue("acme/app", "ann", "Two", is_pull_request=True)
+    assert client.count_issues(REPO) == 1
+    assert client.count_issues(RepoRef("acme", "unknown")) is None
+
+
+def test_a_name_that_another_repository_has_by_now_is_not_found(client: RepoClient, sim: Simulator) -> None:
+    sim.open_issue("acme/app", "ann", "One")
+    ours = sim.repository("acme/app")
+    for ask in (lambda one: client.count_issues(REPO, one), lambda one: client.missing_issues(REPO, [1], one)):
+        assert ask(ours.id) in (1, set())
+        with pytest.raises(NotFound):
+            ask(ours.id + 1)
+
+
+def test_a_repository_whose_id_graphql_cannot_say_is_taken_for_the_one_that_was_meant(
+    client: RepoClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has numbers of 31 bits there, and GitHub gives others."""
+    monkeypatch.setattr(
+        client._api, "graphql", lambda *_: ({"repository": {"databaseId": None, "issues": {"totalCount": 7}}}, ())
+    )
+    assert client.count_issues(REPO, 1 << 31) == 7
+    assert client.missing_issues(REPO, [1], 1 << 31) == set()
+
+
+def test_originals_are_those_in_the_same_repository(client: RepoClient, sim: Simulator) -> None:
+    sim.add_repository("acme/other")
+    elsewhere = sim.open_issue("acme/other", "ann", "Elsewhere")
+    for title in ("One", "Two", "Three", "Four"):
+        sim.open_issue("acme/app", "ann", title)
+    sim.close_issue("acme/app", 2, reason="duplicate", duplicate_of=sim.issue("acme/app", 1))
+    sim.close_issue("acme/app", 3, reason="duplicate", duplicate_of=elsewhere)
+    assert client.originals(REPO, [2, 3, 4, 99]) == {2: 1, 3: None, 4: None}
+    assert client.originals(REPO, []) == {}
+
+
+def test_only_what_github_says_is_gone_is_missing(
+    client: RepoClient, sim: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for title in ("One", "Two", "Three"):
+        sim.open_issue("acme/app", "ann", title)
+    sim.delete_issue("acme/app", 2)
+    assert client.missing_issues(REPO, [1, 2, 3, 99]) == {2, 99}
+
+    def answer_in_part(*_: Any) -> tuple[dict[str, Any], list[GraphQLError]]:
+        return {}, [
+            GraphQLError(type="NOT_FOUND", message="no such repository", path=["repository"]),
+            GraphQLError(type=None, message="Something went wrong", path=["repository", "i1"]),
+        ]
+
+    monkeypatch.setattr(client._api, "graphql", answer_in_part)
+    assert client.missing_issues(REPO, [1, 2, 3]) == set()
+
+
+def test_d8_reactions_are_counted_for_many_issues_at_once(client: RepoClient, sim: Simulator) -> None:
+    for title in ("One", "Two", "Three"):
+        sim.open_issue("acme/app", "ann", title)
+    for person, reaction in (("ann", "+1"), ("bob", "+1"), ("bob", "heart"), ("cem", "-1")):
+        sim.react(sim.issue("acme/app", 1), person, reaction)
+    sim.delete_issue("acme/app", 2)
+    before = sim.faults.requests
+    assert client.reactions(REPO, [1, 2, 3]) == {1: (2, 1), 3: (0, 0)}
+    assert sim.faults.requests - before <= 2, "one, and perhaps a token"
+    sim.rename_repository("acme/app", "gone")
+    sim.delete_repository("acme/gone")
+    with pytest.raises((GitHubError, Retryable)):
+        client.reactions(REPO, [1])

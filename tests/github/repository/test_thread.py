@@ -1,0 +1,134 @@
+"""T5: the work on one issue remembers what it read; what it acts upon it reads anew."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from bot.calls import ToolCallTracker
+from bot.errors import Unavailable
+from bot.github.client import GitHub
+from bot.github.repository.repo import RepoClient
+from bot.simulator import Simulator
+from tests.github.conftest import REPO, SimulatedTime
+
+QUERY = "repo:acme/app is:issue crash"
+
+
+@pytest.fixture(autouse=True)
+def issues(sim: Simulator) -> None:
+    sim.open_issue("acme/app", "alice", "Crash at start", "")
+    sim.open_issue("acme/app", "bob", "Crash at the end", "")
+
+
+def test_t5_a_recheck_reuses_the_search_and_says_so(client: RepoClient, sim: Simulator) -> None:
+    first = client.thread("acme/app#2").search(QUERY)
+    sim.open_issue("acme/app", "carol", "Crash in between", "")
+    again = client.thread("acme/app#2").search(QUERY)
+    assert first.cached_at == ""
+    assert re.fullmatch(r"\d{1,2}:\d\d:\d\d [AP]M", again.cached_at)
+    assert again.items == first.items
+
+
+def test_t5_fresh_asks_anew_and_is_remembered(client: RepoClient, sim: Simulator) -> None:
+    client.thread("acme/app#2").search(QUERY)
+    sim.open_issue("acme/app", "carol", "Crash in between", "")
+    fresh = client.thread("acme/app#2", fresh=True).search(QUERY)
+    assert (fresh.total_count, fresh.cached_at) == (3, "")
+    assert client.thread("acme/app#2").search(QUERY).total_count == 3
+
+
+def test_t1_after_five_minutes_it_is_forgotten(client: RepoClient, sim: Simulator) -> None:
+    thread = client.thread("acme/app#2")
+    thread.search(QUERY)
+    sim.clock.advance(299)
+    assert thread.search(QUERY).cached_at
+    sim.clock.advance(2)
+    assert not thread.search(QUERY).cached_at
+
+
+def test_t5_another_question_and_another_thread_are_asked(client: RepoClient) -> None:
+    thread = client.thread("acme/app#2")
+    thread.search(QUERY)
+    assert not thread.search(QUERY + " start").cached_at
+    assert not thread.search(QUERY, hybrid=True).cached_at
+    assert not thread.search(QUERY, per_page=50).cached_at
+    assert not client.thread("acme/app#1").search(QUERY).cached_at
+    assert not client.search(QUERY).cached_at
+
+
+def test_t5_two_issues_or_files_are_never_mixed_up(client: RepoClient, sim: Simulator) -> None:
+    """The rule for tools that nobody described would find two of three arguments the same."""
+    thread = client.thread("acme/app#2")
+    sim.write_file("acme/app", "one.md", "one")
+    sim.write_file("acme/app", "two.md", "two")
+    assert [thread.file(REPO, f"{name}.md") for name in ("one", "two", "one")] == ["one", "two", "one"]
+    assert thread.workflow_states(REPO, [1]).states != thread.workflow_states(REPO, [2]).states
+
+
+def test_t5_the_issue_itself_comments_and_permissions_are_read_anew(client: RepoClient, sim: Simulator) -> None:
+    thread = client.thread("acme/app#2")
+    assert thread.issue(REPO, 2).title == "Crash at the end"
+    sim.edit_issue("acme/app", 2, title="Edited")
+    assert thread.issue(REPO, 2).title == "Edited"
+    assert thread.comments(REPO, 2) == []
+    thread.create_comment(REPO, 2, "one")
+    thread.create_comment(REPO, 2, "one")
+    assert len(thread.comments(REPO, 2)) == 2
+    assert not thread.permission(REPO, "bob").triage
+    sim.set_permission("acme/app", "bob", "triage")
+    assert thread.permission(REPO, "bob").triage
+
+
+def test_t5_files_folders_labels_and_lists_are_remembered(client: RepoClient, sim: Simulator) -> None:
+    thread = client.thread("acme/app#2")
+    sim.write_file("acme/app", "docs/one.md", "one")
+    before = (
+        thread.file(REPO, "docs/one.md"),
+        thread.directory(REPO, "docs"),
+        thread.labels(REPO),
+        thread.recent_issues(REPO, 10),
+    )
+    thread.directory(REPO, "docs").clear()
+    sim.write_file("acme/app", "docs/one.md", "two")
+    sim.write_file("acme/app", "docs/two.md", "")
+    sim.create_label("acme/app", "new")
+    sim.open_issue("acme/app", "carol", "Third", "")
+    assert before == (
+        thread.file(REPO, "docs/one.md"),
+        thread.directory(REPO, "docs"),
+        thread.labels(REPO),
+        thread.recent_issues(REPO, 10),
+    )
+    fresh = client.thread("acme/app#2", fresh=True)
+    assert fresh.file(REPO, "docs/one.md") == "two"
+    assert fresh.directory(REPO, "docs") == ["one.md", "two.md"]
+
+
+def test_t3_what_failed_or_came_incomplete_is_asked_again(client: RepoClient, sim: Simulator) -> None:
+    thread = client.thread("acme/app#2")
+    sim.faults.add("GET /search/issues", 502, times=4)
+    with pytest.raises(Unavailable):
+        thread.search(QUERY)
+    sim.faults.clear()
+    sim.faults.add("GET /search/issues", "incomplete_results")
+    assert thread.search(QUERY).incomplete
+    assert not thread.search(QUERY).cached_at
+    assert thread.search(QUERY).cached_at
+    sim.faults.add("POST /graphql", 404)
+    assert thread.workflow_states(REPO, [1]).reason
+    assert not thread.workflow_states(REPO, [1]).reason
+
+
+def test_a_tracker_can_be_shared_or_switched_off(connect: Callable[..., GitHub], simulated_time: SimulatedTime) -> None:
+    tracker = ToolCallTracker(enable_duplicate_detection=False, clock=simulated_time.now)
+    github = connect(tracker=tracker)
+    thread = github.installation(github.app().installation_of(REPO)).thread("acme/app#2")
+    assert not thread.search(QUERY).cached_at
+    assert not thread.search(QUERY).cached_at
+    tracker.enable_duplicate_detection = True
+    thread.search(QUERY)
+    assert thread.search(QUERY).cached_at
+    assert tracker.get_stats()["hits"] == 1
