@@ -17,8 +17,9 @@ import sqlalchemy as sa
 from bot.index.database import upsert
 from bot.index.state import State
 from bot.store.engine import write
-from bot.store.gauges import fresh, gauges
+from bot.store.gauges import fresh
 from bot.store.index_tables import embedding_models as table
+from bot.store.schema import gauges
 
 _log = logging.getLogger(__name__)
 

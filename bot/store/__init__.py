@@ -3,7 +3,6 @@
 import bot.store.closing_tables
 import bot.store.decision_tables
 import bot.store.evaluation_tables
-import bot.store.gauges
 import bot.store.index_tables
 import bot.store.missed_tables
 import bot.store.scan_tables  # noqa: F401  (the schema is complete only with the tables of all of them)

@@ -11,19 +11,10 @@ import sqlalchemy as sa
 
 from bot.store.base import Part
 from bot.store.engine import database_time, write
-from bot.store.schema import TIME, column, metadata
+from bot.store.schema import gauges
 
 #: Seconds for which what a process said counts.
 FRESH = 60.0
-
-gauges = sa.Table(
-    "gauges",
-    metadata,
-    column("name", sa.Text(), primary_key=True),
-    column("process", sa.Text(), primary_key=True),
-    column("value", TIME),
-    column("at", TIME),
-)
 
 
 def fresh(connection: sa.Connection, now: float | None = None) -> sa.ColumnElement[bool]:
