@@ -40,7 +40,7 @@ from bot.jobs.queue.job import Message
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings, load
 from bot.simulator import Server, start_simulator
-from bot.store.engine import make_engine, write
+from bot.store.database.engine import make_engine, write
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = 10

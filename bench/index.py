@@ -35,8 +35,8 @@ from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.machine.blas import one_thread_each
 from bot.matching import Matcher
 from bot.model import RepoRef
-from bot.store.engine import make_engine
-from bot.store.migrate import migrate
+from bot.store.database.engine import make_engine
+from bot.store.database.migrate import migrate
 
 REPO = 1
 BATCH = 5_000

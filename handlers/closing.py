@@ -14,7 +14,7 @@ from bot.events.own import DUE, own_issue_event
 from bot.judgements import Verdict, VerdictKind
 from bot.model import Issue
 from bot.services import Services
-from bot.store.closings import ClosingState, KeptClosing
+from bot.store.parts.closings import ClosingState, KeptClosing
 from handlers.advice import refresh
 from handlers.closing_facts import facts_of, is_let_alone
 from handlers.feedback import right_of

@@ -11,8 +11,8 @@ from bot.github.repository.labels import DUPLICATE, duplicate_label
 from bot.github.repository.votes import Vote
 from bot.model import Comment, Issue, IssueRef, same_login
 from bot.store import CommentState
-from bot.store.closings import KeptClosing
-from bot.store.comments import KeptComment
+from bot.store.parts.closings import KeptClosing
+from bot.store.parts.comments import KeptComment
 from handlers.offering import objects
 from handlers.visit import Visit
 

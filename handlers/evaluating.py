@@ -18,7 +18,7 @@ from bot.evaluation.runs import Runs, Stage
 from bot.events import EvaluationEvent
 from bot.services import Services
 from bot.store import StoredRepository
-from bot.store.failures import passes
+from bot.store.database.failures import passes
 
 logger = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from functools import partial
 from bot.errors import Forbidden, NotFound
 from bot.events import IndexEvent
 from bot.services import Services
-from bot.store.backfills import OFF
+from bot.store.parts.backfills import OFF
 from handlers.indexed import completed
 
 logger = logging.getLogger(__name__)

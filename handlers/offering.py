@@ -10,7 +10,7 @@ from bot.errors import NotFound
 from bot.model import Comment, Issue
 from bot.render import Closing
 from bot.report import Candidate
-from bot.store.closings import ClosingState, KeptClosing
+from bot.store.parts.closings import ClosingState, KeptClosing
 from handlers.visit import Visit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from bot.store import Store
-from bot.store.schema import metadata
+from bot.store.tables.schema import metadata
 
 
 def stored(store: Store, repo_id: int) -> int:

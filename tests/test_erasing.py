@@ -15,7 +15,7 @@ from bot.feedback.polling import Round
 from bot.index import IndexedIssue
 from bot.indexing import Indexing, indexing
 from bot.model import Actor, RepoRef, Repository
-from bot.store.backfills import Progress
+from bot.store.parts.backfills import Progress
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 

@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from bench.chaos.fleet import Fleet
 from bench.chaos.world import World
 from bot.jobs.queue.database import QUEUE, executors, queue_engine, workflow_table
-from bot.store.comments import CommentState
-from bot.store.engine import make_engine
-from bot.store.schema import comments
+from bot.store.database.engine import make_engine
+from bot.store.parts.comments import CommentState
+from bot.store.tables.schema import comments
 
 PATIENCE = 2.0
 """Seconds in which a moment is looked for at which a comment is about to be written; then twice as many for any."""

@@ -82,7 +82,7 @@ def main() -> None:
 def _forget_claims() -> None:
     """Break what makes a repeated attempt safe: nobody remembers or looks whether a comment is already there."""
     from bot.posts.comments import CommentKeeper
-    from bot.store.comments import Claim, Comments
+    from bot.store.parts.comments import Claim, Comments
 
     claim, settle = Comments.claim, Comments.settle
 

@@ -22,8 +22,8 @@ from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.settings import VARIABLES
 from bot.simulator import Server
 from bot.simulator.state.issues import Comment
-from bot.store.backfills import Backfills
-from bot.store.engine import make_engine
+from bot.store.database.engine import make_engine
+from bot.store.parts.backfills import Backfills
 
 BOT = "doppel[bot]"
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")

@@ -9,7 +9,7 @@ from bot.erasing import erased_if_ended
 from bot.errors import Overtaken
 from bot.jobs.running.retry import describe
 from bot.store import Store, StoredRepository
-from bot.store.failures import passes
+from bot.store.database.failures import passes
 
 logger = logging.getLogger(__name__)
 

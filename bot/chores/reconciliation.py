@@ -11,7 +11,7 @@ from bot.errors import Forbidden, NotFound
 from bot.github.identity.app import AppClient, Installation
 from bot.model import Repository, name_key
 from bot.services import Services
-from bot.store.repositories import StoredRepository
+from bot.store.parts.repositories import StoredRepository
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from bot.counted import counted
 from bot.errors import Invalid, NotFound
 from bot.github.identity.app import REFUSED_SIGNATURE, Delivery
 from bot.services import Services
-from bot.store.missed import Missed
+from bot.store.parts.missed import Missed
 
 logger = logging.getLogger(__name__)
 

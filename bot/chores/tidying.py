@@ -7,9 +7,9 @@ import logging
 from bot.commands import LIMIT_SECONDS
 from bot.github.limits.pacing import SHARED
 from bot.services import Services
-from bot.store.budgets import Budgets
-from bot.store.decisions import KEPT_DAYS
-from bot.store.engine import empty_log
+from bot.store.database.engine import empty_log
+from bot.store.parts.budgets import Budgets
+from bot.store.parts.decisions import KEPT_DAYS
 
 logger = logging.getLogger(__name__)
 

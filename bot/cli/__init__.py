@@ -132,7 +132,7 @@ def main(args: list[str] | None = None) -> Any:
     except Exception as fault:
         if type(fault).__module__.startswith("sqlalchemy."):
             # Loaded here, since `doppel --help` has no use for it.
-            from bot.store.failures import why
+            from bot.store.database.failures import why
 
             _complain(f"the database of DATABASE_URL failed ({why(fault)}); see `doppel doctor`", UNREACHABLE)
         where = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from bot import settings as host
-from bot.store.engine import shown
+from bot.store.database.engine import shown
 from bot.wiring.clients import prepare_databases
 
 

@@ -9,7 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
 from bot.errors import DoppelError
-from bot.store.failures import passes, why
+from bot.store.database.failures import passes, why
 
 log = logging.getLogger(__name__)
 

@@ -20,9 +20,9 @@ from bot.machine.local import free_port, is_well
 from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
-from bot.store.backfills import Backfills, Progress
-from bot.store.decisions import Decisions
-from bot.store.engine import make_engine
+from bot.store.database.engine import make_engine
+from bot.store.parts.backfills import Backfills, Progress
+from bot.store.parts.decisions import Decisions
 
 READY_WITHIN_SECONDS = 30.0
 POLL_SECONDS = 0.05

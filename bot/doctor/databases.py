@@ -17,13 +17,13 @@ from bot.jobs.inspection.standing import Standing, standing
 from bot.jobs.queue.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.queue.job import QueueUnavailable
 from bot.settings import Settings
-from bot.store import pgvector
-from bot.store.backfills import OFF
-from bot.store.engine import is_full, make_engine, shown, write
-from bot.store.failures import why
-from bot.store.files import sqlite_file
-from bot.store.index_tables import backfills
-from bot.store.schema import repositories
+from bot.store.database import pgvector
+from bot.store.database.engine import is_full, make_engine, shown, write
+from bot.store.database.failures import why
+from bot.store.database.files import sqlite_file
+from bot.store.parts.backfills import OFF
+from bot.store.tables.index import backfills
+from bot.store.tables.schema import repositories
 
 _T = TypeVar("_T")
 

@@ -13,11 +13,11 @@ from bot.evaluation.former import at_home
 from bot.evaluation.history import PastRecord, Said, statements_of
 from bot.model import NOBODY
 from bot.moments import write_moment
-from bot.store.base import Part
-from bot.store.engine import write
-from bot.store.evaluation_tables import duplicate_marks as table
-from bot.store.index_tables import indexed_bodies as bodies
-from bot.store.index_tables import indexed_issues as issues
+from bot.store.database.engine import write
+from bot.store.parts.base import Part
+from bot.store.tables.evaluations import duplicate_marks as table
+from bot.store.tables.index import indexed_bodies as bodies
+from bot.store.tables.index import indexed_issues as issues
 
 _ROWS = 2_000
 # Issues that are written in one transaction.

@@ -11,9 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.evaluation.report import Evaluation
 from bot.evaluation.statements import READING
-from bot.store.base import Part
-from bot.store.engine import write
-from bot.store.evaluation_tables import evaluations as table
+from bot.store.database.engine import write
+from bot.store.parts.base import Part
+from bot.store.tables.evaluations import evaluations as table
 
 DAY, SOON = 86_400.0, 600.0
 """Seconds until a repository can be evaluated again: after a run that ended as it should, after one that failed."""

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from bot.index import vocabulary
 from bot.index.batch import Batch
 from bot.index.database import fetch
-from bot.store.index_tables import indexed_terms
+from bot.store.tables.index import indexed_terms
 
 
 def read_otherwise(connection: sa.Connection, repo_id: int, batch: Batch) -> list[int]:

@@ -16,7 +16,7 @@ from bot.index.database import delete, upsert
 from bot.index.models import Prevailing
 from bot.index.state import NO_VECTORS, State
 from bot.index.vectors import Vectors
-from bot.store.index_tables import indexed_terms, indexed_vectors
+from bot.store.tables.index import indexed_terms, indexed_vectors
 
 _log = logging.getLogger(__name__)
 

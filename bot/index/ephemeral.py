@@ -10,8 +10,8 @@ from pathlib import Path
 from bot.embedding import Embedder
 from bot.index.analysis import Analyser
 from bot.index.index import Index
-from bot.store.engine import make_engine
-from bot.store.migrate import migrate
+from bot.store.database.engine import make_engine
+from bot.store.database.migrate import migrate
 
 
 @contextmanager

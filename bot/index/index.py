@@ -28,9 +28,9 @@ from bot.index.reader import Reader
 from bot.index.state import State
 from bot.index.vectors import Vectors
 from bot.index.view import View
-from bot.store.engine import write
-from bot.store.index_tables import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors
-from bot.store.schema import metadata
+from bot.store.database.engine import write
+from bot.store.tables.index import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors
+from bot.store.tables.schema import metadata
 
 #: Issues that are written in one transaction at most. The more there are, the fewer pages are written for each.
 BATCH = 5_000

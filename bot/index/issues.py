@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from bot.index.database import fetch, fetch_all, upsert
 from bot.model import Actor, Issue, RepoRef, State
-from bot.store.index_tables import indexed_bodies as bodies
-from bot.store.index_tables import indexed_issues as table
+from bot.store.tables.index import indexed_bodies as bodies
+from bot.store.tables.index import indexed_issues as table
 
 #: Characters of a body that are kept; what an issue is about is said before that.
 LONGEST_BODY = 8_000

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from bot.index.database import among, delete, fetch, insert, upsert
 from bot.index.packing import Integers, Postings, numbers_of, read_postings
-from bot.store.index_tables import index_chunks as chunks
-from bot.store.index_tables import index_lists as lists
+from bot.store.tables.index import index_chunks as chunks
+from bot.store.tables.index import index_lists as lists
 
 #: The longest tail in bytes: 96 postings, so that five such rows fit on a page of SQLite's.
 TAIL = 96 * 8

@@ -24,7 +24,7 @@ from bot.index.neighbours import Neighbours, grown
 from bot.index.packing import unpack_terms
 from bot.index.recent import Recent
 from bot.index.state import State, Version
-from bot.store.index_tables import indexed_terms
+from bot.store.tables.index import indexed_terms
 
 #: Of all repositories together; the least recently used are forgotten first.
 MOST_BYTES = 128 << 20

@@ -16,10 +16,10 @@ import sqlalchemy as sa
 
 from bot.index.database import upsert
 from bot.index.state import State
-from bot.store.engine import write
-from bot.store.gauges import fresh
-from bot.store.index_tables import embedding_models as table
-from bot.store.schema import gauges
+from bot.store.database.engine import write
+from bot.store.parts.gauges import fresh
+from bot.store.tables.index import embedding_models as table
+from bot.store.tables.schema import gauges
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ _GAUGE = "embedding "
 
 
 def gauge(name: str) -> str:
-    """What a worker says of itself every few seconds (`bot.store.gauges`), if it has the model of this name."""
+    """What a worker says of itself every few seconds (`bot.store.parts.gauges`), if it has the model of this name."""
     return f"{_GAUGE}{name}"
 
 

@@ -21,7 +21,7 @@ from bot.index.packing import Integers
 from bot.index.scoring import distinct
 from bot.index.state import State
 from bot.index.vectors import Kind, Vectors
-from bot.store.index_tables import indexed_vectors as table
+from bot.store.tables.index import indexed_vectors as table
 
 #: Vectors of a repository are in memory up to so many bytes: 98,000 issues at 256 dimensions.
 MOST_KEPT = 48 << 20

@@ -27,7 +27,7 @@ from bot.index.database import copy_in, fetch_all, stream
 from bot.index.scoring import Scores
 from bot.index.state import State
 from bot.index.vectors import Kind, Vectors
-from bot.store import pgvector as tables
+from bot.store.database import pgvector as tables
 
 _log = logging.getLogger(__name__)
 

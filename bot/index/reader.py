@@ -15,7 +15,7 @@ from bot.index.database import fetch
 from bot.index.memory import Memories
 from bot.index.packing import unpack_terms
 from bot.index.supplied import SUPPLIED_ISSUES, supplied, supplied_before
-from bot.store.index_tables import indexed_terms
+from bot.store.tables.index import indexed_terms
 
 
 class Reader:

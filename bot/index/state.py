@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.index.database import fetch, upsert
-from bot.store.engine import database_time
-from bot.store.index_tables import index_states as table
-from bot.store.index_tables import lock_index
+from bot.store.database.engine import database_time
+from bot.store.tables.index import index_states as table
+from bot.store.tables.index import lock_index
 
 _COLUMNS = tuple(table.columns)
 _VERSION = tuple(table.c[name] for name in ("sequence", "issues", "next_term", "lengths", "model", "vectors"))

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from bot.embedding.protocol import unit
 from bot.index.database import fetch
 from bot.machine.blas import has_one_thread
-from bot.store.index_tables import indexed_terms
-from bot.store.index_tables import indexed_vectors as table
+from bot.store.tables.index import indexed_terms
+from bot.store.tables.index import indexed_vectors as table
 
 Vectors = NDArray[np.float32]
 

@@ -36,7 +36,7 @@ from bot.index.recent import Recent
 from bot.index.scoring import Scores, Scoring, add_up
 from bot.index.state import State
 from bot.index.vectors import Kind, Vectors
-from bot.store.index_tables import indexed_terms
+from bot.store.tables.index import indexed_terms
 
 #: Postings that one search may read. So its cost does not grow with the repository: what is read are the best terms.
 BUDGET = 60_000

@@ -21,7 +21,7 @@ from bot.indexing.pages import read_pages
 from bot.model import Issue, Repository
 from bot.posts.own_issues import is_own_issue
 from bot.store import Store
-from bot.store.backfills import Progress
+from bot.store.parts.backfills import Progress
 from bot.text.terms import read
 
 logger = logging.getLogger(__name__)

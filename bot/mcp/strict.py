@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from bot.config.kinds import nearest
 from bot.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable, UserError
 from bot.mcp.stdio import answer_what_is_no_message
-from bot.store.failures import passes, why
+from bot.store.database.failures import passes, why
 
 
 class StrictServer(MCPServer[str]):

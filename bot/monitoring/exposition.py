@@ -22,11 +22,11 @@ from bot.jobs.inspection.standing import Standing, standing
 from bot.judgements import Kind
 from bot.monitoring.tally import Tally, families, in_seconds, key, read_key
 from bot.settings import Settings
-from bot.store.counters import Counters
-from bot.store.decision_tables import signals
-from bot.store.gauges import Gauges
-from bot.store.index_tables import index_states
-from bot.store.schema import rejected_elsewhere, verdicts
+from bot.store.parts.counters import Counters
+from bot.store.parts.gauges import Gauges
+from bot.store.tables.decisions import signals
+from bot.store.tables.index import index_states
+from bot.store.tables.schema import rejected_elsewhere, verdicts
 
 _LEFT = "github_left "
 # The commands are verdicts, and are counted as such.

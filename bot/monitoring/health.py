@@ -21,8 +21,8 @@ from bot.jobs.recovery import executors
 from bot.monitoring.exposition import Exposition
 from bot.monitoring.tally import Tally
 from bot.settings import Settings
-from bot.store.failures import why
-from bot.store.schema import counters
+from bot.store.database.failures import why
+from bot.store.tables.schema import counters
 
 log = logging.getLogger(__name__)
 

@@ -20,11 +20,11 @@ import sqlalchemy as sa
 from prometheus_client.metrics_core import Metric
 
 from bot.settings import Settings
-from bot.store.counters import Counters
-from bot.store.engine import make_engine
-from bot.store.failures import why
-from bot.store.gauges import Gauges
-from bot.store.migrate import migrate
+from bot.store.database.engine import make_engine
+from bot.store.database.failures import why
+from bot.store.database.migrate import migrate
+from bot.store.parts.counters import Counters
+from bot.store.parts.gauges import Gauges
 from bot.telemetry.metrics import LEFT, REGISTRY
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,8 @@ from bot.counted import counted
 from bot.errors import UserError
 from bot.moving.places import Place
 from bot.moving.rows import batches, everything, key_of, storable
-from bot.store.engine import write
-from bot.store.half_moved import NOTES
+from bot.store.database.engine import write
+from bot.store.database.half_moved import NOTES
 
 #: Told the name of a table and how many of its rows have just been copied or compared.
 Tell = Callable[[str, int], None]

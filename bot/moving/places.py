@@ -17,10 +17,10 @@ from bot.errors import UserError
 from bot.jobs.queue.database import SCHEMA, executors, prepare, queue_engine
 from bot.jobs.recovery.executors import DEAD_AFTER, ages
 from bot.settings import Settings
-from bot.store import schema
-from bot.store.engine import make_engine, shown
-from bot.store.files import sqlite_file
-from bot.store.migrate import has_schema, is_current, is_later, migrate
+from bot.store.database.engine import make_engine, shown
+from bot.store.database.files import sqlite_file
+from bot.store.database.migrate import has_schema, is_current, is_later, migrate
+from bot.store.tables import schema
 
 _LEFT_OUT = {"gauges"}
 _OF_QUEUE = ("workflow_status", "workflow_input", "workflow_output")

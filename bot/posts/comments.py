@@ -22,7 +22,7 @@ from typing import Protocol
 from bot.errors import DoppelError, GitHubError, NotFound, Overtaken, RateLimited, Retryable, Unavailable
 from bot.model import Comment, RepoRef
 from bot.store import ADVISORY, Claim, CommentState
-from bot.store.comments import Comments
+from bot.store.parts.comments import Comments
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS
 from bot.telemetry.work import current
 

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
 from bot.model import Issue, RepoRef
 from bot.posts.marker import DIGEST, SCAN, Marker, fingerprint
-from bot.store.own_issues import Kind, OwnIssues
+from bot.store.parts.own_issues import Kind, OwnIssues
 
 _MARKERS: dict[Kind, Marker] = {Kind.SCAN: SCAN, Kind.DIGEST: DIGEST}
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from bot.errors import Unavailable
-from bot.store.failures import why
+from bot.store.database.failures import why
 
 
 @contextmanager

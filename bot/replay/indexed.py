@@ -36,8 +36,8 @@ from bot.replay.remembering import Remembering
 from bot.replay.rooms import new_room, put_away
 from bot.replay.running import Answered, FutureLeak, replay
 from bot.sources.choosing import only
-from bot.store.engine import make_engine
-from bot.store.migrate import migrate
+from bot.store.database.engine import make_engine
+from bot.store.database.migrate import migrate
 
 #: Fewer arrivals are not worth a process, which takes a second to start and must read all that came before.
 LEAST_SEGMENT = 500

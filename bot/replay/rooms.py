@@ -12,7 +12,7 @@ import time
 import sqlalchemy as sa
 
 from bot.index import Index
-from bot.store.index_tables import index_states
+from bot.store.tables.index import index_states
 
 #: Bits of an id for the process, and for telling replays apart that begin in the same second.
 _PARTS, _APART = 12, 12

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bot.model import Issue
-from bot.store.words import Words
+from bot.store.parts.words import Words
 from bot.text.terms import read
 
 

@@ -13,13 +13,13 @@ import sqlalchemy as sa
 
 from bot.index.database import among, upsert
 from bot.scanning.model import Answer, Found
-from bot.store.base import Part
-from bot.store.engine import write
-from bot.store.index_tables import indexed_issues as issues
-from bot.store.index_tables import indexed_terms as terms
-from bot.store.index_tables import indexed_vectors as vectors
-from bot.store.index_tables import lock_index
-from bot.store.scan_tables import scan_answers as table
+from bot.store.database.engine import write
+from bot.store.parts.base import Part
+from bot.store.tables.index import indexed_issues as issues
+from bot.store.tables.index import indexed_terms as terms
+from bot.store.tables.index import indexed_vectors as vectors
+from bot.store.tables.index import lock_index
+from bot.store.tables.scan import scan_answers as table
 
 _ROWS = 2_000
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from bot.scanning.answers import in_backlog
 from bot.scanning.model import Entry
-from bot.store.index_tables import indexed_issues as issues
+from bot.store.tables.index import indexed_issues as issues
 
 _ROWS = 2_000
 

@@ -13,7 +13,7 @@ from bot.scanning.backlog import count_entries, entries, put_reactions
 from bot.scanning.groups import THRESHOLD, grouped
 from bot.scanning.model import Answer, Result
 from bot.store import Store
-from bot.store.engine import write
+from bot.store.database.engine import write
 
 log = logging.getLogger(__name__)
 

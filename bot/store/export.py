@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.store.schema import tables_of_repositories
+from bot.store.tables.schema import tables_of_repositories
 
 Row = dict[str, Any]
 

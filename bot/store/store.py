@@ -6,30 +6,30 @@ import sqlalchemy as sa
 
 from bot.errors import UserError
 from bot.settings import Settings
-from bot.store.backfills import Backfills
-from bot.store.calibrations import Calibrations
-from bot.store.closing_tables import closings
-from bot.store.closings import Closings
-from bot.store.comments import Comments
-from bot.store.counters import Counters
-from bot.store.decisions import Decisions
-from bot.store.elsewhere import Elsewhere
-from bot.store.engine import PATIENCE, empty_log, make_engine, write
-from bot.store.etags import Etags
-from bot.store.half_moved import half_moved
-from bot.store.index_tables import lock_index
-from bot.store.migrate import migrate
-from bot.store.missed import MissedDeliveries
-from bot.store.muted import Muted
-from bot.store.own_issues import Kind, OwnIssues
-from bot.store.repositories import Repositories
-from bot.store.schema import repositories, tables_of_repositories
-from bot.store.signals import Signals
-from bot.store.texts import Texts
-from bot.store.usage import Usage
-from bot.store.verdicts import Verdicts
-from bot.store.watched import WatchedComments
-from bot.store.words import Words
+from bot.store.database.engine import PATIENCE, empty_log, make_engine, write
+from bot.store.database.half_moved import half_moved
+from bot.store.database.migrate import migrate
+from bot.store.parts.backfills import Backfills
+from bot.store.parts.calibrations import Calibrations
+from bot.store.parts.closings import Closings
+from bot.store.parts.comments import Comments
+from bot.store.parts.counters import Counters
+from bot.store.parts.decisions import Decisions
+from bot.store.parts.elsewhere import Elsewhere
+from bot.store.parts.etags import Etags
+from bot.store.parts.missed import MissedDeliveries
+from bot.store.parts.muted import Muted
+from bot.store.parts.own_issues import Kind, OwnIssues
+from bot.store.parts.repositories import Repositories
+from bot.store.parts.signals import Signals
+from bot.store.parts.texts import Texts
+from bot.store.parts.usage import Usage
+from bot.store.parts.verdicts import Verdicts
+from bot.store.parts.watched import WatchedComments
+from bot.store.parts.words import Words
+from bot.store.tables.closings import closings
+from bot.store.tables.index import lock_index
+from bot.store.tables.schema import repositories, tables_of_repositories
 
 # Connections beside one for each thread. A thread that holds one while it reads an index may ask for a second, of the
 # words' counts: as long as not all are held so, everybody gets on. The background's and the chores' threads are more.

@@ -15,8 +15,8 @@ from bot.jobs import ensure_schema
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.store import Store, open_store
-from bot.store.budgets import Budgets
-from bot.store.tokens import SealedTokens
+from bot.store.parts.budgets import Budgets
+from bot.store.parts.tokens import SealedTokens
 
 
 def now() -> datetime:

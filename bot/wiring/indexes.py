@@ -29,8 +29,8 @@ from bot.scanning.processes import ask_in_processes
 from bot.scanning.scan import Scan
 from bot.settings import Settings
 from bot.store import Store, open_store
-from bot.store.backfills import Progress
-from bot.store.files import sqlite_file
+from bot.store.database.files import sqlite_file
+from bot.store.parts.backfills import Progress
 from bot.wiring.clients import build_github, embedder, now, reader
 
 logger = logging.getLogger(__name__)

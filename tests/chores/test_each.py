@@ -19,7 +19,7 @@ from bot.feedback.polling import Round
 from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store, StoredRepository
-from bot.store.engine import make_engine
+from bot.store.database.engine import make_engine
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.chores.reconciliation import Listed, compare
 from bot.model import RepoRef, Repository
-from bot.store.repositories import StoredRepository
+from bot.store.parts.repositories import StoredRepository
 
 OWNERS = {1: "acme", 2: "globex", 3: "acme"}
 

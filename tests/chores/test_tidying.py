@@ -20,11 +20,11 @@ from bot.judgements import Kind, Signal, Who
 from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
-from bot.store.budgets import Budgets
-from bot.store.decisions import KEPT_DAYS
-from bot.store.engine import make_engine
-from bot.store.etags import KEPT, Etags
-from bot.store.schema import etags, spent, usage
+from bot.store.database.engine import make_engine
+from bot.store.parts.budgets import Budgets
+from bot.store.parts.decisions import KEPT_DAYS
+from bot.store.parts.etags import KEPT, Etags
+from bot.store.tables.schema import etags, spent, usage
 
 NOW = datetime.now(UTC)
 REPO = RepoRef("acme", "app")

@@ -20,7 +20,7 @@ from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.jobs.running import retry
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
-from bot.store.engine import write
+from bot.store.database.engine import write
 
 pytestmark = pytest.mark.slow
 

@@ -24,7 +24,7 @@ from bot.jobs.inspection.holdings import holdings
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store import Store, open_store
-from bot.store.schema import metadata
+from bot.store.tables.schema import metadata
 
 MINE, OTHER = 5, 55
 APP = RepoRef("Acme", "App")

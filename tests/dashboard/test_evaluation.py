@@ -22,8 +22,8 @@ from bot.events import EvaluationEvent
 from bot.jobs import QueueUnavailable
 from bot.jobs.inbox import Inbox
 from bot.judgements import VerdictKind
-from bot.store.backfills import Progress
-from bot.store.evaluation_tables import evaluations
+from bot.store.parts.backfills import Progress
+from bot.store.tables.evaluations import evaluations
 from tests.dashboard.conftest import Host, figures, words
 
 pytestmark = pytest.mark.slow

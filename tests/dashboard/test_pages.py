@@ -20,9 +20,9 @@ from bot.jobs import DeadLetters, Inbox, QueueUnavailable
 from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.judgements import Kind, Signal, Who
 from bot.model import Actor, RepoRef, Repository
-from bot.store.decisions import Decisions
-from bot.store.engine import write
-from bot.store.schema import texts
+from bot.store.database.engine import write
+from bot.store.parts.decisions import Decisions
+from bot.store.tables.schema import texts
 from bot.wiring.indexes import build_index
 from tests.dashboard.conftest import HOSTILE, Host, words
 

@@ -17,7 +17,7 @@ from bot.dashboard.access import Access
 from bot.dashboard.session import Session, Sessions
 from bot.model import RepoRef, Repository
 from bot.store import StoredRepository
-from bot.store.engine import write
+from bot.store.database.engine import write
 from bot.web import create_app
 from tests.dashboard.conftest import Host, words
 

@@ -36,9 +36,9 @@ from bot.simulator.clock import Clock
 from bot.simulator.search import Result
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
-from bot.store.engine import write
-from bot.store.files import sqlite_file
-from bot.store.tokens import SealedTokens
+from bot.store.database.engine import write
+from bot.store.database.files import sqlite_file
+from bot.store.parts.tokens import SealedTokens
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
 from tests.e2e.looking import Glance, looking_only_at_changes

@@ -10,7 +10,7 @@ import pytest
 from bot.calibration.recalibrating import examples_of
 from bot.errors import Retryable
 from bot.github.repository.votes import VotesPage
-from bot.store.closings import Closings, ClosingState, KeptClosing
+from bot.store.parts.closings import Closings, ClosingState, KeptClosing
 from tests.e2e.closing import BODY, OFFER, ON_VOTE, TITLE, agree, comment, later, look_again, offered
 from tests.e2e.harness import Doppel
 from tests.e2e.judging import sure

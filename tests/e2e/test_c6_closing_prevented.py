@@ -11,7 +11,7 @@ import pytest
 
 from bot.github.repository.repo import RepoClient
 from bot.model import IssueRef, RepoRef
-from bot.store.closings import ClosingState
+from bot.store.parts.closings import ClosingState
 from tests.e2e.closing import BODY, OFFER, TITLE, agree, comment, later, offered
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back

@@ -14,7 +14,7 @@ from bot.github.repository.votes import VotesPage
 from bot.model import Permission, RepoRef
 from bot.simulator.state.issues import Comment
 from bot.store import CommentState
-from bot.store.schema import tables_of_repositories
+from bot.store.tables.schema import tables_of_repositories
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
 from tests.e2e.test_c7_feedback import AGAIN, OTHER, comment_on, commented, poll, said

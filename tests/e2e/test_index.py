@@ -10,8 +10,8 @@ import pytest
 from bot.demo.processes import running, wait_for
 from bot.index import Index, TextAnalyser
 from bot.simulator import start_simulator
-from bot.store.backfills import Backfills, Progress
-from bot.store.engine import make_engine
+from bot.store.database.engine import make_engine
+from bot.store.parts.backfills import Backfills, Progress
 from tests.e2e.harness import Doppel
 from tests.e2e.hosting import Host
 

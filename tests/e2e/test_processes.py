@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from bot.embedding.wordllama import WordLlama
 from bot.index import models
-from bot.store.engine import make_engine
-from bot.store.index_tables import embedding_models
+from bot.store.database.engine import make_engine
+from bot.store.tables.index import embedding_models
 from tests.e2e.hosting import TOPICS, Host, hosted
 
 pytestmark = pytest.mark.processes

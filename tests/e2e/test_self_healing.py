@@ -17,7 +17,7 @@ from bot.chores.redelivery import FIRST_WAIT, MOST_OF_REFUSED, recover
 from bot.github.repository.repo import RepoClient
 from bot.model import Comment, RepoRef
 from bot.simulator.deliveries import Answer
-from bot.store.missed import MissedDeliveries
+from bot.store.parts.missed import MissedDeliveries
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")

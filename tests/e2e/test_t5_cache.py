@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from bot.store.schema import etags
+from bot.store.tables.schema import etags
 from bot.telemetry.metrics import REGISTRY
 from tests.e2e.harness import Doppel
 

@@ -24,7 +24,7 @@ from bot.ranking.relevance import Relevance
 from bot.replay import PastIssue, ReplayGitHub
 from bot.report import Outcome, Report
 from bot.sources import Answer, Question, Source, only
-from bot.store.engine import make_engine
+from bot.store.database.engine import make_engine
 from tests.index.conftest import HashingModel
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

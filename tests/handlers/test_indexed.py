@@ -13,7 +13,7 @@ from bot.events import IndexEvent, IssueEvent
 from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
-from bot.store.engine import make_engine
+from bot.store.database.engine import make_engine
 from handlers.indexed import completed
 
 NOW = 1_700_000_000.0

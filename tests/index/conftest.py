@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bot.embedding.protocol import unit
 from bot.index import Index, TextAnalyser
-from bot.store.engine import make_engine
+from bot.store.database.engine import make_engine
 
 
 class HashingModel:

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from bot.index.database import fetch, upsert
-from bot.store.index_tables import index_chunks, index_vocabulary
-from bot.store.schema import metadata
+from bot.store.tables.index import index_chunks, index_vocabulary
+from bot.store.tables.schema import metadata
 
 forgetting = import_module("bot.store.migrations.versions.0013_no_statistics_of_repositories").forgetting
 

@@ -17,7 +17,7 @@ from bot.index.memory import FEW_FINDS
 from bot.matching import Matcher
 from bot.model import Actor, Issue, RepoRef
 from bot.store import Store
-from bot.store.schema import metadata
+from bot.store.tables.schema import metadata
 from tests.index.conftest import HashingModel
 
 

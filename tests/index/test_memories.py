@@ -13,7 +13,7 @@ from bot.index.memory import Memories
 from bot.index.state import Version
 from bot.matching import Matcher
 from bot.model import RepoRef
-from bot.store.index_tables import index_vocabulary
+from bot.store.tables.index import index_vocabulary
 from tests.index.conftest import HashingModel
 
 VERSION = Version(1, 1, 1, "", "", 0)

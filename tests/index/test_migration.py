@@ -8,8 +8,8 @@ from alembic import command
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.model import RepoRef, Repository
 from bot.store import Store
-from bot.store.engine import make_engine, write
-from bot.store.migrate import _config, is_current, migrate
+from bot.store.database.engine import make_engine, write
+from bot.store.database.migrate import _config, is_current, migrate
 from tests.store.posting import note_posted
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.index import Index, IndexedIssue, Kind, TextAnalyser, models
-from bot.store.gauges import FRESH, Gauges
-from bot.store.schema import gauges
+from bot.store.parts.gauges import FRESH, Gauges
+from bot.store.tables.schema import gauges
 from tests.index.conftest import HashingModel
 
 WARNING = "other workers have the model new"

@@ -14,9 +14,9 @@ from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, pgvector
 from bot.index import embedded as embedded_module
 from bot.index import state as states
 from bot.store import Store
-from bot.store import pgvector as tables
-from bot.store.engine import make_engine
-from bot.store.migrate import migrate
+from bot.store.database import pgvector as tables
+from bot.store.database.engine import make_engine
+from bot.store.database.migrate import migrate
 from tests.index.conftest import HashingModel
 
 pytestmark = pytest.mark.postgres

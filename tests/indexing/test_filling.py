@@ -14,7 +14,7 @@ from bot.github.repository.repo import RepoClient
 from bot.indexing import Indexing, indexing, pace
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
-from bot.store.backfills import Backfills, Progress
+from bot.store.parts.backfills import Backfills, Progress
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow

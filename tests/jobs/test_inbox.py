@@ -20,7 +20,7 @@ from bot.jobs.queue.database import queue_engine, queue_url, workflow_table
 from bot.jobs.queue.enqueue import bring_forward
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
-from bot.store import files
+from bot.store.database import files
 
 pytestmark = pytest.mark.slow
 

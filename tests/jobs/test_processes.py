@@ -24,7 +24,7 @@ from bot.jobs.queue.database import executors, queue_engine, workflow_table
 from bot.jobs.recovery.executors import BEAT_EVERY, DEAD_AFTER
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
-from bot.store import files
+from bot.store.database import files
 from tests.jobs import worker_process
 
 pytestmark = pytest.mark.processes

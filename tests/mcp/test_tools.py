@@ -18,7 +18,7 @@ from bot.model import RepoRef, Repository
 from bot.settings import Settings
 from bot.simulator import Server, Simulator
 from bot.store import open_store
-from bot.store.backfills import Progress
+from bot.store.parts.backfills import Progress
 from bot.wiring.agents import agent_tools
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import TRACE, answer, ask, error, fill_index, run

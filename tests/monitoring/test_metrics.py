@@ -22,7 +22,7 @@ from bot.monitoring.exposition import counted
 from bot.monitoring.tally import Tally, key, read_key
 from bot.settings import Settings
 from bot.store import open_store
-from bot.store.gauges import FRESH
+from bot.store.parts.gauges import FRESH
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
 from bot.web import create_app
 

@@ -28,7 +28,7 @@ from bot.moving.moving import _own
 from bot.moving.places import Place, place
 from bot.settings import Settings
 from bot.store import Store, open_store
-from bot.store.schema import metadata
+from bot.store.tables.schema import metadata
 from bot.web import create_app
 from bot.wiring.clients import prepare_databases
 from tests.store.made import rows

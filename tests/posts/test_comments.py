@@ -19,7 +19,7 @@ from bot.simulator import Simulator, start_simulator
 from bot.simulator.keys import shared_pair
 from bot.simulator.manifest import of_this_project
 from bot.store import CommentState, Store
-from bot.store.engine import make_engine
+from bot.store.database.engine import make_engine
 
 REPO = RepoRef("acme", "app")
 MARKER = "<!-- doppel:advice"

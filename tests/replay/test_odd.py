@@ -26,9 +26,9 @@ from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.replay import Asking, PastIssue, indexed, read_archive, replay_index
 from bot.replay.rooms import ABANDONED
 from bot.simulator.operations.rows import read_rows
-from bot.store.engine import make_engine
-from bot.store.index_tables import indexed_issues
-from bot.store.migrate import migrate
+from bot.store.database.engine import make_engine
+from bot.store.database.migrate import migrate
+from bot.store.tables.index import indexed_issues
 from tests.calling import told_to_end, write_lines
 
 WORDS = ["login", "proxy", "export", "font", "menu", "panic", "socket", "linker", "cache", "token", "upload", "image"]

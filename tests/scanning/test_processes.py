@@ -12,8 +12,8 @@ from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import shipped_model
 from bot.scanning.asking import Asker
 from bot.scanning.processes import PART, ask_in_processes
-from bot.store.engine import make_engine
-from bot.store.migrate import migrate
+from bot.store.database.engine import make_engine
+from bot.store.database.migrate import migrate
 from tests.calling import is_deaf_to_ctrl_c
 
 REPO = 1

@@ -8,9 +8,9 @@ import pytest
 import sqlalchemy as sa
 
 from bot.store import Store
-from bot.store.engine import make_engine
-from bot.store.migrate import migrate
-from bot.store.schema import metadata
+from bot.store.database.engine import make_engine
+from bot.store.database.migrate import migrate
+from bot.store.tables.schema import metadata
 
 
 @pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])

@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from bot.judgements import KeptCalibration, Rejection, VerdictKind
 from bot.model import RepoRef, Repository
 from bot.store import Store
-from bot.store import words as words_module
-from bot.store.gauges import FRESH, Gauges
-from bot.store.schema import etags, metadata
+from bot.store.parts import words as words_module
+from bot.store.parts.gauges import FRESH, Gauges
+from bot.store.tables.schema import etags, metadata
 from tests.store.posting import note_posted
 
 ACME = RepoRef("acme", "App")

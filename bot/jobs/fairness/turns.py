@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from bot.batches import batches
 from bot.jobs.queue.database import QUEUE, has_status, partition_of, workflow_table
 from bot.jobs.queue.enqueue import LATER
-from bot.store.engine import write
+from bot.store.database.engine import write
 
 AHEAD = 8
 """How many jobs of a repository are moved up in a lane: more than it does until the next deal."""

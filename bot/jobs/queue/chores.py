@@ -11,7 +11,7 @@ from dbos import DBOSClient, EnqueueOptions, WorkflowSerializationFormat
 from dbos import error as dbos_error
 
 from bot.jobs.queue.database import QUEUE, VERSION, workflow_table
-from bot.store.engine import write
+from bot.store.database.engine import write
 
 CHORE = "chore"
 # Turns of a chore that come again where a clock was set back by more than a day.

@@ -20,11 +20,11 @@ from bot.errors import UserError
 from bot.events import BACKGROUND, REPLAY
 from bot.jobs.queue.job import QueueUnavailable
 from bot.settings import Settings
-from bot.store.engine import PATIENCE, make_engine, write
-from bot.store.failures import is_locked, why
-from bot.store.files import sqlite_file
-from bot.store.half_moved import half_moved
-from bot.store.waiting import alone, waiting
+from bot.store.database.engine import PATIENCE, make_engine, write
+from bot.store.database.failures import is_locked, why
+from bot.store.database.files import sqlite_file
+from bot.store.database.half_moved import half_moved
+from bot.store.database.waiting import alone, waiting
 
 APPLICATION = "doppel"
 # DBOS lets a worker take only workflows of its own version. Queued work must outlive an upgrade, so there is one

@@ -15,7 +15,7 @@ from dbos import error as dbos_error
 
 from bot.jobs.queue.database import PARTITION, VERSION, has_status, queue_for, workflow_table
 from bot.jobs.queue.job import Message
-from bot.store.engine import write
+from bot.store.database.engine import write
 
 WORKFLOW = "job"
 

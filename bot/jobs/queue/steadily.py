@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from bot.store.failures import why
+from bot.store.database.failures import why
 from bot.telemetry.others import OFTEN
 
 log = logging.getLogger(__name__)

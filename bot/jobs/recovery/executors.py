@@ -18,7 +18,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from bot.jobs.queue.database import executors, has_status, workflow_table
-from bot.store.engine import database_time, write
+from bot.store.database.engine import database_time, write
 
 BEAT_EVERY = 5.0
 DEAD_AFTER = 30.0

@@ -1,14 +1,14 @@
 """Noticing that the database's file is another one, because somebody has restored a backup beside a running worker.
 
-Each connection finds the new file by itself (`bot/store/engine.py`). But what a worker remembers of its indexes is of
-the lost one, and the new one may lack tables: the worker ends, and the next begins with what is there.
+Each connection finds the new file by itself (`bot/store/database/engine.py`). But what a worker remembers of its
+indexes is of the lost one, and the new one may lack tables: the worker ends, and the next begins with what is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.store.files import look_at
+from bot.store.database.files import look_at
 
 
 class Files:

@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from bot.errors import DoppelError
 from bot.jobs.queue.database import trials
 from bot.jobs.queue.steadily import steadily
-from bot.store.engine import write
+from bot.store.database.engine import write
 
 DIED = "its worker died each time it was tried"
 MOST_DEATHS = 5

@@ -11,7 +11,7 @@ import traceback
 from dataclasses import dataclass
 
 from bot.errors import GitHubError, Retryable, UserError
-from bot.store.failures import passes
+from bot.store.database.failures import passes
 
 # Ten waits: 10 s, 30 s, 90 s, … 6 h, 21 hours together.
 MOST_TRIES = 11

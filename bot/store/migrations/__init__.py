@@ -1,1 +1,1 @@
-"""The history of the store's schema; `bot.store.migrate` applies it."""
+"""The history of the store's schema; `bot.store.database.migrate` applies it."""

@@ -1,10 +1,10 @@
-"""Alembic's entry: run the steps on the connection that `bot.store.migrate` has opened and locked."""
+"""Alembic's entry: run the steps on the connection that `bot.store.database.migrate` has opened and locked."""
 
 from __future__ import annotations
 
 from alembic import context
 
-from bot.store.schema import metadata
+from bot.store.tables.schema import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

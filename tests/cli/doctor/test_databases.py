@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.settings import load
-from bot.store.engine import make_engine, write
+from bot.store.database.engine import make_engine, write
 from bot.wiring.clients import prepare_databases
 from tests.cli.doctor.conftest import Found
 

@@ -21,9 +21,9 @@ from bot.model import Actor, RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server
 from bot.store import open_store
-from bot.store.backfills import OFF, Progress
-from bot.store.engine import write
-from bot.store.gauges import Gauges
+from bot.store.database.engine import write
+from bot.store.parts.backfills import OFF, Progress
+from bot.store.parts.gauges import Gauges
 from bot.wiring.clients import prepare_databases
 from tests.cli.doctor.conftest import Found
 

@@ -18,10 +18,10 @@ from bot.github.repository.repo import RepoClient
 from bot.model import Repository
 from bot.simulator import Server, Simulator
 from bot.store import Store
-from bot.store.engine import make_engine
-from bot.store.etags import KEPT, Etags
-from bot.store.schema import etags, tokens
-from bot.store.tokens import SealedTokens
+from bot.store.database.engine import make_engine
+from bot.store.parts.etags import KEPT, Etags
+from bot.store.parts.tokens import SealedTokens
+from bot.store.tables.schema import etags, tokens
 from tests.about import stored
 from tests.github.conftest import REPO
 

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from bot.jobs.running.retry import MOST_TRIES_OF_A_FAULT, Again, decide
-from bot.store.engine import make_engine
-from bot.store.failures import passes
+from bot.store.database.engine import make_engine
+from bot.store.database.failures import passes
 
 
 def failure(do: Callable[[], object]) -> BaseException:

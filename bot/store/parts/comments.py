@@ -1,0 +1,240 @@
+"""Which comments of the bot's own stand where, so that a retry, a crash or a redelivery never posts one twice (C2).
+
+A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the command in the comment
+`command_id`. Its way: `claim` before anything is written on GitHub, then `settle` with the comment, or with none where
+there was nothing to say. Who is told `DOUBTFUL` first looks on GitHub whether an earlier attempt's comment is there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.store.database.engine import write
+from bot.store.parts.base import Part
+from bot.store.tables.schema import comments
+
+ADVISORY = 0
+
+
+class CommentState(StrEnum):
+    """Where a comment stands. `DELETED` is for good: what a maintainer deleted is never posted again (C1)."""
+
+    INTENDED = "intended"
+    POSTED = "posted"
+    SILENT = "silent"
+    DELETED = "deleted"
+
+
+class Claim(StrEnum):
+    """The answer to who wants to create a comment.
+
+    `CLEAR`: go on, nothing can have been written. `DOUBTFUL`: go on, but an earlier attempt may have written it.
+    `BUSY`: another attempt is at it right now. `SETTLED`: it is posted, or deleted by a maintainer.
+    """
+
+    CLEAR = "clear"
+    DOUBTFUL = "doubtful"
+    BUSY = "busy"
+    SETTLED = "settled"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptComment:
+    """A comment as last written.
+
+    `text_hash` is of the text that it answers, `body_hash` of its own. `shown` are the candidates that it last showed:
+    of a comment that says "nothing left", those before that. `updated_at` tells whether anybody wrote it since.
+    """
+
+    repo_id: int
+    number: int
+    command_id: int
+    state: CommentState
+    comment_id: int | None
+    text_hash: str
+    body_hash: str
+    shown: tuple[int, ...] = ()
+    updated_at: float = 0.0
+
+
+_KEY = ("repo_id", "number", "command_id")
+# What a maintainer deleted is never written over.
+_THERE = comments.c.state != CommentState.DELETED
+
+
+class Comments(Part):
+    """The `comments` table."""
+
+    def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> KeptComment | None:
+        """What is known of this comment, None where the question never came up."""
+        row = self._first(sa.select(comments).where(_key(repo_id, number, command_id)))
+        if row is None:
+            return None
+        state = CommentState(row.state)
+        shown = tuple(json.loads(row.shown))
+        key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash, row.body_hash)
+        return KeptComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
+
+    def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> Claim:
+        """Note that the comment is about to be created, for `lease` seconds in which nobody else may.
+
+        Of several that ask at once exactly one may go on.
+        """
+        mine = _key(repo_id, number, command_id)
+        insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
+        intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
+        silent = comments.c.state == CommentState.SILENT
+        # A claim far ahead of this clock is from before that was set back.
+        over = sa.or_(comments.c.updated_at <= now - lease, comments.c.updated_at > now + lease)
+        expired = sa.and_(comments.c.state == CommentState.INTENDED, over)
+        with write(self._engine) as connection:
+            if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
+                return Claim.CLEAR
+            if connection.execute(intend.where(mine, silent)).rowcount:
+                return Claim.CLEAR
+            if connection.execute(intend.where(mine, expired)).rowcount:
+                return Claim.DOUBTFUL
+            state = connection.execute(sa.select(comments.c.state).where(mine)).scalar_one()
+        return Claim.BUSY if state == CommentState.INTENDED else Claim.SETTLED
+
+    def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
+        """When the comment was claimed by who is about to create it; None where nobody is."""
+        claimed = sa.select(comments.c.updated_at)
+        return self._scalar(claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED))
+
+    def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
+        """Let the claim that was taken at `since` begin anew `now`; False if somebody else has taken it since."""
+        return self._reset(repo_id, number, command_id, since, now)
+
+    def release(self, repo_id: int, number: int, command_id: int, *, since: float) -> None:
+        """Give the claim of `since` up early; the next one to ask gets it at once, and is told to look first."""
+        self._reset(repo_id, number, command_id, since, 0.0)
+
+    def _reset(self, repo_id: int, number: int, command_id: int, since: float, to: float) -> bool:
+        """A claim is told from a later one by its time, since a second one is given only when the first has expired."""
+        mine = sa.and_(
+            _key(repo_id, number, command_id),
+            comments.c.state == CommentState.INTENDED,
+            comments.c.updated_at == since,
+        )
+        return self._change(sa.update(comments).where(mine).values(updated_at=to)) > 0
+
+    def settle(
+        self,
+        repo_id: int,
+        number: int,
+        command_id: int,
+        *,
+        comment_id: int | None,
+        text_hash: str,
+        body_hash: str,
+        shown: Sequence[int],
+        now: float,
+        since: float,
+    ) -> bool:
+        """Note what has become of what was claimed or written at `since`: this comment, or none.
+
+        Where nothing is `shown`, what was shown before stays on record. Has no effect on a comment that was deleted,
+        nor on one that was claimed, written or forgotten by somebody else since then; False then.
+        """
+        own = sa.and_(_key(repo_id, number, command_id), _THERE, comments.c.updated_at == since)
+        values = {
+            "state": CommentState.SILENT if comment_id is None else CommentState.POSTED,
+            "comment_id": comment_id,
+            "text_hash": text_hash,
+            "body_hash": body_hash,
+            "updated_at": now,
+        }
+        return self._change(sa.update(comments).where(own).values(values | _if_shown(shown))) > 0
+
+    def answer_silently(
+        self,
+        repo_id: int,
+        number: int,
+        command_id: int = ADVISORY,
+        *,
+        text_hash: str,
+        shown: Sequence[int] = (),
+        now: float,
+    ) -> None:
+        """Note that a text was answered by writing nothing; a comment that there is stays, and what it showed.
+
+        A claim stays one: what it is for may be written by now, and the next one must look first. Has no effect on a
+        comment that was deleted.
+        """
+        nobody_writes = sa.and_(comments.c.comment_id.is_(None), comments.c.state != CommentState.INTENDED)
+        answered = {"text_hash": text_hash, "updated_at": now, **_if_shown(shown)}
+        insert = self._new(repo_id, number, command_id, state=CommentState.SILENT, **answered)
+        state = sa.case((nobody_writes, CommentState.SILENT.value), else_=comments.c.state)
+        self._change(insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_THERE))
+
+    def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
+        """Note that nobody knows what the comment says: it answers nothing until the next attempt has edited it, who,
+        where none is known, may begin at once and is told to look first.
+        """
+        unknown = comments.c.comment_id.is_(None)
+        values = {
+            "state": sa.case((unknown, CommentState.INTENDED.value), else_=comments.c.state),
+            "text_hash": "",
+            "body_hash": "",
+            "updated_at": sa.case((unknown, 0.0), else_=now),
+        }
+        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
+
+    def lose(self, repo_id: int, number: int, command_id: int) -> None:
+        """Note that nobody knows which comment it is: the next attempt may begin at once, and is told to look first."""
+        values = {
+            "state": CommentState.INTENDED,
+            "comment_id": None,
+            "text_hash": "",
+            "body_hash": "",
+            "updated_at": 0.0,
+        }
+        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _THERE).values(values))
+
+    def silence(self, repo_id: int, number: int, comment_id: int) -> None:
+        """Note that the bot itself took a comment away; another may be posted in its place, or is already."""
+        its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
+        posted = comments.c.state == CommentState.POSTED
+        self._change(sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None))
+
+    def mark_deleted(
+        self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
+    ) -> bool:
+        """Note that a maintainer deleted a comment; False if it was none that is kept here.
+
+        By its marker it answered `command_id`, where that is known. So one is noted too of which nobody knows that it
+        was there: GitHub wrote it without an answer, and who looked for it later, if anybody did, found it gone; or it
+        was written before all that was known here was erased or lost.
+        """
+        here = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
+        gone = {"state": CommentState.DELETED, "updated_at": now}
+        known = sa.update(comments).where(here, comments.c.comment_id == comment_id).values(gone)
+        if self._change(known) > 0:
+            return True
+        if command_id is None:
+            return False
+        insert = self._new(repo_id, number, command_id, comment_id=comment_id, **gone)
+        unknown = comments.c.comment_id.is_(None)
+        noted = insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=unknown)
+        return self._write(noted)
+
+    def _new(self, repo_id: int, number: int, command_id: int, **known: Any) -> Any:
+        """An INSERT of a comment of which only so much is known."""
+        unknown = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": "[]"}
+        return self._insert(comments).values(repo_id=repo_id, number=number, command_id=command_id, **unknown | known)
+
+
+def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:
+    return sa.and_(comments.c.repo_id == repo_id, comments.c.number == number, comments.c.command_id == command_id)
+
+
+def _if_shown(shown: Sequence[int]) -> dict[str, str]:
+    """The column's new value, where it is to have one."""
+    return {"shown": json.dumps(list(shown))} if shown else {}

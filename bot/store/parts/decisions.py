@@ -1,0 +1,112 @@
+"""The `decisions` table: bounded in age and in number for each issue and repository."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.batches import batches
+from bot.decisions.model import Decision, Outcome, dump, load
+from bot.store.database.engine import write
+from bot.store.parts.base import Part
+from bot.store.tables.decisions import decisions as table
+
+KEPT_DAYS = 400
+"""Days after which a decision is erased: a year of feedback, and a month to look back at its beginning."""
+
+KEPT_MOST = 10_000
+"""Decisions of one repository, the latest; at about 1.5 kB of evidence each that is 21 MB of SQLite."""
+
+KEPT_OF_ISSUE = 100
+"""Decisions of one issue, the latest: who edits theirs all day long drives out none of the others'."""
+
+_DAY = 86_400.0
+# Numbers in one statement.
+_AT_ONCE = 500
+
+
+class Decisions(Part):
+    """What was decided about the issues of repositories."""
+
+    def add(self, repo_id: int, decision: Decision) -> None:
+        """Keep a decision, and of its issue no more than the latest KEPT_OF_ISSUE."""
+        kept = sa.insert(table).values(
+            repo_id=repo_id,
+            number=decision.number,
+            at=decision.at,
+            cause=decision.cause,
+            mode=decision.mode,
+            outcome=decision.outcome.value,
+            reason=decision.reason,
+            bar=decision.bar,
+            evidence=dump(decision.evidence),
+        )
+        with write(self._engine) as connection:
+            connection.execute(kept)
+            of_issue = sa.and_(table.c.repo_id == repo_id, table.c.number == decision.number)
+            connection.execute(_all_but(KEPT_OF_ISSUE, of_issue, connection))
+
+    def between(self, repo_id: int, since: float, until: float) -> list[Decision]:
+        """The decisions from `since` to before `until`, the earliest first."""
+        query = sa.select(table).where(table.c.repo_id == repo_id, table.c.at >= since, table.c.at < until)
+        return self._read(query.order_by(table.c.at, table.c.id))
+
+    def latest(self, repo_id: int, most: int = 100, before: float | None = None) -> list[Decision]:
+        """The latest decisions, the last one first; `before` is the time of the last one that was read already."""
+        query = sa.select(table).where(table.c.repo_id == repo_id)
+        if before is not None:
+            query = query.where(table.c.at < before)
+        return self._read(query.order_by(table.c.at.desc(), table.c.id.desc()).limit(most))
+
+    def of_issues(self, repo_id: int, numbers: Collection[int]) -> list[Decision]:
+        """All decisions about some issues, the earliest first."""
+        found: list[Decision] = []
+        for part in batches(sorted(numbers), _AT_ONCE):
+            query = sa.select(table).where(table.c.repo_id == repo_id, table.c.number.in_(part))
+            found += self._read(query.order_by(table.c.at, table.c.id))
+        return sorted(found, key=lambda one: one.at)
+
+    def of_issue(self, repo_id: int, number: int) -> list[Decision]:
+        """All decisions about one issue, the earliest first."""
+        query = sa.select(table).where(table.c.repo_id == repo_id, table.c.number == number)
+        return self._read(query.order_by(table.c.at, table.c.id))
+
+    def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
+        """When these issues were looked at for the last time, by number."""
+        at = sa.func.max(table.c.at)
+        query = sa.select(table.c.number, at).where(table.c.repo_id == repo_id, table.c.number.in_(numbers))
+        return {row[0]: row[1] for row in self._all(query.group_by(table.c.number))}
+
+    def prune(self, now: float) -> int:
+        """Erase what is older than KEPT_DAYS, and of each repository all but the latest KEPT_MOST; how many rows."""
+        old = table.c.at < now - KEPT_DAYS * _DAY
+        counts = sa.select(table.c.repo_id).group_by(table.c.repo_id).having(sa.func.count() > KEPT_MOST)
+        with write(self._engine) as connection:
+            erased = connection.execute(sa.delete(table).where(old)).rowcount
+            for repo_id in connection.execute(counts).scalars().all():
+                erased += connection.execute(_all_but(KEPT_MOST, table.c.repo_id == repo_id, connection)).rowcount
+        return erased
+
+    def _read(self, query: sa.Select[Any]) -> list[Decision]:
+        return [
+            Decision(
+                row.number,
+                row.at,
+                row.cause,
+                row.mode,
+                Outcome(row.outcome),
+                row.bar,
+                row.reason,
+                load(row.evidence),
+            )
+            for row in self._all(query)
+        ]
+
+
+def _all_but(most: int, those: sa.ColumnElement[bool], connection: sa.Connection) -> sa.Delete:
+    """Erases `those` decisions, but for so many of the latest."""
+    latest = sa.select(table.c.id).where(those).order_by(table.c.at.desc(), table.c.id.desc())
+    extra = latest.offset(most).limit(-1 if connection.dialect.name == "sqlite" else None)
+    return sa.delete(table).where(table.c.id.in_(extra))

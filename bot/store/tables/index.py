@@ -1,0 +1,134 @@
+"""The tables of the repository index (`bot/index`), in the store's schema so that migrating and `forget` know them.
+
+What is read together lies together: SQLite keeps the tables of narrow rows sorted by their primary key instead of by a
+row id of its own. Issues are taken out by `Index.remove`, which also takes back what was counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from bot.store.tables.schema import TIME, column, key, metadata
+
+#: Marks the tables whose rows of one issue only the index itself may delete.
+INDEX = {"index": True}
+
+
+def lock_index(connection: sa.Connection, repo_id: int) -> None:
+    """Let nobody else change a repository's index until the transaction ends."""
+    if connection.dialect.name == "postgresql":
+        # SQLite's write transactions exclude each other anyway. A row that is not there yet cannot be locked.
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
+
+
+def _table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
+    return sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
+
+
+# One row a repository. `sequence` counts the changes, so that a process sees that what it remembers is outdated;
+# `lengths` are the summed lengths of each field as JSON; `centre` is the mean vector that cosines are taken around. All
+# issues were read by the version `reading` of the analyser, or, where `read_to` is given, those up to that number.
+index_states = _table(
+    "index_states",
+    key("repo_id"),
+    column("sequence", sa.BigInteger()),
+    column("issues", sa.BigInteger()),
+    column("next_term", sa.BigInteger()),
+    column("lengths", sa.Text()),
+    column("model", sa.Text()),
+    column("vectors", sa.BigInteger()),
+    column("vector_sum", sa.LargeBinary()),
+    column("centre", sa.LargeBinary()),
+    column("reading", sa.BigInteger(), nullable=True),
+    column("read_to", sa.BigInteger(), nullable=True),
+)
+
+# An issue as GitHub shows it; the body, cut, is elsewhere because it is seldom asked for.
+indexed_issues = _table(
+    "indexed_issues",
+    key("repo_id"),
+    key("number"),
+    column("id", sa.BigInteger()),
+    column("title", sa.Text()),
+    column("state", sa.Text()),
+    column("state_reason", sa.Text(), nullable=True),
+    column("author", sa.Text()),
+    column("bot", sa.Boolean()),
+    column("labels", sa.Text()),
+    column("created_at", TIME),
+    column("updated_at", TIME),
+    column("closed_at", TIME, nullable=True),
+    column("thumbs_up", sa.Integer()),
+    column("thumbs_down", sa.Integer()),
+    column("comments", sa.Integer()),
+    column("duplicate_of", sa.BigInteger(), nullable=True),
+    sa.Index("ix_indexed_issues_author", "repo_id", "author", "number"),
+    narrow=True,
+)
+
+indexed_bodies = _table("indexed_bodies", key("repo_id"), key("number"), column("body", sa.Text()))
+
+# What its text says: the terms of each field, packed (`bot/index/packing.py`). `changed` is the sequence of the change.
+indexed_terms = _table(
+    "indexed_terms",
+    key("repo_id"),
+    key("number"),
+    column("changed", sa.BigInteger()),
+    column("terms", sa.LargeBinary()),
+    sa.Index("ix_indexed_terms_changed", "repo_id", "changed"),
+)
+
+indexed_vectors = _table(
+    "indexed_vectors",
+    key("repo_id"),
+    key("number"),
+    column("changed", sa.BigInteger()),
+    column("vectors", sa.LargeBinary()),
+    sa.Index("ix_indexed_vectors_changed", "repo_id", "changed"),
+)
+
+# The number that a term has in a repository, by a hash of the term.
+index_vocabulary = _table(
+    "index_vocabulary",
+    key("repo_id"),
+    key("hash"),
+    column("term", sa.BigInteger()),
+    sa.Index("ix_index_vocabulary_term", "repo_id", "term"),
+    narrow=True,
+)
+
+# In how many issues a term occurs in a field (`list` is both in one number), and the last few of them.
+index_lists = _table(
+    "index_lists",
+    key("repo_id"),
+    key("list"),
+    column("issues", sa.BigInteger()),
+    column("tail", sa.LargeBinary()),
+    narrow=True,
+)
+
+# The earlier ones of a frequent term, in pieces.
+index_chunks = _table("index_chunks", key("repo_id"), key("list"), key("chunk"), column("postings", sa.LargeBinary()))
+
+# The models that workers have had, and when each was chosen. It is of no repository, and stays.
+embedding_models = sa.Table(
+    "embedding_models",
+    metadata,
+    column("name", sa.Text(), primary_key=True),
+    column("chosen_at", TIME),
+)
+
+# How far the first reading of a repository's issues has come.
+backfills = _table(
+    "backfills",
+    key("repo_id"),
+    column("cursor", sa.Text()),
+    column("etag", sa.Text()),
+    column("seen", sa.BigInteger()),
+    column("expected", sa.BigInteger(), nullable=True),
+    column("done", sa.Boolean()),
+    column("problem", sa.Text()),
+    column("updated_at", TIME),
+)

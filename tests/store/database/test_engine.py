@@ -1,0 +1,193 @@
+"""Whoever writes to SQLite waits for its turn in the same way, or some would starve beside the others."""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from dbos._utils import retriable_postgres_exception
+
+from bot.store.database import engine as module
+from bot.store.database.engine import empty_log, make_engine, write
+from tests.conftest import KINDS
+
+
+def test_each_transaction_takes_the_lock_once_and_only_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = []
+    take = module._take_write_lock
+    monkeypatch.setattr(module, "_take_write_lock", lambda connection: (taken.append(1), take(connection)))
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a INTEGER)")
+    assert taken == []
+    # As DBOS writes, which does not know `write`.
+    with engine.begin() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one() == 0
+        connection.execute(sa.text("\n  insert INTO t VALUES (1)"))
+        connection.execute(sa.text("DELETE FROM t"))
+    assert taken == [1]
+    with write(engine) as connection:
+        connection.execute(sa.text("INSERT INTO t VALUES (2)"))
+    assert taken == [1, 1]
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT a FROM t").scalars().all() == [2]
+    engine.dispose()
+
+
+def test_of_the_threads_that_wait_to_write_one_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asking, slept = set(), threading.Event()
+
+    def sleep(seconds: float, really: object = time.sleep) -> None:
+        asking.add(threading.get_ident())
+        slept.set()
+        really(seconds)  # type: ignore[operator]
+
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a INTEGER)")
+
+    def put(number: int) -> None:
+        with write(engine) as connection:
+            connection.execute(sa.text("INSERT INTO t VALUES (:a)"), {"a": number})
+
+    other = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr("time.sleep", sleep)
+    with ThreadPoolExecutor(4) as pool:
+        written = [pool.submit(put, number) for number in range(4)]
+        assert slept.wait(30)
+        threading.Event().wait(0.05)
+        assert len(asking) == 1
+        other.execute("COMMIT")
+        assert [one.result(30) for one in written] == [None] * 4
+    with engine.connect() as connection:
+        assert sorted(connection.exec_driver_sql("SELECT a FROM t").scalars()) == [0, 1, 2, 3]
+    other.close()
+    engine.dispose()
+
+
+def test_a_connection_keeps_few_prepared_statements(tmp_path: Path) -> None:
+    """The memory of a worker would grow with every new length of a list in DBOS's queries."""
+
+    def prepared() -> int:
+        return sum(type(one).__name__ == "Statement" and type(one).__module__ == "sqlite3" for one in gc.get_objects())
+
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.connect() as connection:
+        before = prepared()
+        for length in range(1, 101):
+            connection.execute(sa.select(sa.literal(1).in_(range(length))))
+        assert prepared() - before <= 20
+    engine.dispose()
+
+
+def test_c6a_what_is_deleted_is_overwritten_by_every_sqlite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian's SQLite overwrites by itself, those of python.org, macOS and others do not."""
+    connect = sqlite3.dbapi2.connect
+
+    def another_build(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*args, **options)
+        connection.execute("PRAGMA secure_delete=OFF")
+        return connection
+
+    monkeypatch.setattr(sqlite3.dbapi2, "connect", another_build)
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a TEXT)")
+        connection.execute(sa.text("INSERT INTO t VALUES ('Zwielichtfehler')"))
+    assert empty_log(engine)
+    assert b"Zwielichtfehler" in (tmp_path / "a.db").read_bytes()
+    with engine.begin() as connection:
+        connection.execute(sa.text("DELETE FROM t"))
+    assert empty_log(engine)
+    assert [one.name for one in tmp_path.iterdir() if b"Zwielichtfehler" in one.read_bytes()] == []
+    engine.dispose()
+
+
+def test_the_log_is_left_alone_while_somebody_reads_from_it(tmp_path: Path) -> None:
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a INTEGER)")
+        connection.execute(sa.text("INSERT INTO t VALUES (1)"))
+    with engine.connect() as reader:
+        reader.exec_driver_sql("BEGIN")
+        assert reader.exec_driver_sql("SELECT a FROM t").scalars().all() == [1]
+        with engine.begin() as connection:
+            connection.execute(sa.text("INSERT INTO t VALUES (2)"))
+        assert not empty_log(engine, tries=2)
+        assert reader.exec_driver_sql("SELECT a FROM t").scalars().all() == [1]
+    # The connection waits for locks as before.
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one() == 30_000
+    assert empty_log(engine)
+    engine.dispose()
+
+
+def test_the_log_shrinks_when_it_begins_anew(tmp_path: Path) -> None:
+    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    log = tmp_path / "a.db-wal"
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a BLOB)")
+    with engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO t VALUES (zeroblob(8000000))"))
+    longest = log.stat().st_size
+    for _ in range(2):
+        with engine.begin() as connection:
+            connection.execute(sa.text("INSERT INTO t VALUES (1)"))
+    assert log.stat().st_size < longest / 100
+    engine.dispose()
+
+
+def test_a_server_that_is_away_counts_as_a_lost_connection(tmp_path: Path) -> None:
+    """Whatever the driver's words for it: DBOS tries again to note how a job ended only where it knows of that."""
+    engine = make_engine(f"postgresql+psycopg://nobody@/nothing?host={tmp_path}")
+    with pytest.raises(sa.exc.OperationalError) as refused, engine.connect():
+        pass
+    assert refused.value.connection_invalidated
+    assert retriable_postgres_exception(refused.value)
+
+
+@pytest.mark.postgres
+def test_connections_that_were_made_while_a_server_took_no_writes_are_not_kept(
+    new_database: Callable[[str], str],
+) -> None:
+    url = new_database("postgres")
+    engine, server = make_engine(url), sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    name = sa.make_url(url).database
+    with server.connect() as connection:
+        connection.exec_driver_sql("CREATE TABLE t (a integer)")
+        connection.exec_driver_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        with pytest.raises(sa.exc.DBAPIError) as refused, write(engine) as one, engine.connect() as another:
+            another.exec_driver_sql("SELECT 1")
+            one.exec_driver_sql("INSERT INTO t VALUES (1)")
+        assert refused.value.connection_invalidated
+        connection.exec_driver_sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+    server.dispose()
+    for _ in range(2):
+        with write(engine) as one, write(engine) as another:
+            one.exec_driver_sql("INSERT INTO t VALUES (2)")
+            another.exec_driver_sql("INSERT INTO t VALUES (3)")
+    engine.dispose()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_statement_was_given_is_not_in_the_text_of_its_failure(
+    kind: str, new_database: Callable[[str], str]
+) -> None:
+    """DBOS and others write that text into the log, and what a job was given may be the words of a comment."""
+    engine = make_engine(new_database(kind))
+    with pytest.raises(sa.exc.SQLAlchemyError) as failure, engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO nowhere VALUES (:words)"), {"words": "hush hush"})
+    assert "nowhere" in str(failure.value)
+    assert "hush" not in str(failure.value)
+    engine.dispose()

@@ -1,0 +1,34 @@
+"""Which file a database's address means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.settings import Settings
+from bot.store.database.files import sqlite_file
+from bot.wiring.indexes import store_there
+
+
+@pytest.mark.parametrize(
+    ("url", "file"),
+    [
+        ("sqlite:////var/lib/doppel/doppel.db", "/var/lib/doppel/doppel.db"),
+        ("sqlite:///doppel.db", "doppel.db"),
+        ("sqlite:////var/lib/doppel/doppel.db?timeout=5", "/var/lib/doppel/doppel.db"),
+        ("sqlite://", None),
+        ("postgresql+psycopg://doppel:secret@db.example/doppel", None),
+    ],
+)
+def test_the_file_of_a_database_is_what_its_address_names_without_the_options(url: str, file: str | None) -> None:
+    assert sqlite_file(url) == (file and Path(file))
+
+
+def test_a_store_is_there_whatever_options_its_address_has(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'a.db'}?timeout=5")
+    with store_there(settings) as before:
+        assert before is None
+    (tmp_path / "a.db").touch()
+    with store_there(settings) as store:
+        assert store is not None

@@ -1,0 +1,60 @@
+"""The schema: the migrations make what the tables say, once, however many processes start at the same time."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from bot.settings import Settings
+from bot.store import open_store
+from bot.store.database.engine import make_engine
+from bot.store.database.migrate import _config, is_current, migrate, newest
+from bot.store.tables.schema import metadata
+
+
+def test_migrations_make_exactly_the_tables_of_the_schema(database_url: str) -> None:
+    engine = make_engine(database_url)
+    assert not is_current(engine)
+    migrate(engine)
+    assert is_current(engine)
+    with engine.connect() as connection:
+        options = {
+            "version_table": "store_version",
+            "compare_type": True,
+            "compare_server_default": True,
+            # An extension's tables are no part of the schema.
+            "include_name": lambda name, kind, _: not (kind == "table" and name.startswith("pgvector_")),
+        }
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
+    engine.dispose()
+
+
+def test_the_latest_revision_is_known_without_alembic() -> None:
+    assert newest() == ScriptDirectory.from_config(_config()).get_current_head()
+
+
+def test_several_starting_at_once_migrate_once(database_url: str) -> None:
+    def start(_: int) -> bool:
+        engine = make_engine(database_url)
+        migrate(engine)
+        current = is_current(engine)
+        engine.dispose()
+        return current
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(start, range(6)))
+
+
+def test_sqlite_runs_in_wal_mode_and_makes_its_directory(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "doppel.db"
+    store = open_store(Settings(home=tmp_path, database_url=f"sqlite:///{path}", sqlite_synchronous="FULL"))
+    with store.engine.connect() as connection:
+        assert connection.execute(sa.text("PRAGMA journal_mode")).scalar_one() == "wal"
+        assert connection.execute(sa.text("PRAGMA synchronous")).scalar_one() == 2
+    store.close()
+    assert path.parent.stat().st_mode & 0o077 == 0
