@@ -1,1 +1,1 @@
-"""One run of a job, and what follows it: nothing more, another try, or none."""
+"""One run of a job, and what follows it: another try after a wait, or none."""
