@@ -118,22 +118,21 @@ class Model:
         # Products of vectors differ in their last digits from one number of threads to another; equals stay equals.
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = confidence.rows(values[order], scores[order], total)
-        leaders, rest = order[: len(rows)], order[len(rows) :]
+        leaders = order[: len(rows)]
         probability = self.known if pool.signed else self.unknown
         likely = np.minimum.accumulate(probability(rows, total))
         least, most = bounds(pool.of(leaders))
-        likely = np.minimum(np.maximum(likely, least), most)
-        again = word_for_word(values[leaders])
-        likely[again] = likely[again].max(initial=0.0)
-        closed = 1 - values[leaders, features.NAMES.index("open")]
-        place = np.lexsort((pool.numbers[leaders], closed))
-        # What was raised or lowered takes its new place; what comes after the leaders is at most as likely.
-        ahead = np.argsort(-likely, kind="stable")
-        ahead[again[ahead]] = place[again[place]]
-        confidences = np.empty(len(scores))
-        confidences[leaders] = likely
-        confidences[rest] = likely.min(initial=1.0)
-        return Judged(np.concatenate([leaders[ahead], rest]), scores, confidences)
+        # What comes after the leaders is at most as likely, and nothing raises it.
+        confidences = np.full(len(scores), np.minimum(likely, most).min(initial=1.0))
+        confidences[leaders] = np.minimum(np.maximum(likely, least), most)
+        again = word_for_word(values)
+        confidences[again] = confidences[again].max(initial=0.0)
+        # What was raised or lowered takes its new place.
+        ahead = order[np.argsort(-confidences[order], kind="stable")]
+        closed = 1 - values[:, features.NAMES.index("open")]
+        copies = np.lexsort((pool.numbers, closed))
+        ahead[again[ahead]] = copies[again[copies]]
+        return Judged(ahead, scores, confidences)
 
 
 @cache

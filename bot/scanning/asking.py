@@ -56,7 +56,9 @@ class Asker:
     def _found(self, repo_id: int, target: Issue) -> tuple[Found, ...]:
         with self._matcher.looking(repo_id, target, below=target.number, stored=True) as look:
             found = []
-            for match in look.judge()[:MOST]:
+            # Of equally likely ones those just before it, so that copies hang together however many there are.
+            matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))
+            for match in matches[:MOST]:
                 if match.confidence >= LEAST:
                     found.append(Found(match.number, match.confidence, match.evidence.sentences))
             return tuple(found)

@@ -18,6 +18,7 @@ from bot.matching.bounds import Compared, bounds
 from bot.matching.features import NAMES
 from bot.matching.model import UNKNOWN
 from bot.model import NOBODY, Issue
+from bot.ranking.confidence import LEADERS
 from tests.matching.made import START, an_issue, fill
 
 
@@ -176,6 +177,17 @@ def test_of_copies_the_oldest_that_is_open_comes_first_and_all_are_as_likely(ind
     found = judged(index, an_issue(40, "Uploads fail", TEXT))
     assert list(found)[:3] == [21, 22, 20]
     assert found[21].confidence == found[22].confidence == found[20].confidence
+
+
+def test_the_oldest_of_more_copies_than_are_judged_one_by_one_comes_first_and_nothing_else_is_as_likely(
+    index: Index,
+) -> None:
+    flood = [an_issue(number, "Uploads fail", TEXT, days=100 + number / 500) for number in range(20, 20 + 2 * LEADERS)]
+    fill(index, *flood)
+    found = judged(index, an_issue(90, "Uploads fail", TEXT, days=101))
+    assert list(found)[: len(flood)] == [one.number for one in flood]
+    assert len({found[one.number].confidence for one in flood}) == 1
+    assert max(found[number].confidence for number in range(1, 7)) < 0.1 < found[20].confidence
 
 
 def test_nobodys_copy_is_not_known_to_be_by_somebody_else(index: Index) -> None:

@@ -10,7 +10,7 @@ from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.judgements import VerdictKind
 from bot.matching import shipped_model
 from bot.scanning.answers import Answers
-from bot.scanning.asking import Asker
+from bot.scanning.asking import MOST, Asker
 from bot.scanning.model import Answer
 from bot.scanning.scan import Scan
 from bot.store import Store
@@ -77,6 +77,15 @@ def test_d8_open_issues_that_say_the_same_are_a_group(store: Store, index: Index
     (group,) = result.groups
     assert (group.thumbs_up, group.comments) == (2, 3)
     assert group.members[0].reasons[0].startswith("Same error text: “The log says: ERROR exporter could not write")
+
+
+def test_d8_of_more_copies_than_an_answer_holds_none_is_left_out(store: Store, index: Index) -> None:
+    text = f"{CRASH}. It happens with every album of more than forty pictures, and never with a smaller one"
+    copies = [issue(number, "Albums vanish", text, created_at=8e6 + number) for number in range(100, 100 + 2 * MOST)]
+    index.put(1, copies)
+    one, _ = scan(store, index)
+    run(one)
+    assert {number for group in groups(one, 0.2) for number in group} >= {copy.number for copy in copies}
 
 
 def test_d8_closed_issues_are_looked_through_on_request(store: Store, index: Index) -> None:
