@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import get_args
 
 from bot.errors import InvalidArgument
@@ -91,4 +90,4 @@ class FindOptions:
 
 def _is_share(value: object) -> bool:
     """Whether it is a number in [0, 1]. NaN fails the comparison; a bool is a number to Python alone."""
-    return isinstance(value, Real) and not isinstance(value, bool) and bool(0 <= float(value) <= 1)
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1

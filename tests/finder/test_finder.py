@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -75,6 +76,9 @@ def find(client: RepoClient) -> Find:
         ("threshold", {"threshold": "0.3"}),
         ("threshold", {"threshold": None}),
         ("threshold", {"threshold": True}),
+        # JSON, which a report becomes, has no such numbers.
+        ("threshold", {"threshold": Fraction(1, 3)}),
+        ("threshold", {"threshold": 10**400}),
         ("max_candidates", {"max_candidates": 0}),
         ("max_candidates", {"max_candidates": 2.5}),
         ("max_candidates", {"max_candidates": True}),
