@@ -16,6 +16,7 @@ from bot.config.model import MIN_CONFIDENCE
 from bot.index import IndexedIssue
 from bot.model import RepoRef, Repository
 from bot.simulator import Server, start_simulator
+from bot.simulator.faults import Kind
 from bot.store import open_store
 from bot.store.parts.backfills import Progress
 from bot.wiring.clients import build_github, reader
@@ -138,6 +139,24 @@ def test_f9_an_outage_is_not_called_the_bots_verdict(github: Server) -> None:
     assert "this is what was found" not in said
     assert "would name" not in said
     assert "github-search: search issues: 403" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "says"),
+    [
+        ("incomplete_results", "github-search", "incomplete"),
+        ("hybrid_unavailable", "github-hybrid", "searched by words only: .*"),
+    ],
+)
+def test_f8_a_query_shows_its_hits_whatever_is_to_be_said_of_them(
+    github: Server, kind: Kind, source: str, says: str
+) -> None:
+    github.sim.faults.add("/search/issues", kind, times=None)
+    try:
+        shown = run("acme/app#40").stdout
+    finally:
+        github.sim.faults.clear()
+    assert re.search(rf"^  {source} +[0-9]+ hits, {says}  repo:acme/app", shown, re.MULTILINE)
 
 
 def test_of_issues_that_were_not_asked_for_nothing_is_claimed() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import click
 
 from bot.counted import counted
-from bot.report import Candidate, Outcome, Report
+from bot.report import Candidate, Outcome, QueryRun, Report
 
 SHADOW = "mode: shadow"
 """The silence of a bot that looks all the same."""
@@ -101,8 +101,7 @@ def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
-        hits = run.problem or counted(run.hits or 0, "hit")
-        click.echo(f"  {run.source:16} {hits:>12}  {_clean(run.query)}")
+        click.echo(f"  {run.source:16} {_clean(_went(run)):>12}  {_clean(run.query)}")
     for name in only:
         if not any(run.source == name for run in report.queries):
             click.echo(f"  {name:16} {'not asked':>12}")
@@ -113,6 +112,12 @@ def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None
     click.echo(f"  {results}: {different} and {counted(repeats, 'repeat')}")
     for problem in report.problems:
         click.secho(f"  {_clean(problem)}", fg="yellow")
+
+
+def _went(run: QueryRun) -> str:
+    """How many hits a query had, if it was answered, and what there is to be said of that."""
+    hits = "" if run.hits is None else counted(run.hits, "hit")
+    return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", run.problem)))
 
 
 def _how_it_went(outcome: Outcome, *, some: bool) -> str:
