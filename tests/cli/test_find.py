@@ -207,6 +207,17 @@ def test_what_cannot_be_is_said(arguments: list[str], says: str, capsys: pytest.
     assert says in capsys.readouterr().err
 
 
+def test_where_an_issue_went_is_said(github: Server, capsys: pytest.CaptureFixture[str]) -> None:
+    github.sim.add_repository("acme/lib")
+    github.sim.install("acme/lib")
+    moved = github.sim.open_issue("acme/app", "ann", "Belongs elsewhere", "")
+    github.sim.transfer_issue("acme/app", moved.number, "acme/lib")
+    with pytest.raises(SystemExit) as ended:
+        main(["find", f"acme/app#{moved.number}"])
+    assert ended.value.code == 2
+    assert f"acme/app#{moved.number}: it was transferred to acme/lib#1" in capsys.readouterr().err
+
+
 def test_this_hosts_own_index_is_asked_where_it_is_complete(
     github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from bot.repositories.known import KnownRepository
 
 
+# Where GitHub leads to an issue that was transferred.
+_MOVED = 301
+
+
 @click.command()
 @click.argument("issue")
 @click.option(
@@ -115,9 +119,8 @@ def find(
             # The same hits as the bot would judge them.
             bots = _of_its_own_accord(known, target, gathered)
     except NotFound as problem:
-        raise UserError(
-            f"{ref}: there is no such issue, or it cannot be read with what Doppel is set up with"
-        ) from problem
+        gone = "there is no such issue, or it cannot be read with what Doppel is set up with"
+        raise UserError(f"{ref}: {problem.detail if problem.status == _MOVED else gone}") from problem
     if only:
         report = report.of_sources(only)
     if as_json:
