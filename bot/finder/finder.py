@@ -161,8 +161,12 @@ class Finder:
         return {one.number: one for one in self._present(target, alone)}
 
     def notice(self, issue: Issue) -> None:
-        """Count the words of an issue that arrived: after its find, for which its own words are no evidence."""
-        count_words(self._words, [issue])
+        """Count the words of an issue that arrived: after its find, for which its own words are no evidence.
+
+        Not before those of its repository, for which it would stand alone: a bot's is never asked about.
+        """
+        if make_acquaintance(self._github, self._words, issue.repo):
+            count_words(self._words, [issue])
 
     def _report(
         self, target: Issue, options: FindOptions, gathered: Gathered, look: Look | None

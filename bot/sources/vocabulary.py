@@ -28,16 +28,17 @@ def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
     stats.add({issue.number: read(issue.title, issue.body).counted() for issue in issues})
 
 
-def make_acquaintance(github: RecentReader, stats: WordStats, repo: RepoRef) -> None:
-    """Learn the words of a repository that was never seen before.
+def make_acquaintance(github: RecentReader, stats: WordStats, repo: RepoRef) -> bool:
+    """Learn the words of a repository that was never seen before. Returns whether anything is known of it now.
 
     Where that fails, all words count alike for now: the find goes on, a little less sharp.
     """
     if stats.total():
-        return
+        return True
     try:
         recent = github.recent_issues(repo, FIRST_CONTACT)
     except (GitHubError, Retryable) as failure:
         log.warning("the recent issues of %s could not be read, all words count alike: %s", repo, failure)
-        return
+        return False
     count_words(stats, recent)
+    return True

@@ -229,6 +229,19 @@ def test_f8_the_words_of_a_repository_are_learned_before_anything_is_asked(clien
     assert words.total() == 4, "the issues, without the pull request"
 
 
+def test_f8_an_issue_that_nobody_asks_about_is_not_taken_for_all_of_its_repository(
+    client: RepoClient, sim: Simulator
+) -> None:
+    """As where a bot's issue is the first that comes, or GitHub does not list the others just then."""
+    words = CountedWords()
+    finder, issue = Finder(client, settings=LEXICAL, words=words), client.issue(REPO, 5)
+    sim.faults.add("GET /repos/acme/app/issues", 403)
+    finder.notice(issue)
+    assert words.total() == 0
+    finder.notice(issue)
+    assert words.total() == 4
+
+
 def test_f9_nothing_alike_is_none(find: Find, sim: Simulator) -> None:
     sim.open_issue("acme/app", "fay", "Zebra quagga okapi", "")
     assert find(6).outcome is Outcome.NONE
