@@ -36,7 +36,7 @@ from bench.index import made_up
 from bot import settings as host
 from bot.evaluation.labels import labels_of
 from bot.index import Index, IndexedIssue
-from bot.index.vectors import Kind
+from bot.index.vectors.vectors import Kind
 from bot.knowledge.similarity import components
 from bot.replay.archive import archive_of, read_rows
 from bot.scanning.files import indexed

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from bot.counted import counted
 from bot.doctor.finding import Finding, Health
 from bot.embedding import Embedder
-from bot.index import models
+from bot.index.vectors import models
 from bot.jobs.inspection.standing import Standing, standing
 from bot.jobs.queue.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.queue.job import QueueUnavailable

@@ -1,12 +1,12 @@
 """The issues of each repository, to be found by words and by meaning; SQLite or PostgreSQL."""
 
-from bot.index.analysis import Analysis
+from bot.index.analysis.protocol import Analysis
+from bot.index.analysis.text_analyser import TextAnalyser
 from bot.index.index import Index
 from bot.index.issues import IndexedIssue
-from bot.index.packing import Bags
-from bot.index.scoring import Scores, bm25, idf, shared
-from bot.index.text_analyser import TextAnalyser
-from bot.index.vectors import Kind
+from bot.index.postings.packing import Bags
+from bot.index.postings.scoring import Scores, bm25, idf, shared
+from bot.index.vectors.vectors import Kind
 from bot.index.view import Query, Terms, View
 
 __all__ = [

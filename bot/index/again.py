@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import sqlalchemy as sa
 
-from bot.index import vocabulary
-from bot.index.batch import Batch
 from bot.index.database import fetch
+from bot.index.postings import vocabulary
+from bot.index.postings.batch import Batch
 from bot.store.tables.index import indexed_terms
 
 

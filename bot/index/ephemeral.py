@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bot.embedding import Embedder
-from bot.index.analysis import Analyser
+from bot.index.analysis.protocol import Analyser
 from bot.index.index import Index
 from bot.store.database.engine import make_engine
 from bot.store.database.migrate import migrate

@@ -11,22 +11,22 @@ import sqlalchemy as sa
 from bot.batches import batches
 from bot.embedding import Embedder, EmbeddingError
 from bot.index import issues as issue_rows
-from bot.index import lists, vocabulary
 from bot.index import state as states
 from bot.index.about import About, Anything
 from bot.index.again import read_otherwise
-from bot.index.analysis import Analyser, Analysis
-from bot.index.batch import Batch, stored_entries
+from bot.index.analysis.protocol import Analyser, Analysis
 from bot.index.database import delete, fetch, upsert
-from bot.index.embedded import Embedded, drop
 from bot.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, kept_text
-from bot.index.lists import Change
 from bot.index.memory import Memories
-from bot.index.packing import Integers, Postings
-from bot.index.pgvector import Pgvector
+from bot.index.postings import lists, vocabulary
+from bot.index.postings.batch import Batch, stored_entries
+from bot.index.postings.lists import Change
+from bot.index.postings.packing import Integers, Postings
 from bot.index.reader import Reader
 from bot.index.state import State
-from bot.index.vectors import Vectors
+from bot.index.vectors.embedded import Embedded, drop
+from bot.index.vectors.pgvector import Pgvector
+from bot.index.vectors.vectors import Vectors
 from bot.index.view import View
 from bot.store.database.engine import write
 from bot.store.tables.index import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors

@@ -15,15 +15,15 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import lists
 from bot.index import state as states
 from bot.index.database import stream
 from bot.index.issues import IndexedIssue
-from bot.index.lists import List
-from bot.index.neighbours import Neighbours, grown
-from bot.index.packing import unpack_terms
+from bot.index.postings import lists
+from bot.index.postings.lists import List
+from bot.index.postings.packing import unpack_terms
 from bot.index.recent import Recent
 from bot.index.state import State, Version
+from bot.index.vectors.neighbours import Neighbours, grown
 from bot.store.tables.index import indexed_terms
 
 #: Of all repositories together; the least recently used are forgotten first.

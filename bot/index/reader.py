@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from bot.index import lists, vocabulary
 from bot.index.about import About
-from bot.index.analysis import Analyser, Analysis, counted, hashes, whole
+from bot.index.analysis.protocol import Analyser, Analysis, counted, hashes, whole
+from bot.index.analysis.supplied import SUPPLIED_ISSUES, supplied, supplied_before
 from bot.index.database import fetch
 from bot.index.memory import Memories
-from bot.index.packing import unpack_terms
-from bot.index.supplied import SUPPLIED_ISSUES, supplied, supplied_before
+from bot.index.postings import lists, vocabulary
+from bot.index.postings.packing import unpack_terms
 from bot.store.tables.index import indexed_terms
 
 

@@ -12,14 +12,14 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import issues, lists, vectors, vocabulary
-from bot.index.analysis import Analysis, Field, hashes
+from bot.index import issues
+from bot.index.analysis.protocol import Analysis, Field, hashes
 from bot.index.database import fetch
 from bot.index.issues import IndexedIssue
-from bot.index.lists import List
 from bot.index.memory import Memory
-from bot.index.neighbours import Neighbours
-from bot.index.packing import (
+from bot.index.postings import lists, vocabulary
+from bot.index.postings.lists import List
+from bot.index.postings.packing import (
     NO_TERMS,
     Bags,
     Floats,
@@ -31,11 +31,13 @@ from bot.index.packing import (
     numbers_of,
     read_postings,
 )
-from bot.index.pgvector import Pgvector
+from bot.index.postings.scoring import Scores, Scoring, add_up
 from bot.index.recent import Recent
-from bot.index.scoring import Scores, Scoring, add_up
 from bot.index.state import State
-from bot.index.vectors import Kind, Vectors
+from bot.index.vectors import vectors
+from bot.index.vectors.neighbours import Neighbours
+from bot.index.vectors.pgvector import Pgvector
+from bot.index.vectors.vectors import Kind, Vectors
 from bot.store.tables.index import indexed_terms
 
 #: Postings that one search may read. So its cost does not grow with the repository: what is read are the best terms.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 from bot.matching import features
 from bot.ranking.by_hand import ANOTHER_CONFIDENCE, COPY_CONFIDENCE, LITTLE_CONFIDENCE, NO_MORE_THAN_A_WORD
 from bot.ranking.size import SMALL

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bot.index.packing import Floats
+from bot.index.postings.packing import Floats
 from bot.matching import features
 from bot.matching.standing import COMPARED
 from bot.ranking import size

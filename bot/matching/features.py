@@ -37,8 +37,8 @@ import numpy as np
 from rapidfuzz import fuzz, process
 
 from bot.index import IndexedIssue
-from bot.index.packing import Floats
-from bot.index.vectors import Kind, products
+from bot.index.postings.packing import Floats
+from bot.index.vectors.vectors import Kind, products
 from bot.matching.pool import Pool, by_others
 from bot.matching.question import Question
 from bot.matching.rarity import Rarity

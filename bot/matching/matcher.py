@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.index import Analysis, Index, IndexedIssue, View
-from bot.index.packing import Floats, Integers
-from bot.index.scoring import distinct
-from bot.index.vectors import Vectors
+from bot.index.postings.packing import Floats, Integers
+from bot.index.postings.scoring import distinct
+from bot.index.vectors.vectors import Vectors
 from bot.matching import features
 from bot.matching.bounds import Compared, copies
 from bot.matching.evidence import Evidence, Witness, as_written

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 from bot.matching import confidence, features, standing
 from bot.matching.bounds import Compared, bounds, word_for_word
 from bot.ranking.learned import read_linear

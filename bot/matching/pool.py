@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.index import Bags, IndexedIssue, View
-from bot.index.packing import Integers
-from bot.index.vectors import Vectors
+from bot.index.postings.packing import Integers
+from bot.index.vectors.vectors import Vectors
 from bot.matching.question import Question
 from bot.model import NOBODY
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bot.index import Analysis, Terms, View
-from bot.index.vectors import Vectors
+from bot.index.vectors.vectors import Vectors
 from bot.model import NOBODY, Actor, Issue
 
 # Machine users, which an import of another tracker's issues may have written, are named so by custom; an App by rule.

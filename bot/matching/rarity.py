@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.index import View, idf
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 from bot.matching.pool import FIELDS
 from bot.ranking.size import SMALL
 

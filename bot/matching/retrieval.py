@@ -20,9 +20,9 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from bot.index import Kind, Query, Scores, View, bm25, idf, shared
-from bot.index.packing import Floats, Integers
-from bot.index.scoring import Scoring, distinct
-from bot.index.vectors import Vectors
+from bot.index.postings.packing import Floats, Integers
+from bot.index.postings.scoring import Scoring, distinct
+from bot.index.vectors.vectors import Vectors
 from bot.matching.question import Question
 
 #: Issues that are compared at most.

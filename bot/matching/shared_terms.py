@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bot.index import Terms
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 from bot.matching.pool import FIELDS, Pool
 from bot.matching.question import Question
 from bot.matching.rarity import Rarity

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bot.index.packing import Floats
+from bot.index.postings.packing import Floats
 from bot.matching import features
 
 #: The kinds of likeness that are compared with the rest of the pool.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bot.index.packing import Floats
+from bot.index.postings.packing import Floats
 from bot.ranking.size import CALIBRATION, SMALLNESS, calibration
 from bot.training.fitting import Fitted, fit_factor, fit_probability
 

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from bot.evaluation.labels import Labels, read_labels, to_learn_from
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 from bot.machine.blas import one_thread_each
 from bot.machine.ctrl_c import held_back
 from bot.model import Issue

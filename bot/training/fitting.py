@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.index.packing import Floats
+from bot.index.postings.packing import Floats
 
 _MOST_STEPS = 50
 # Standardised values beyond this are cut, so that no single example decides.

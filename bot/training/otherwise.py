@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bot.index.packing import Floats
+from bot.index.postings.packing import Floats
 from bot.matching import features
 from bot.training.arrival import Arrival
 

@@ -33,7 +33,7 @@ import numpy as np
 from bot.embedding import choose_embedder
 from bot.index import Index, TextAnalyser
 from bot.index.ephemeral import ephemeral_index
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 from bot.matching import Matcher, confidence, standing
 from bot.matching.model import KNOWN, UNKNOWN
 from bot.model import Issue

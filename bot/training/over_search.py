@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from bot.finder import MOST_COMPARED, Finder, FinderSettings
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 from bot.model import Issue
 from bot.ranking import confidence, features
 from bot.ranking.confidence import LATELY_DAYS, standings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bot.index.packing import Floats
+from bot.index.postings.packing import Floats
 from bot.training.calibration import Firsts, fit_calibration
 from bot.training.fitting import Fitted, fit_probability
 

@@ -17,7 +17,7 @@ from bot.chores.tidying import ERASE_EVERY, TIDY_EVERY, erase_old, tidy
 from bot.doctor import Wanted
 from bot.erasing import erased_if_ended
 from bot.events import Event, InstallationEvent, full_name
-from bot.index import models
+from bot.index.vectors import models
 from bot.indexing import LOOK_EVERY, Indexing
 from bot.jobs import Chore, Inbox, Job
 from bot.matching import Matcher
@@ -71,7 +71,10 @@ def says_of_model(settings: Settings) -> dict[str, float]:
 
 
 def enter_model(settings: Settings, store: Store) -> None:
-    """Enter this worker's model as the latest that was chosen, unless one had it before (`bot/index/models.py`)."""
+    """Enter this worker's model as the latest that was chosen, unless one had it before.
+
+    See `bot/index/vectors/models.py`.
+    """
     model = embedder(settings)
     if model is not None:
         models.choose(store.engine, model.name)

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from bot.embedding.wordllama import WordLlama
-from bot.index import models
+from bot.index.vectors import models
 from bot.store.database.engine import make_engine
 from bot.store.tables.index import embedding_models
 from tests.e2e.hosting import TOPICS, Host, hosted
@@ -73,7 +73,7 @@ def test_from_delivery_to_comment_nothing_waits_for_a_turn(host: Host) -> None:
 
 
 def test_a_worker_says_which_model_it_has(host: Host, home: Path) -> None:
-    """Of two models the later one prevails (`tests/index/test_models.py`), for which both must be known."""
+    """Of two models the later one prevails (`tests/index/vectors/test_models.py`), for which both must be known."""
     name = WordLlama().name
 
     def says() -> bool:

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.index import Analysis, Index, IndexedIssue, TextAnalyser
-from bot.index.analysis import MOST_LINES, counted, whole
-from bot.index.supplied import SUPPLIED_ISSUES, supplied_before
+from bot.index.analysis.protocol import MOST_LINES, counted, whole
+from bot.index.analysis.supplied import SUPPLIED_ISSUES, supplied_before
 from bot.store.database.engine import write
 from bot.store.tables.index import index_lists, index_states, index_vocabulary, indexed_terms
 from tests.index.conftest import HashingModel

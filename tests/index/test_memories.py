@@ -8,8 +8,9 @@ import sys
 import pytest
 import sqlalchemy as sa
 
-from bot.index import Index, IndexedIssue, TextAnalyser, vocabulary
+from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.index.memory import Memories
+from bot.index.postings import vocabulary
 from bot.index.state import Version
 from bot.matching import Matcher
 from bot.model import RepoRef

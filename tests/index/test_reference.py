@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.index import Index, IndexedIssue, Query, Scores, bm25, idf, lists, shared, vocabulary
+from bot.index import Index, IndexedIssue, Query, Scores, bm25, idf, shared
+from bot.index.postings import lists, vocabulary
 
 WORDS = ["alpha", "beta", "gamma", "delta", "getUserName", "panic", "错误信息", "x1"]
 

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
 from prometheus_client.parser import text_string_to_metric_families as prometheus
 
-from bot.index import models
+from bot.index.vectors import models
 from bot.jobs.queue.database import queue_engine
 from bot.jobs.recovery import executors
 from bot.judgements import Kind, Rejection, Signal, VerdictKind, Who

@@ -10,7 +10,7 @@ import pytest
 from bot.embedding.wordllama import WordLlama
 from bot.index import TextAnalyser
 from bot.index.ephemeral import ephemeral_index
-from bot.index.packing import Floats
+from bot.index.postings.packing import Floats
 from bot.matching import Matcher, features
 from bot.model import NOBODY
 from bot.training.arrival import Arrival

@@ -1,8 +1,8 @@
 """Tables for PostgreSQL's extension pgvector, where the server has it.
 
-They are no part of the schema: what is in them follows from the index's vectors (`bot/index/pgvector.py`), they are
-made whenever a process starts on a server that has the extension by then, and without them everything works. So they
-are not moved from one database to another, and what they hold goes with the rows that it was made of.
+They are no part of the schema: what is in them follows from the index's vectors (`bot/index/vectors/pgvector.py`), they
+are made whenever a process starts on a server that has the extension by then, and without them everything works. So
+they are not moved from one database to another, and what they hold goes with the rows that it was made of.
 """
 
 from __future__ import annotations

@@ -70,7 +70,8 @@ indexed_issues = _table(
 
 indexed_bodies = _table("indexed_bodies", key("repo_id"), key("number"), column("body", sa.Text()))
 
-# What its text says: the terms of each field, packed (`bot/index/packing.py`). `changed` is the sequence of the change.
+# What its text says: the terms of each field, packed (`bot/index/postings/packing.py`). `changed` is the sequence of
+# the change.
 indexed_terms = _table(
     "indexed_terms",
     key("repo_id"),

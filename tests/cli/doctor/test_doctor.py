@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from bot.embedding.wordllama import WordLlama
 from bot.events import IssueEvent
-from bot.index import models
+from bot.index.vectors import models
 from bot.jobs import Inbox
 from bot.jobs.queue.database import executors, queue_engine, workflow_table
 from bot.jobs.recovery.executors import beat, this_process

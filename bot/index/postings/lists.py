@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.index.database import among, delete, fetch, insert, upsert
-from bot.index.packing import Integers, Postings, numbers_of, read_postings
+from bot.index.postings.packing import Integers, Postings, numbers_of, read_postings
 from bot.store.tables.index import index_chunks as chunks
 from bot.store.tables.index import index_lists as lists
 

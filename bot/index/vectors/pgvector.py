@@ -2,8 +2,8 @@
 
 Every vector of the repository is compared, exactly, which takes a millisecond for a thousand. To compare signs in
 memory is faster (`neighbours.py`), but all of them must be read first. So a worker has the database compare until a
-repository has been asked about so often that reading pays (`memory.FEW_FINDS`): of many workers and many repositories
-each sees most repositories seldom, and answers then at once and without memory for their vectors.
+repository has been asked about so often that reading pays (`FEW_FINDS` in `bot/index/memory.py`): of many workers and
+many repositories each sees most repositories seldom, and answers then at once and without memory for their vectors.
 
 What is kept here follows from `indexed_vectors`: the same vectors around the repository's centre. It is written with
 them, and says up to which change of the repository it is complete. A process of an earlier release, which knows nothing
@@ -22,11 +22,11 @@ from typing import Any, TypeVar
 import numpy as np
 import sqlalchemy as sa
 
-from bot.index import vectors
 from bot.index.database import copy_in, fetch_all, stream
-from bot.index.scoring import Scores
+from bot.index.postings.scoring import Scores
 from bot.index.state import State
-from bot.index.vectors import Kind, Vectors
+from bot.index.vectors import vectors
+from bot.index.vectors.vectors import Kind, Vectors
 from bot.store.database import pgvector as tables
 
 _log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from bot.index.database import delete, fetch, insert
-from bot.index.packing import Integers
+from bot.index.postings.packing import Integers
 from bot.store.tables.index import index_vocabulary as table
 
 #: Up to this number nobody looks for those that were given up: an array of so many counts has a quarter of a megabyte.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bot.index.packing import Floats, Integers
+from bot.index.postings.packing import Floats, Integers
 
 #: From how often a term occurs in a field, and how long the field is, to what the posting counts; all arrays.
 Scoring = Callable[[Floats, Floats], Floats]

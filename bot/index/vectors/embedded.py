@@ -9,13 +9,13 @@ import numpy as np
 import sqlalchemy as sa
 
 from bot.embedding import Embedder, EmbeddingError
-from bot.index import vectors
 from bot.index.about import About
-from bot.index.analysis import Analysis
+from bot.index.analysis.protocol import Analysis
 from bot.index.database import delete, upsert
-from bot.index.models import Prevailing
 from bot.index.state import NO_VECTORS, State
-from bot.index.vectors import Vectors
+from bot.index.vectors import vectors
+from bot.index.vectors.models import Prevailing
+from bot.index.vectors.vectors import Vectors
 from bot.store.tables.index import indexed_terms, indexed_vectors
 
 _log = logging.getLogger(__name__)

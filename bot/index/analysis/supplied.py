@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
 
-from bot.index.analysis import MOST_LINES
+from bot.index.analysis.protocol import MOST_LINES
 
 #: A line that at least so many issues, and so large a part of all, have in common comes from the form.
 SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003

@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
-from bot.index import Index, IndexedIssue, Kind, TextAnalyser, models
+from bot.index import Index, IndexedIssue, Kind, TextAnalyser
+from bot.index.vectors import models
 from bot.store.parts.gauges import FRESH, Gauges
 from bot.store.tables.schema import gauges
 from tests.index.conftest import HashingModel
@@ -99,7 +100,7 @@ def test_the_model_that_was_chosen_later_prevails_though_the_clock_of_the_first_
     engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as ahead:
-        ahead.setattr("bot.index.models.time.time", lambda: 4e9)
+        ahead.setattr("bot.index.vectors.models.time.time", lambda: 4e9)
         old = Worker(engine, "old")
     old.put(1, 2)
     assert Worker(engine, "new").fill() == 2

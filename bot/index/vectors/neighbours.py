@@ -16,11 +16,11 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import vectors
-from bot.index.packing import Integers
-from bot.index.scoring import distinct
+from bot.index.postings.packing import Integers
+from bot.index.postings.scoring import distinct
 from bot.index.state import State
-from bot.index.vectors import Kind, Vectors
+from bot.index.vectors import vectors
+from bot.index.vectors.vectors import Kind, Vectors
 from bot.store.tables.index import indexed_vectors as table
 
 #: Vectors of a repository are in memory up to so many bytes: 98,000 issues at 256 dimensions.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from bot.index.analysis import Analysis, Field, counted, whole
+from bot.index.analysis.protocol import Analysis, Field, counted, whole
 from bot.text.codes import codes, message_terms
 from bot.text.terms import BODY_READ, TITLE_READ, terms, without_noise
 

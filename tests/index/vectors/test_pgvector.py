@@ -10,9 +10,10 @@ import pytest
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, pgvector
-from bot.index import embedded as embedded_module
+from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory
 from bot.index import state as states
+from bot.index.vectors import embedded as embedded_module
+from bot.index.vectors import pgvector
 from bot.store import Store
 from bot.store.database import pgvector as tables
 from bot.store.database.engine import make_engine
@@ -221,7 +222,7 @@ def test_a_model_of_more_dimensions_than_the_extension_takes_is_compared_in_memo
 ) -> None:
     index = Index(engine, TextAnalyser(), HashingModel("wide", dimensions=17_000))
     index.put(1, issues(1, 6))
-    assert [one.getMessage() for one in caplog.records if one.name == "bot.index.pgvector"] == [
+    assert [one.getMessage() for one in caplog.records if one.name == "bot.index.vectors.pgvector"] == [
         "pgvector is not used any more until the next start: ProgramLimitExceeded"
     ]
     found, served = find(index)

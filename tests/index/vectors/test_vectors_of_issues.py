@@ -10,8 +10,9 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.embedding import Embedder
-from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory, neighbours, vectors
-from bot.index import embedded as embedded_module
+from bot.index import Index, IndexedIssue, Kind, TextAnalyser, memory
+from bot.index.vectors import embedded as embedded_module
+from bot.index.vectors import neighbours, vectors
 from tests.index.conftest import HashingModel
 
 TITLES = [

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.index import neighbours
-from bot.index.scoring import add_up, distinct
+from bot.index.postings.scoring import add_up, distinct
+from bot.index.vectors import neighbours
 
 
 @given(st.lists(st.integers(0, 70), max_size=80), st.integers(1, 40), st.booleans())
