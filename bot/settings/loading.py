@@ -45,12 +45,12 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     naming every variable that is wrong.
     """
     values = variables(os.environ if environ is None else environ, dotenv_path)
-    home = Path(values.get("DOPPEL_HOME") or platformdirs.user_data_dir("doppel", appauthor=False))
+    home = _home(values)
     values = _with_stored_app(values, home)
     read = Reader(values)
     settings = Settings(
         home=home,
-        database_url=read.checked("", lambda: _database_url(values.get("DATABASE_URL", ""), home)),
+        database_url=read.checked("", lambda: _database_url(read.text("DATABASE_URL"), home)),
         app_id=read.integer("APP_ID", 0, 1, 2**53) or None,
         private_key=read.checked("", lambda: read_private_key(values)),
         webhook_secrets=read.secrets("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS"),
@@ -109,6 +109,12 @@ def parts_of_an_app(environ: Mapping[str, str] | None = None, dotenv_path: Path 
     return [name for name in _OF_AN_APP if values.get(name)]
 
 
+def _home(values: Mapping[str, str]) -> Path:
+    """The data directory. A shell puts the user's folder in place of `~`; nobody does so in `.env`."""
+    named = values.get("DOPPEL_HOME", "").strip()
+    return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("doppel", appauthor=False))
+
+
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     """The variables with those of the App that was set up in the browser (`bot.setup`), unless they name one.
 
@@ -141,7 +147,7 @@ def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLit
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
         return _postgres_url(f"postgresql+psycopg://{rest}", name)
-    if sep and scheme == "sqlite" and rest.startswith("/") and len(rest) > 1:
+    if sep and scheme == "sqlite" and rest.startswith("/") and rest not in ("/", "/:memory:"):
         return value
     left_out = f"; leave it out for {otherwise}" if otherwise else ""
     raise SettingsError(f"{name}: must be postgresql://USER:PASSWORD@HOST/NAME or sqlite:///PATH{left_out}.")

@@ -25,6 +25,23 @@ def test_e1_defaults(tmp_path: Path) -> None:
     assert (found.port, found.github_api_url, found.enterprise) == (3000, "https://api.github.com", False)
 
 
+def test_e1_in_the_env_file_too_the_users_folder_can_be_written_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No shell reads that file, and a folder of the name `~` in the working directory is what nobody means."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".env").write_text("DOPPEL_HOME=~/doppel\n")
+    found = load(tmp_path)
+    assert (found.home, found.database_url) == (tmp_path / "doppel", f"sqlite:///{tmp_path / 'doppel' / 'doppel.db'}")
+
+
+def test_e1_what_is_blank_is_not_set_and_white_space_around_a_place_is_no_part_of_it(tmp_path: Path) -> None:
+    """As for all other settings: hosts' forms keep what is pasted into them."""
+    found = load(tmp_path, DATABASE_URL=" ", DOPPEL_HOME=f" {tmp_path}\n")
+    assert found.database_url == f"sqlite:///{tmp_path / 'doppel.db'}"
+    assert load(tmp_path, DATABASE_URL=" postgres://h/d\n").database_url == "postgresql+psycopg://h/d"
+
+
 def test_e1_a_real_variable_wins_over_the_env_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("PORT=4000\nLOG_LEVEL=debug\n")
     found = load(tmp_path, PORT="5000")
@@ -98,6 +115,8 @@ def test_e1_a_secret_of_before_is_none_without_a_present_one(tmp_path: Path, sec
         ("APP_ID", "my-app"),
         ("LOG_LEVEL", "LOUD"),
         ("DATABASE_URL", "mysql://x"),
+        # Each process would have a database of its own, and what was accepted would be lost.
+        ("DATABASE_URL", "sqlite:///:memory:"),
         ("GITHUB_API_URL", "ghe.example.org"),
         ("GITHUB_API_URL", "https://ghe.example.org:port/api/v3"),
         ("DOPPEL_EMBEDDING_URL", "http://localhost:114340/v1"),
