@@ -149,7 +149,8 @@ SOURCE = (
 )
 
 SOURCES: dict[str, str] = {
-    "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready.",
+    "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready; with "
+    "`full-text` and `vectors` off, always.",
     "github-hybrid": "GitHub's semantic issue search. On.",
     "full-text": "The bot's own full-text index. On when it is ready.",
     "vectors": "The bot's own semantic index. On when it is ready.",

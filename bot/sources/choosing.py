@@ -27,15 +27,16 @@ NAMES = (
 def chosen(named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True) -> dict[str, SourceConfig]:
     """The sources to ask by name: those that are `named` as they are named, the others as is usual.
 
-    `indexed` is whether the repository's own index may be trusted; without it there is nothing local to ask. With it
-    GitHub's search by words is left alone unless it is named: it reads the same texts with less sense, and all
-    repositories of an installation share 30 of its requests a minute. `hybrid` is whether GitHub's semantic search
+    `indexed` is whether the repository's own index may be trusted; without it there is nothing local to ask. Where that
+    is asked, GitHub's search by words is left alone unless it is named: it reads the same texts with less sense, and
+    all repositories of an installation share 30 of its requests a minute. `hybrid` is whether GitHub's semantic search
     is on where it is not named.
     """
+    local = indexed and any(name not in named or named[name].enabled for name in (FULL_TEXT, VECTORS))
     usual = {
         FULL_TEXT: indexed,
         VECTORS: indexed,
-        github_lexical.NAME: not indexed,
+        github_lexical.NAME: not local,
         github_hybrid.NAME: hybrid,
         known_issues.NAME: True,
         pull_requests.NAME: False,

@@ -36,6 +36,14 @@ def test_h4_what_is_on_by_itself() -> None:
     assert "github-hybrid" not in chosen({}, indexed=True, hybrid=False)
 
 
+def test_h4_githubs_search_answers_where_the_index_is_ready_and_none_of_it_is_asked() -> None:
+    """Who wants GitHub's search instead of the bot's own index would have nothing, from the day on that it is ready."""
+    config, _ = parse_config("search: {hybrid: off}\nsources: {full-text: off, vectors: off}")
+    assert "github-search" in chosen(config.sources, indexed=True, hybrid=config.search.hybrid)
+    for one in LOCAL:
+        assert "github-search" not in chosen({one: SourceConfig(enabled=False)}, indexed=True)
+
+
 def test_h4_settings_switch_sources_on_and_off() -> None:
     config, _ = parse_config(
         "sources: {github-search: on, vectors: off, discussions: {limit: 3}, github-hybrid: {weight: 2}}"
