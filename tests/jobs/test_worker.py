@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from dbos import DBOSClient
 from dbos import _core as dbos_core
 
 from bot.errors import InvalidArgument, RateLimited
@@ -317,6 +318,26 @@ def test_c6a_erasing_a_repository_cancels_what_waits_and_drops_what_it_held(benc
     kept = [bench.has_content(one) for one in ("gone", "done", "replay", "later", "similar")]
     assert kept == [False, False, False, True, True]
     assert not bench.inbox.put("gone", event(number, repo_id=77)), "a redelivery stays a no-op"
+
+
+def test_c6a_a_run_that_fails_while_its_repository_is_erased_is_tried_again_and_keeps_nobody_waiting(
+    bench: Bench, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its next run came into the queue after all that waited was cancelled, and lost what it was to be given: nobody
+    could begin it, and it was given back for ever, with its lane waiting behind it.
+    """
+    cancel = DBOSClient.cancel_workflows
+
+    def cancel_and_fail(client: DBOSClient, ids: list[str]) -> None:
+        cancel(client, ids)
+        bench.inbox.put("failed", event(number, repo_id=84), delay_seconds=0.2)
+
+    bench.inbox.put("waits", event(number, repo_id=84), delay_seconds=60)
+    monkeypatch.setattr(DBOSClient, "cancel_workflows", cancel_and_fail)
+    bench.inbox.erase(84)
+    assert bench.statuses("waits") == ["CANCELLED"]
+    assert not bench.has_content("waits")
+    bench.wait(lambda: bench.statuses("failed") == ["SUCCESS"], seconds=10)
 
 
 def test_c6a_erasing_everything_leaves_out_nothing_that_was_stamped_by_a_clock_that_is_ahead(

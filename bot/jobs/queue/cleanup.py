@@ -25,6 +25,10 @@ KEEP_CONTENT = _HOUR / 2
 KEEP_FINISHED = 7 * _DAY + _HOUR
 KEEP_DEAD = 30 * _DAY
 
+# A dead letter that was retried is CANCELLED.
+_FINISHED = ["SUCCESS", "CANCELLED"]
+_ENDED = [*_FINISHED, *GIVEN_UP]
+
 # Rows in one transaction, and the pause after it, so that nobody waits long for the lock.
 _BATCH = 500
 _PAUSE = 0.05
@@ -39,8 +43,7 @@ def clean(engine: sa.Engine, now: float, patience: float = math.inf) -> bool:
     done = (
         sa.select(inputs.c.workflow_uuid)
         .join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
-        # A dead letter that was retried is CANCELLED.
-        .where(workflows.c.status.in_(["SUCCESS", "CANCELLED"]))
+        .where(workflows.c.status.in_(_FINISHED))
     )
     old, ahead = _milliseconds(now - KEEP_CONTENT), _milliseconds(now + AHEAD)
     contents = (
@@ -55,7 +58,7 @@ def clean(engine: sa.Engine, now: float, patience: float = math.inf) -> bool:
         sa.select(workflows.c.workflow_uuid).where(
             workflows.c.status.in_(statuses), workflows.c.completed_at < _milliseconds(now - keep)
         )
-        for statuses, keep in ((["SUCCESS", "CANCELLED"], KEEP_FINISHED), (GIVEN_UP, KEEP_DEAD))
+        for statuses, keep in ((_FINISHED, KEEP_FINISHED), (GIVEN_UP, KEEP_DEAD))
     )
     end = time.monotonic() + patience
     for _ in chain(
@@ -73,7 +76,8 @@ def erase(engine: sa.Engine, repository_id: int, before: float | None) -> None:
     """Cancel what waits for a repository and drop the content of its jobs, as far as they arrived before (seconds).
 
     With None all of them, those too that were stamped by a clock that is ahead of this one, or was set back since.
-    What is at work right now ends by itself; `clean` then drops its content. The ids stay, against redeliveries.
+    What is at work right now, or is tried again because of a failure meanwhile, ends by itself; `clean` then drops its
+    content. The ids stay, against redeliveries.
     """
     workflows, inputs = workflow_table(engine), input_table(engine)
     of_repository = belongs_to(workflows, repository_id)
@@ -86,7 +90,8 @@ def erase(engine: sa.Engine, repository_id: int, before: float | None) -> None:
     content = (
         sa.select(inputs.c.workflow_uuid)
         .join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
-        .where(of_repository, workflows.c.status != "PENDING")
+        # What is put into the queue after the others were cancelled will be begun, which it cannot be without.
+        .where(of_repository, workflows.c.status.in_(_ENDED))
     )
     if sum(_in_batches(engine, content, lambda ids: _drop_content(engine, ids))):
         empty_log(engine)
