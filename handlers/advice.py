@@ -52,8 +52,7 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
 
 def refresh(visit: Visit, issue: Issue) -> None:
     """Bring the comment up to date with what people decided, if there is one."""
-    kept = visit.kept_comment()
-    if kept is not None and kept.state is CommentState.POSTED:
+    if visit.services.comments.stands(visit.github, visit.slot, look=issue.comments > 0):
         post(visit, issue, find(visit, issue), cause=VERDICT, create=False)
 
 

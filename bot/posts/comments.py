@@ -132,6 +132,13 @@ class CommentKeeper:
             return True
         return self._edit(github, slot, draft, own.id, "", now)
 
+    def stands(self, github: CommentApi, slot: Slot, *, look: bool) -> bool:
+        """Whether there is a comment that can be brought up to date. `look`: as for `keep`."""
+        kept = self._store.get(slot.repo_id, slot.number, slot.command_id)
+        if kept is not None:
+            return kept.state is CommentState.POSTED
+        return look and self._find(github, slot) is not None
+
     def remove(self, github: CommentApi, slot: Slot, text_hash: str) -> None:
         """Answer a text with silence, and delete the comment that answered what stood there before.
 

@@ -175,6 +175,21 @@ def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: 
 
 
 @pytest.mark.slow
+def test_c2_a_comment_of_before_an_installation_anew_loses_a_rejected_pair_too(doppel: Doppel) -> None:
+    """What was stored is erased when the App is uninstalled, and the comment stands as it was."""
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    assert "Login fails" in doppel.advice(2)
+    doppel.sim.uninstall(doppel.owner)
+    doppel.settle()
+    doppel.sim.install(doppel.repo)
+    doppel.settle()
+    doppel.write(1, "/duplicates not #2", "triage-person")
+    assert doppel.said(1)
+    assert "Login fails" not in doppel.advice(2)
+
+
+@pytest.mark.slow
 def test_how_long_a_delivery_takes_to_become_a_comment_is_measured_once(doppel: Doppel) -> None:
     def count() -> float:
         return REGISTRY.get_sample_value("doppel_comment_seconds_count") or 0.0
