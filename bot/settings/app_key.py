@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from pathlib import Path
 
 from bot.errors import SettingsError
+from bot.settings.environment import path_of
 
 _BEGIN = "-----BEGIN "
 _MOST_BYTES = 64 * 1024
@@ -44,7 +44,7 @@ def _with_lines(text: str) -> str:
 
 
 def _file(name: str) -> str:
-    path = Path(name).expanduser()
+    path = path_of("PRIVATE_KEY_PATH", name)
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES)

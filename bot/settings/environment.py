@@ -41,6 +41,17 @@ def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str,
     return file | dict(environ)
 
 
+def path_of(name: str, text: str) -> Path:
+    """The path that a variable holds. A shell puts the user's folder in place of `~`, but nobody does so in `.env`.
+
+    Raises SettingsError where there is no such user, or one without a folder, as in some containers.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise SettingsError(f"{name}: {text}: ~ leads nowhere here; write the whole path.") from None
+
+
 class Reader:
     """Takes variables out of `values`; what is wrong is kept in `problems`, so that all of it can be told at once."""
 

@@ -16,7 +16,7 @@ import platformdirs
 
 from bot.errors import SettingsError
 from bot.settings.app_key import read_private_key
-from bot.settings.environment import Reader, credentials_file, variables
+from bot.settings.environment import Reader, credentials_file, path_of, variables
 from bot.settings.model import EVERY_ADDRESS, GITHUB_COM_API, Settings
 from bot.settings.table import VARIABLES
 
@@ -110,9 +110,12 @@ def parts_of_an_app(environ: Mapping[str, str] | None = None, dotenv_path: Path 
 
 
 def _home(values: Mapping[str, str]) -> Path:
-    """The data directory. A shell puts the user's folder in place of `~`; nobody does so in `.env`."""
-    named = values.get("DOPPEL_HOME", "").strip()
-    return Path(named).expanduser() if named else Path(platformdirs.user_data_dir("doppel", appauthor=False))
+    """The data directory. Raises WrongSettings where it cannot be one."""
+    named = values.get("DOPPEL_HOME", "").strip() or platformdirs.user_data_dir("doppel", appauthor=False)
+    try:
+        return path_of("DOPPEL_HOME", named)
+    except SettingsError as problem:
+        raise WrongSettings([str(problem)]) from None
 
 
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:

@@ -126,6 +126,8 @@ def test_e1_a_secret_of_before_is_none_without_a_present_one(tmp_path: Path, sec
         ("DOPPEL_SIBLINGS", "acme/app, lib"),
         ("DOPPEL_SQLITE_SYNC", "off"),
         ("PRIVATE_KEY_PATH", "/nonexistent/key.pem"),
+        ("PRIVATE_KEY_PATH", "~nobody-of-this-name/key.pem"),
+        ("DOPPEL_HOME", "~nobody-of-this-name/doppel"),
     ],
 )
 def test_e1_a_wrong_value_names_its_variable(tmp_path: Path, name: str, value: str) -> None:
