@@ -196,7 +196,12 @@ KEYS = (
         "`enabled: off`. The defaults are listed below.",
     ),
     Key("ignore", Section(IGNORE, IgnoreConfig), "Which issues are left alone."),
-    Key("only_labels", Many(_LABEL, Words.labels, 100), "Only issues with one of these labels are looked at."),
+    Key(
+        "only_labels",
+        Many(_LABEL, Words.labels, 100),
+        "Only issues with one of these labels are looked at: when they are opened, or when a person puts the label on "
+        "them. What a bot puts on later is no reason to look, since what bots do is not answered.",
+    ),
     Key(
         "known_issues",
         Many(Whole(1, NUMBER_MAX), Words.issue_numbers, 100),
