@@ -54,9 +54,15 @@ class Host:
     def wait(self, what: str, happened: Callable[[], bool], seconds: float = 120.0, every: float = 0.05) -> None:
         end = time.monotonic() + seconds
         while not happened():
-            assert time.monotonic() < end, f"{what} did not happen in time"
+            assert time.monotonic() < end, f"{what} did not happen in time\n{self._told()}"
             self.processes.check()
             time.sleep(every)
+
+    def _told(self) -> str:
+        """What there is to see of a host that stands still: which deliveries it took, and what it wrote last."""
+        answers = [f"{one.guid} {one.event} {one.status_code} {one.response_body}" for one in self.sim.webhooks.log]
+        log = (self.processes.settings.home / demo.LOG).read_text("utf-8", "replace").splitlines()
+        return "\n".join(("Its deliveries:", *answers[-20:], "What web and worker wrote last:", *log[-60:]))
 
     def redeliver(self) -> None:
         """Ask for every delivery again that has not been taken, as GitHub's log shows them, until all are."""
