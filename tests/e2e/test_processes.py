@@ -67,6 +67,8 @@ def test_from_delivery_to_comment_nothing_waits_for_a_turn(host: Host) -> None:
     for topic in TOPICS[2:]:
         began = time.monotonic()
         number = host.report(topic)
+        # On a busy machine one can find web too slow for GitHub, which then sends it no second time by itself.
+        host.redeliver()
         host.wait("commenting", lambda number=number: bool(host.said(number)), every=0.005)  # type: ignore[misc]
         times.append(time.monotonic() - began)
     assert min(times) < 10
