@@ -62,7 +62,7 @@ COMMANDS_LIMIT = 20
 
 LIMIT_SECONDS = 600.0
 
-OPTIONS = ("open", "closed", "all", "confidence=0.7", "threshold=0.4", "limit=3", "fresh")
+OPTIONS = ("open", "closed", "all", "confidence=0.1", "threshold=0.4", "limit=3", "fresh")
 """What can be added to a re-check and, after the words, to a search."""
 
 COMMANDS: tuple[Row, ...] = (

@@ -135,8 +135,8 @@ class _Offered:
 
         For tidying up a backlog; for one issue find_duplicates is quicker. Each group proposes its oldest issue as the
         original and gives for every other one the confidence that it is the same, with reasons; those groups come first
-        by which a maintainer gains most. The default threshold shows unlikely groups too: raise it to 0.5 for likely
-        ones only, and have a person or explain_pair confirm a pair before you act on it.
+        by which a maintainer gains most. At the default threshold groups are few and most of them are right; 0.05 shows
+        more, of which more are wrong. Have a person or explain_pair confirm a pair before you act on it.
 
         Works on this host's own index of the repository, and says how to fill it where there is none. The first scan of
         thousands of issues takes minutes and reports progress; it goes on where it was stopped, and later scans ask

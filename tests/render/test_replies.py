@@ -84,7 +84,7 @@ def test_c4_what_is_replied(text: str, expected: str) -> None:
         ("/duplicates search " + "x" * 201, "That is too long to search for: at most 200 characters."),
         (
             "/duplicates limit=x",
-            "`limit=x` does not work: `limit` takes 1 to 10, `confidence` and `threshold` take 0 to 1. Write, for example, `confidence=0.7` `threshold=0.4` `limit=3`.",
+            "`limit=x` does not work: `limit` takes 1 to 10, `confidence` and `threshold` take 0 to 1. Write, for example, `confidence=0.1` `threshold=0.4` `limit=3`.",
         ),
         ("/duplicates undo it", "I do not understand `it` there. Write `/duplicates undo`."),
         (
