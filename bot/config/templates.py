@@ -14,7 +14,7 @@ _TEXT = Text(Words.a_text, LONGEST)
 _LITERAL = r"(?:[^{}]|\{\{|\}\})*"
 # As `bot.words.forbidden` has it, in the words of JSON Schema, which cannot say that case does not matter.
 _FORBIDDEN = (
-    r"(?:^|[^\w/])@[\w-]|#[0-9]|\b[Gg][Hh]-[0-9]|<!--|[Dd][Uu][Pp][Ll][Ii][Cc][Aa][Tt][Ee]\s+[Oo][Ff]"
+    r"(?:^|[^\w/])@[\w-]|#[0-9]|(?:^|[^0-9A-Za-z])[Gg][Hh]-[0-9]|<!--|[Dd][Uu][Pp][Ll][Ii][Cc][Aa][Tt][Ee]\s+[Oo][Ff]"
     r"|\S/(?:[Ii][Ss][Ss][Uu][Ee][Ss]|[Pp][Uu][Ll][Ll]|[Dd][Ii][Ss][Cc][Uu][Ss][Ss][Ii][Oo][Nn][Ss])/[0-9]"
 )
 

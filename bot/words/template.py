@@ -116,8 +116,8 @@ def _plain(text: str) -> str:
 
 
 _FORBIDDEN = re.compile(
-    r"(?<![\w/])@[\w-]+(?:/[\w-]+)?|#[0-9]+|(?<![0-9A-Za-z])GH-[0-9]+|<!--|duplicate\s+of|\S+/(?:issues|pull|discussions)/[0-9]+",
-    re.IGNORECASE,
+    r"(?<![\w/])@[\w-]+(?:/[\w-]+)?|#[0-9]+|(?<![0-9A-Za-z])(?ai:GH)-[0-9]+|<!--|(?ai:duplicate)\s+(?ai:of)"
+    r"|\S+/(?ai:issues|pull|discussions)/[0-9]+"
 )
 
 

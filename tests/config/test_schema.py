@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.config import parse_config
@@ -81,6 +81,24 @@ def values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 def test_c6_what_the_schema_offers_is_taken(config: dict[str, Any]) -> None:
     schema, parser = both(config)
     assert schema is parser
+
+
+# What a repository's own text may not hold, what comes near it, and letters that some rules take for others.
+PIECES = [
+    *"@#_-/ \t1aé日{}ſıİ",
+    *("{{", "}}", "<!--", "GH-1", "gh-", "duplicate", "duplıcate", "Of", "\u00a0of", "/Pull/2"),
+    *("/issues/1", "/iſsues/1", "/discussions/", "{candidates}"),
+]
+
+
+@pytest.mark.slow
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join))
+@example("_GH-12_ is about this, too.")
+@example("duplıcate of")
+@settings(max_examples=400, deadline=None)
+def test_c6_schema_and_parser_agree_on_texts_of_ones_own(text: str) -> None:
+    schema, parser = both({"templates": {"found": text}})
+    assert schema is parser, text
 
 
 def test_c6_every_setting_is_described_to_editors() -> None:
