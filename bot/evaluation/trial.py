@@ -40,9 +40,10 @@ class Trial:
         marks = labels.labels_of([row for row, _ in rows])
         known = dict(labels.truth(issues, marks, warm))
         if not known:
-            raise UserError(
-                f"none of {counted(len(issues), 'issue')} can be judged; a lower --from leaves more to judge"
-            )
+            # A warm-up of nothing leaves all to judge that can be.
+            helps = any(labels.truth(issues, marks, 0))
+            why = "a lower --from leaves more to judge" if helps else "docs/evaluate.md says what is left out"
+            raise UserError(f"none of {counted(len(issues), 'issue')} can be judged; {why}")
         return cls(issues, known, judging.choose(known, sample, seed), marks)
 
     def only(self, answered: Mapping[Id, Found]) -> Trial:

@@ -41,6 +41,19 @@ def test_what_is_wrong_is_named(
     assert says in " ".join(result.stderr.split())
 
 
+def test_a_lower_share_is_advised_only_where_it_helps(tmp_path: Path) -> None:
+    file = write_lines(
+        tmp_path / "unclear.jsonl", [row | {"maybe_related": True, "duplicate_of": None} for row in rows()]
+    )
+    for share in ("0", "0.5"):
+        result = call("evaluate", file, "--from", share)
+        assert result.exit_code == 2
+        assert "none of 60 issues can be judged; docs/evaluate.md says what is left out" in " ".join(
+            result.stderr.split()
+        )
+        assert "--from" not in result.stderr
+
+
 def test_without_labels_there_is_nothing_to_draw(tmp_path: Path) -> None:
     plain = [{key: value for key, value in row.items() if key != "duplicate_of"} for row in rows()]
     result = call("evaluate", write_lines(tmp_path / "plain.jsonl", plain), "--picture", tmp_path / "a.svg")
