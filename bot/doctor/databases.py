@@ -21,6 +21,7 @@ from bot.store.database import pgvector
 from bot.store.database.engine import is_full, make_engine, shown, write
 from bot.store.database.failures import why
 from bot.store.database.files import sqlite_file
+from bot.store.database.migrate import is_later
 from bot.store.parts.backfills import OFF
 from bot.store.tables.index import backfills
 from bot.store.tables.schema import repositories
@@ -110,6 +111,17 @@ def _may_write(connection: sa.Connection, *, index: bool) -> None:
     if (owner := connection.scalar(_OWNER, {"schema": schema, "name": name})) is not None:
         mend = "Restore them for the role of DATABASE_URL (docs/operations.md, Backup and restore), or be their owner."
         raise _UnwritableError(f"this role may not use the tables there; they belong to {owner}", mend)
+
+
+def schema(settings: Settings) -> Iterator[Finding]:
+    """Whether the store was used by a later release; nothing where it was not, and before the first start.
+
+    The release right before that one works on it. In an earlier one, statements fail with errors that do not say why.
+    """
+    if _asked(settings, lambda connection: is_later(connection.engine)):
+        says = "of a later release than this one, which works on it only if no other release came between the two"
+        mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."
+        yield Finding(Health.WARNING, "schema", says, mend)
 
 
 def at_work(settings: Settings) -> Iterator[Finding]:

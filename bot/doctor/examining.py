@@ -41,6 +41,7 @@ def examine(
     if not settings.new:
         yield host.dashboard(settings)
     yield from databases.writable(settings)
+    yield from databases.schema(settings)
     yield from databases.at_work(settings)
     chosen = model(settings)
     yield host.model(settings, chosen)

@@ -57,6 +57,18 @@ def test_a_full_disk_is_told_of_a_database_that_can_be_locked(
     assert mend.startswith("Make room;")
 
 
+def test_a_store_of_a_later_release_is_told(examine: Callable[..., Found], store_url: str) -> None:
+    """After going back several releases commands fail with errors of SQL, and refer to the doctor."""
+    assert "schema" not in examine(DATABASE_URL=store_url)
+    engine = make_engine(store_url)
+    with write(engine) as connection:
+        connection.exec_driver_sql("UPDATE store_version SET version_num = '9999'")
+    engine.dispose()
+    health, says, mend = examine(DATABASE_URL=store_url)["schema"]
+    assert (health, says.partition(",")[0]) == ("warning", "of a later release than this one")
+    assert "backup" in mend
+
+
 @pytest.mark.postgres
 def test_a_server_that_takes_no_writes_is_told(
     examine: Callable[..., Found], new_database: Callable[[str], str]
