@@ -248,13 +248,16 @@ def _sqlite(url: str, patience: float, synchronous: str, pool_size: int) -> sa.E
 
 
 def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
-    """Switch the file to WAL. SQLite answers "locked" at once, without waiting, while another process switches it."""
+    """Switch the file to WAL. SQLite answers "locked" at once, without waiting, while another process switches it.
+
+    What else it answers, such as that the disk is full, goes through at once.
+    """
     deadline = time.monotonic() + patience
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             return
-        except sqlite3.OperationalError:
-            if time.monotonic() >= deadline:
+        except sqlite3.OperationalError as error:
+            if not is_locked(error) or time.monotonic() >= deadline:
                 raise
             time.sleep(0.02)

@@ -114,6 +114,23 @@ def test_c6a_what_is_deleted_is_overwritten_by_every_sqlite(tmp_path: Path, monk
     engine.dispose()
 
 
+def test_what_keeps_a_file_from_being_opened_but_a_lock_is_not_waited_for() -> None:
+    """As on a full disk, where each command said nothing for half a minute."""
+
+    class OnAFullDisk:
+        def execute(self, statement: str) -> None:
+            # What SQLite answers where it cannot make the file by which processes share its log.
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+            raise error
+
+    full: Any = OnAFullDisk()
+    began = time.monotonic()
+    with pytest.raises(sqlite3.OperationalError):
+        module._use_wal(full, 10.0)
+    assert time.monotonic() - began < 5
+
+
 def test_the_log_is_left_alone_while_somebody_reads_from_it(tmp_path: Path) -> None:
     engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
     with engine.begin() as connection:
