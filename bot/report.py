@@ -89,8 +89,9 @@ class Candidate:
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 
-LIKELY, VERY_LIKELY = 0.6, 0.85
-"""From these probabilities on a comment says so in these words, and a label is suggested, or added."""
+LIKELY, LIKELIEST = 0.5, 0.6
+"""From the first on a comment calls it likely, and a label is suggested; from the second on, near the most that any
+probability reaches, a label is added."""
 
 NEAR = 0.05
 """From this probability on an issue that is not named is worth a word to whoever asks, and its reasons are known."""

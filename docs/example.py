@@ -26,7 +26,7 @@ REPORT = Report(
             similarity=0.58,
             title_ratio=0.83,
             relevance=0.91,
-            confidence=0.87,
+            confidence=0.61,
             workflow_state="Planned",
             reasons=(
                 "Same error text: “read ECONNRESET at TLSWrap.onStreamRead”",

@@ -10,7 +10,7 @@ import logging
 from bot.errors import DoppelError
 from bot.github.repository.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence, duplicate_label
 from bot.model import Issue
-from bot.report import LIKELY, VERY_LIKELY, Candidate, Outcome, Report
+from bot.report import LIKELIEST, LIKELY, Candidate, Outcome, Report
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ def label(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> None:
     use, first = visit.config.label, named[0] if named else None
     if use == "off" or first is None or not first.own or first.confidence is None or issue.state != "open":
         return
-    if first.confidence < (VERY_LIKELY if use == "add" else LIKELY):
+    if first.confidence < (LIKELIEST if use == "add" else LIKELY):
         return
     try:
         _label(visit, issue, first.number, first.confidence)
@@ -74,4 +74,4 @@ def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:
 
 
 def _degree(confidence: float) -> Confidence:
-    return "high" if confidence >= VERY_LIKELY else "medium"
+    return "high" if confidence >= LIKELIEST else "medium"

@@ -1,4 +1,4 @@
-"""What is set by hand: between which bounds a probability stays, whatever the model has learned."""
+"""What is set by hand, whatever is learned: how far high probabilities are doubted, and the bounds of each."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from bot.ranking.size import SMALL
 
 Booleans = NDArray[np.bool_]
 
+VERSION = 1
+"""Raised with every change of these rules: what was answered by others counts as another model's answer."""
+
 # More than a few copies of one text come from a form that nobody filled in, unless most came within a week: a form is
 # left empty now and then, and what many send at once is one event.
 _FEW_COPIES, _AN_EVENT = 2, np.log1p(7.0)
@@ -24,6 +27,9 @@ _WORD_FOR_WORD, _TWICE_CONFIDENCE = 0.999, 0.5
 _A_LINE = np.log1p(20.0)
 # In `length`: two words of a title, or six of a body.
 _LITTLE = np.log1p(6.5)
+
+# What is said above this counts by that part. docs/matching.md, "The upper end", tells what it was chosen by.
+_HIGH, _DOUBTED = 0.35, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,14 @@ class Compared:
             own=self.own[rows],
             another=self.another[rows],
         )
+
+
+def doubted(likely: Floats) -> Floats:
+    """Probabilities as they hold elsewhere: .35 and half of what is above that, so at most .675. The order stays.
+
+    Where a model is surest it is least to be trusted in a repository from which it has not learned.
+    """
+    return np.asarray(np.minimum(likely, _HIGH + (likely - _HIGH) * _DOUBTED), dtype=np.float64)
 
 
 def bounds(pool: Compared) -> tuple[Floats, Floats]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from bot.index.postings.packing import Floats, Integers
 from bot.matching import confidence, features, standing
-from bot.matching.bounds import Compared, bounds, word_for_word
+from bot.matching.bounds import VERSION, Compared, bounds, doubted, word_for_word
 from bot.ranking.learned import read_linear
 from bot.ranking.size import CALIBRATION, SMALLNESS
 
@@ -89,13 +89,13 @@ class Model:
 
     @property
     def digest(self) -> str:
-        """Sixteen letters that tell it from every other model."""
+        """Sixteen letters that tell it from every other model, and from itself by other rules set by hand."""
         parts = (
             self.ranking,
             *(part for one in (self.known, self.unknown) for part in (one.confidence, one.calibration)),
         )
         weights = b"".join(part.weights.tobytes() + str(part.intercept).encode() for part in parts)
-        return hashlib.sha256(weights).hexdigest()[:16]
+        return hashlib.sha256(weights + str(VERSION).encode()).hexdigest()[:16]
 
     @classmethod
     def parse(cls, text: str) -> Model:
@@ -120,7 +120,7 @@ class Model:
         rows = confidence.rows(values[order], scores[order], total)
         leaders = order[: len(rows)]
         probability = self.known if pool.signed else self.unknown
-        likely = np.minimum.accumulate(probability(rows, total))
+        likely = doubted(np.minimum.accumulate(probability(rows, total)))
         least, most = bounds(pool.of(leaders))
         # What comes after the leaders is at most as likely, and nothing raises it.
         confidences = np.full(len(scores), np.minimum(likely, most).min(initial=1.0))

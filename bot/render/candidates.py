@@ -6,7 +6,7 @@ from bot.render.details import sentence
 from bot.render.escape import escape
 from bot.render.links import Place
 from bot.render.reasons import reason_words
-from bot.report import LIKELY, VERY_LIKELY, Candidate
+from bot.report import LIKELY, Candidate
 from bot.words import Words
 
 ALSO_MAX = 10
@@ -69,8 +69,6 @@ def state_words(candidate: Candidate, say: Words) -> str:
 
 def confidence_words(confidence: float, say: Words) -> str:
     """The learned probability in words and per cent."""
-    if confidence >= VERY_LIKELY:
-        return say.very_likely(percent=confidence)
     if confidence >= LIKELY:
         return say.likely(percent=confidence)
     if confidence >= 0.3:

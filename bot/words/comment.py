@@ -167,12 +167,8 @@ class CandidateTexts(Texts):
         """The issue's own text names this candidate."""
 
     @text
-    def very_likely(self, percent: float) -> None:
-        """A probability of 85 % or more that it is the same."""
-
-    @text
     def likely(self, percent: float) -> None:
-        """A probability of 60 % or more."""
+        """A probability of 50 % or more that it is the same."""
 
     @text
     def possibly(self, percent: float) -> None:

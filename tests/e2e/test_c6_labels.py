@@ -17,7 +17,7 @@ BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderP
 def first(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     # What the model makes of two made-up issues is not what is tested here.
     monkeypatch.setattr("handlers.labelling.LIKELY", 0.2)
-    monkeypatch.setattr("handlers.labelling.VERY_LIKELY", 0.2)
+    monkeypatch.setattr("handlers.labelling.LIKELIEST", 0.2)
     doppel.open(TITLE, BODY, author="ann")
 
 
@@ -108,11 +108,11 @@ def test_c6_nothing_is_labelled_by_default_nor_where_it_is_unsure(
 @pytest.mark.parametrize(
     ("use", "degrees"),
     [
-        ("suggest", {0.59: None, 0.6: "medium", 0.84: "medium", 0.85: "high"}),
-        ("add", {0.6: None, 0.84: None, 0.85: "added"}),
+        ("suggest", {0.49: None, 0.5: "medium", 0.59: "medium", 0.6: "high"}),
+        ("add", {0.5: None, 0.59: None, 0.6: "added"}),
     ],
 )
-def test_c6_it_is_suggested_where_likely_and_added_where_very_likely(
+def test_c6_it_is_suggested_where_likely_and_added_where_likeliest(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch, use: str, degrees: dict[float, str | None]
 ) -> None:
     # Here it is the shipped probabilities that are tested.

@@ -68,7 +68,7 @@ def test_c7_a_look_that_ended_after_its_comment_was_written_is_brought_to_its_en
 ) -> None:
     """With the offer that the comment makes, the label, and the evidence that what people say of it is about."""
     monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
-    monkeypatch.setattr("handlers.labelling.VERY_LIKELY", 0.2)
+    monkeypatch.setattr("handlers.labelling.LIKELIEST", 0.2)
     doppel.configure("close_after: 7d\nlabel: add\n")
     doppel.open(*FIRST, author="ann")
     do, calls = getattr(advice, step.rpartition(".")[2]), list[Any]()

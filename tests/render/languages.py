@@ -40,7 +40,7 @@ SAID_ELSEWHERE = {
 
 CANDIDATES = (
     candidate(
-        confidence=0.93,
+        confidence=0.62,
         workflow_state="In progress",
         reasons=("Same error text: “RangeError: Invalid array length”", "Same identifiers: pasteHandler"),
         also=(31, 54),

@@ -23,7 +23,7 @@ FOUND = """\
 
 1. [#118](https://redirect.github.com/acme/app/issues/118) Crash when pasting an image
    - Open · reported 2025-11-02 · project status: In progress
-   - Very likely the same (93%) · titles 64% alike by letters, 81% by words
+   - Likely the same (62%) · titles 64% alike by letters, 81% by words
    - Same error text: RangeError: Invalid array length
    - Same identifiers: pasteHandler
 2. [#97](https://redirect.github.com/acme/app/issues/97) \\`paste()\\` throws
@@ -94,7 +94,7 @@ def same(body: str, expected: str) -> bool:
 
 def test_c3_the_whole_comment() -> None:
     first = candidate(
-        confidence=0.93,
+        confidence=0.62,
         workflow_state="In progress",
         reasons=("same error text: RangeError: Invalid array length", "same identifiers: pasteHandler"),
     )
@@ -184,10 +184,10 @@ def test_c3_the_state_is_shown(state: str, reason: str | None, expected: str) ->
 @pytest.mark.parametrize(
     ("confidence", "expected"),
     [
-        (1.0, "Very likely the same (100%)"),
-        (0.999, "Very likely the same (99%)"),
-        (0.85, "Very likely the same (85%)"),
-        (0.6, "Likely the same (60%)"),
+        (1.0, "Likely the same (100%)"),
+        (0.999, "Likely the same (99%)"),
+        (0.5, "Likely the same (50%)"),
+        (0.49, "Possibly the same (49%)"),
         (0.3, "Possibly the same (30%)"),
         (0.29, "Perhaps the same (29%)"),
         (0.1, "Perhaps the same (10%)"),
