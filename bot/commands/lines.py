@@ -23,8 +23,11 @@ BODY_MAX = 65_536
 LINES_MAX = 6_000
 """Lines of a comment that are looked at. Each can be a block of its own, and ten thousand of those take a second."""
 
-# A slash and a word that begins like ours, so that `/duplicate` and `/dupes` are seen too.
-_START = re.compile(r"/du[a-z]{1,12}(?!\S)", re.IGNORECASE)
+MARKS = ".,;:!。、"
+"""What ends a word where people write a sentence; the full-width ones of these marks are to be made plain first."""
+
+# A slash and a word that begins like ours, so that `/duplicate` and `/dupes` are seen too; our own also with a mark.
+_START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
 # What keyboards and editors put before a line, or around a number in a text from right to left, without being asked. A
 # zero-width space is not among them: people write it on purpose, so that a command is none.
 _UNSEEN = dict.fromkeys(map(ord, "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"))

@@ -10,7 +10,7 @@ from rapidfuzz.distance import OSA
 
 from bot.addresses import GITHUB_HOSTS
 from bot.commands.arguments import Here, read_option
-from bot.commands.lines import command_lines
+from bot.commands.lines import MARKS, command_lines
 from bot.commands.model import Command, Invalid, Misspelt, Options, Parsed, Problem
 from bot.commands.table import BY_NAME, COMMAND, COMMANDS, OPTIONS, Name, Row, Takes
 from bot.model import RepoRef
@@ -46,6 +46,8 @@ def _line(line: str, here: Here) -> Parsed | None:
     word, *rest = line.split()
     head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
     row = BY_NAME[Name(head)] if head in _NAMES else None
+    if plain(word).lower().rstrip(MARKS) == COMMAND != word.lower():
+        return _with_mark(line, word, rest, here)
     if word.lower() != COMMAND:
         return _other_word(line, word, row, rest, here)
     if row is None or row.takes is Takes.OPTIONS:
@@ -55,6 +57,18 @@ def _line(line: str, here: Here) -> Parsed | None:
     if row.takes is Takes.WORDS:
         return _search(line, row)
     return Invalid(line, row.name, Problem.TOO_MUCH, _short(rest[1])) if rest[1:] else Command(row.name, line)
+
+
+def _with_mark(line: str, word: str, rest: Sequence[str], here: Here) -> Misspelt | None:
+    """`/duplicates, help` and the like: only what would be a command without the mark is surely meant for one.
+
+    `/duplicates: #12, #13` is a list of duplicates, and so may be what follows a line that ends in a colon.
+    """
+    meant = _line(" ".join((COMMAND, *rest)), here)
+    unfinished = not rest and plain(word[-1]) in ",;:、"
+    if unfinished or not isinstance(meant, Command):
+        return None
+    return Misspelt(line, _short(word), _suggest(meant.row, rest, here))
 
 
 def _other_word(line: str, word: str, row: Row | None, rest: Sequence[str], here: Here) -> Misspelt | None:

@@ -30,6 +30,14 @@ def test_c4_a_misspelt_command_is_answered_with_the_nearest(pair: Doppel) -> Non
     assert pair.reactions(comment) == ["eyes", "-1"]
 
 
+def test_c4_a_mark_behind_the_command_word_is_answered_with_the_command_without_it(pair: Doppel) -> None:
+    pair.write(2, "/duplicates: #1, and perhaps others")
+    assert len(pair.said(2)) == 1
+    comment = pair.write(2, "/duplicates, help")
+    assert reply(pair) == "`/duplicates,` is not something I know. Did you mean `/duplicates help`?"
+    assert pair.reactions(comment) == ["eyes", "-1"]
+
+
 def test_c4_search_with_words_of_ones_own(pair: Doppel) -> None:
     pair.open("Printing takes minutes", "The print dialog hangs.")
     assert pair.said(3) == []
