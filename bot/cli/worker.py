@@ -33,6 +33,7 @@ def worker() -> None:
     tally.flush()
     tally.start()
     enter_model(settings, services.store)
+    services.indexing.take_up()
     try:
         process.run(settings, job_handler(services), chores(services))
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
@@ -22,6 +22,7 @@ from bot.model import Issue, Repository
 from bot.posts.own_issues import is_own_issue
 from bot.store import Store
 from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import StoredRepository
 from bot.text.terms import read
 
 logger = logging.getLogger(__name__)
@@ -70,10 +71,25 @@ class Indexing:
 
     def look_again(self) -> None:
         """Have every repository looked at for what webhooks have missed, and go on where a reading was lost."""
+        self._look_at(self._store.repositories.list())
+
+    def take_up(self) -> None:
+        """Have those looked at that lack vectors, or of which something is noted to be in the way.
+
+        For a worker that starts: with its settings the host may have changed just that, such as the model.
+        """
+        self._look_at(known for known in self._store.repositories.list() if self._waits(known.id))
+
+    def _waits(self, repo_id: int) -> bool:
+        progress, vectors = self._backfills.get(repo_id), self._index.vector_count(repo_id)
+        lacking = vectors is not None and vectors < self._index.count(repo_id)
+        return progress is not None and (lacking or progress.problem != "")
+
+    def _look_at(self, repositories: Iterable[StoredRepository]) -> None:
         # Named by the time, rounds of a clock that was ahead would be known already when their time comes. That each
         # is called for once is the affair of whoever calls for it, and a second one does no harm.
         chain = f"round-{uuid.uuid4()}"
-        for known in self._store.repositories.list():
+        for known in repositories:
             if not known.suspended and not known.archived:
                 self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
 

@@ -1,0 +1,69 @@
+"""What a worker that starts takes up at once, because its settings may have mended what was in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bot.embedding import EmbeddingError
+from bot.indexing.status import statuses
+from tests.index.conftest import HashingModel
+from tests.indexing.conftest import Host, on_one_database
+
+
+class Refusing(HashingModel):
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise EmbeddingError("the endpoint refuses the key")
+
+
+def says(host: Host) -> tuple[str, int | None, str]:
+    services = host.services
+    (status,) = statuses(services.store.repositories.list(), services.store.backfills, services.index)
+    return status.state, status.vectors, status.problem
+
+
+def start(host: Host, model: HashingModel | None) -> None:
+    """A worker with this model takes the place of the one before."""
+    host.use(model)
+    host.services.indexing.take_up()
+    host.work()
+
+
+@on_one_database
+def test_with_another_model_nothing_more_is_said_of_the_one_before(host: Host, model: HashingModel) -> None:
+    host.load(3)
+    host.use(Refusing("refusing"))
+    host.install()
+    assert says(host) == ("embedding", 0, "vectors: the endpoint refuses the key")
+    start(host, model)
+    assert says(host) == ("ready", 3, "")
+
+
+@on_one_database
+def test_without_a_model_nothing_more_is_said_of_the_one_before(host: Host) -> None:
+    host.load(3)
+    host.use(Refusing("refusing"))
+    host.install()
+    start(host, None)
+    assert says(host) == ("ready", None, "")
+
+
+@on_one_database
+def test_the_issues_are_embedded_anew_from_the_start_on(host: Host, model: HashingModel) -> None:
+    host.load(3)
+    host.use(model)
+    host.install()
+    start(host, HashingModel("other", dimensions=96))
+    assert says(host) == ("ready", 3, "")
+
+
+@on_one_database
+def test_where_nothing_is_in_the_way_a_start_asks_nothing(host: Host, model: HashingModel) -> None:
+    host.load(3)
+    host.use(model)
+    host.install()
+    asked = len(host.pages)
+    start(host, model)
+    assert len(host.pages) == asked
