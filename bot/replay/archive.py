@@ -104,7 +104,9 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
                     except (ValueError, RecursionError) as problem:
                         raise UserError(f"{place}: not JSON: {problem}") from None
                     yield row, place
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as problem:
+        if problem.object.startswith(_GZIPPED):
+            raise UserError(f"{path}: gzipped more than once; gunzip it, then it can be read") from None
         # The place that the decoder tells is one in the piece that it was given, not in the file.
         raise UserError(f"{path}: not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
     except (OSError, EOFError, zlib.error) as problem:

@@ -62,6 +62,15 @@ def test_another_encoding_is_named_with_what_makes_it_the_right_one(encoding: st
         read_rows(path)
 
 
+def test_a_file_that_is_gzipped_twice_is_told_to_be(tmp_path: Path) -> None:
+    path = tmp_path / "issues.jsonl.gz"
+    path.write_bytes(gzip.compress(gzip.compress(b"".join(json.dumps(row(n)).encode() + b"\n" for n in range(9)))))
+    with pytest.raises(UserError, match=r"issues\.jsonl\.gz: gzipped more than once; gunzip it, then it can be read$"):
+        read_archive(path)
+    with pytest.raises(ValueError, match=r"^it is gzipped more than once; gunzip it, then it can be read$"):
+        read_rows(path)
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have names")
 def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
     os.mkfifo(path := tmp_path / "pipe")

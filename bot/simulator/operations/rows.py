@@ -86,7 +86,9 @@ def _lines(path: Path) -> Iterator[tuple[Any, str]]:
             for number, line in enumerate(io.TextIOWrapper(plain, encoding="utf-8-sig"), 1):
                 if line.strip():
                     yield _json(line, number), f"line {number}"
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as problem:
+        if problem.object.startswith(_GZIPPED):
+            raise ValueError("it is gzipped more than once; gunzip it, then it can be read") from None
         # The place that the decoder tells is one in the piece that it was given, not in the file.
         raise ValueError("it is not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
     except (EOFError, zlib.error) as problem:
