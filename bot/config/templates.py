@@ -8,14 +8,16 @@ from typing import Any
 from bot.config.kinds import JSON, UNUSABLE, Kind, Problems, Text, nearest
 from bot.config.model import ConfigError, Quote, Says
 from bot.config.tree import Mapping, Node, Scalar, printable
-from bot.words import GAPS_MAX, LONGEST, Declared, Malformed, Template, Words, declared, forbidden
+from bot.words import GAPS_MAX, LONGEST, SPACE, Declared, Malformed, Template, Words, declared, forbidden
 
 _TEXT = Text(Words.a_text, LONGEST)
 _LITERAL = r"(?:[^{}]|\{\{|\}\})*"
 # As `bot.words.forbidden` has it, in the words of JSON Schema, which cannot say that case does not matter.
+# Editors read it with JavaScript, for which only those of ASCII are letters.
 _FORBIDDEN = (
-    r"(?:^|[^\w/])@[\w-]|#[0-9]|(?:^|[^0-9A-Za-z])[Gg][Hh]-[0-9]|<!--|[Dd][Uu][Pp][Ll][Ii][Cc][Aa][Tt][Ee]\s+[Oo][Ff]"
-    r"|\S/(?:[Ii][Ss][Ss][Uu][Ee][Ss]|[Pp][Uu][Ll][Ll]|[Dd][Ii][Ss][Cc][Uu][Ss][Ss][Ii][Oo][Nn][Ss])/[0-9]"
+    r"(?:^|[^0-9A-Za-z_/])@[0-9A-Za-z_-]|#[0-9]|(?:^|[^0-9A-Za-z])[Gg][Hh]-[0-9]|<!--"
+    rf"|[Dd][Uu][Pp][Ll][Ii][Cc][Aa][Tt][Ee][{SPACE}]+[Oo][Ff]"
+    rf"|[^{SPACE}]/(?:[Ii][Ss][Ss][Uu][Ee][Ss]|[Pp][Uu][Ll][Ll]|[Dd][Ii][Ss][Cc][Uu][Ss][Ss][Ii][Oo][Nn][Ss])/[0-9]"
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.words.catalogue import LANGUAGES, english, speak
 from bot.words.detection import language_of
-from bot.words.template import GAPS_MAX, LONGEST, Malformed, Template, forbidden
+from bot.words.template import GAPS_MAX, LONGEST, SPACE, Malformed, Template, forbidden
 from bot.words.texts import Declared, declared
 from bot.words.words import Words
 
@@ -12,6 +12,7 @@ __all__ = [
     "GAPS_MAX",
     "LANGUAGES",
     "LONGEST",
+    "SPACE",
     "Declared",
     "Malformed",
     "Template",

@@ -115,9 +115,13 @@ def _plain(text: str) -> str:
     return _HEX.sub(lambda found: _ZERO_WIDTH_SPACE.join(re.findall(".{1,6}", found[0])), text)
 
 
+SPACE = r"\s\x1c-\x1f\x85\ufeff"
+"""In a class of a regular expression what Python or JavaScript takes for a space, so that both read it alike."""
+
+# Logins are ASCII, and a letter beyond it before the @ does not keep GitHub from mentioning somebody.
 _FORBIDDEN = re.compile(
-    r"(?<![\w/])@[\w-]+(?:/[\w-]+)?|#[0-9]+|(?<![0-9A-Za-z])(?ai:GH)-[0-9]+|<!--|(?ai:duplicate)\s+(?ai:of)"
-    r"|\S+/(?ai:issues|pull|discussions)/[0-9]+"
+    r"(?a:(?<![\w/])@[\w-]+(?:/[\w-]+)?)|#[0-9]+|(?<![0-9A-Za-z])(?ai:GH)-[0-9]+|<!--"
+    rf"|(?ai:duplicate)[{SPACE}]+(?ai:of)|[^{SPACE}]+/(?ai:issues|pull|discussions)/[0-9]+"
 )
 
 

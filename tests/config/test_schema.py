@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import jsonschema
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from bot.config import parse_config
 from bot.config.describe import json_schema
 from bot.config.keys import KEYS, SOURCES
-from bot.words import LANGUAGES
+from bot.words import LANGUAGES, SPACE
 
 VALIDATOR = jsonschema.Draft202012Validator(json_schema())
 
@@ -86,6 +87,7 @@ def test_c6_what_the_schema_offers_is_taken(config: dict[str, Any]) -> None:
 # What a repository's own text may not hold, what comes near it, and letters that some rules take for others.
 PIECES = [
     *"@#_-/ \t1aé日{}ſıİ",
+    *("\u0085", "\ufeff", "\u001f"),
     *("{{", "}}", "<!--", "GH-1", "gh-", "duplicate", "duplıcate", "Of", "\u00a0of", "/Pull/2"),
     *("/issues/1", "/iſsues/1", "/discussions/", "{candidates}"),
 ]
@@ -95,10 +97,20 @@ PIECES = [
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join))
 @example("_GH-12_ is about this, too.")
 @example("duplıcate of")
+@example("é@ann, 日@ann")
+@example("@é")
 @settings(max_examples=400, deadline=None)
 def test_c6_schema_and_parser_agree_on_texts_of_ones_own(text: str) -> None:
     schema, parser = both({"templates": {"found": text}})
     assert schema is parser, text
+
+
+def test_c6_every_pattern_is_read_alike_by_javascript_whose_letters_and_digits_are_ascii() -> None:
+    text = json.dumps(json_schema()).replace("\\\\", "\\")
+    assert re.findall(r"\\[wWdDbB]", text) == []
+    # What each takes for a space, both do only beside the signs that the other adds.
+    assert re.findall(r"\\[sS]", text.replace(SPACE, "")) == []
+    assert "[" + SPACE in text
 
 
 def test_c6_every_setting_is_described_to_editors() -> None:
