@@ -4,7 +4,7 @@ It is known by its row in the store, and by its hidden marker where the row cann
 answered, or with a new store. The marker counts only in an issue that this App wrote.
 
 A machine can stand still for longer than its attempt holds, just before it opens the issue. One that comes too late is
-closed again: of the two, people may have begun to use the first.
+closed again, by a later attempt where GitHub refuses it: of the two, people may have begun to use the first.
 """
 
 from __future__ import annotations
@@ -85,9 +85,12 @@ def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *
     # An attempt far ahead of this clock is from before that was set back.
     if kept is not None and abs(now - kept.updated_at) < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
-    own = next((issue for issue in github.issues_of(repo, wanted.login) if is_kind(issue, store.kind)), None)
-    if own is not None:
-        number = _edit(github, wanted, own, reopen)
+    own = [issue for issue in github.issues_of(repo, wanted.login) if is_kind(issue, store.kind)]
+    if own:
+        number = _edit(github, wanted, own[0], reopen)
+        for late in own[1:]:
+            if late.state == "open":
+                github.close(repo, late.number, "not_planned")
         store.set(repo_id, number, now)
         return number
     store.set(repo_id, None, now)
@@ -98,10 +101,15 @@ def keep_issue(github: IssueApi, store: OwnIssues, wanted: Wanted, now: float, *
         raise
     except Unavailable as unanswered:
         raise Retryable(str(unanswered), after=max(LEASE, unanswered.after or 0)) from unanswered
-    first = store.opened(repo_id, number, now)
-    if first != number:
-        github.close(repo, number, "not_planned")
-    return first
+    noted = store.opened(repo_id, number, now)
+    if noted != number:
+        try:
+            github.close(repo, number, "not_planned")
+        except (GitHubError, Retryable):
+            # The next attempt finds both by their markers, and closes this one.
+            store.set(repo_id, None, now)
+            raise
+    return noted
 
 
 def _edit(github: IssueApi, wanted: Wanted, issue: Issue, reopen: bool) -> int:

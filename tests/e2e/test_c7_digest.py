@@ -92,6 +92,20 @@ def test_c7_a_ticked_box_is_feedback_and_can_be_taken_back(doppel: Doppel, diges
     assert said(doppel) == []
 
 
+def test_c7_a_box_counts_though_somebody_has_taken_the_marker_off_which_comes_back(
+    doppel: Doppel, digest: Issue
+) -> None:
+    """Only who can write here can do either, and by its number it is the digest all the same."""
+    marker, _, rest = (digest.body or "").partition("\n")
+    doppel.sim.edit_issue(doppel.repo, 3, body=rest, actor="write-person")
+    ticked = rest.replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
+    doppel.sim.edit_issue(doppel.repo, 3, body=ticked, actor="write-person")
+    doppel.settle()
+    assert said(doppel) == [(2, 1, True, "box", "triage", 1.0)]
+    body = keep(doppel).body or ""
+    assert body.startswith(marker[:22]) and "[x] <!-- 2 1 same -->" in body
+
+
 def test_c7_a_box_whose_event_was_lost_is_read_before_the_issue_is_written(doppel: Doppel, digest: Issue) -> None:
     digest.body = (digest.body or "").replace("[ ] <!-- 2 1 same -->", "[x] <!-- 2 1 same -->")
     doppel.sim.close_issue(doppel.repo, 2, "triage-person", "not_planned")

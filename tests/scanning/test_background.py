@@ -146,8 +146,9 @@ def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, mon
 
 @pytest.mark.slow
 @on_one_database
+@pytest.mark.parametrize("refused", [False, True])
 def test_a_worker_that_stood_still_before_it_opened_the_issue_closes_what_came_too_late(
-    filled: Host, monkeypatch: pytest.MonkeyPatch
+    filled: Host, monkeypatch: pytest.MonkeyPatch, refused: bool
 ) -> None:
     create = RepoClient.create_issue
 
@@ -163,7 +164,15 @@ def test_a_worker_that_stood_still_before_it_opened_the_issue_closes_what_came_t
 
     monkeypatch.setattr(RepoClient, "create_issue", stand_still)
     ask(filled)
+    if refused:
+        filled.sim.faults.add("PATCH */issues/10", 403)
     filled.work()
+    if refused:
+        # It is closed the next time that somebody asks.
+        assert [one.state for one in filled.sim.issues_of(filled.sim.repository(REPO))][-2:] == ["open", "open"]
+        filled.sim.clock.advance(60)
+        ask(filled)
+        filled.work()
     issues = [one for one in filled.sim.issues_of(filled.sim.repository(REPO)) if one.author.login.endswith("[bot]")]
     assert [(one.number, one.state) for one in issues] == [(9, "open"), (10, "closed")]
     kept = filled.services.store.scan_issues.get(filled.repo_id)
