@@ -33,7 +33,7 @@ def advise(visit: Visit, issue: Issue, cause: str, *, anew: bool = False) -> Non
     if kept is not None and kept.state is CommentState.DELETED:
         # A maintainer's wish.
         return
-    if kept is not None and kept.text_hash == text_hash(issue) and not anew and _is_done(visit, kept):
+    if kept is not None and _is_answered(visit, issue, kept) and not anew and _is_done(visit, kept):
         # A repeated delivery, or the later of several edits that waited together.
         return
     posted = kept is not None and kept.state is CommentState.POSTED
@@ -88,6 +88,13 @@ def post(
     return stands
 
 
+def _is_answered(visit: Visit, issue: Issue, kept: KeptComment) -> bool:
+    """Whether the text was answered before. What was only noted in `mode: shadow` is an answer in that mode alone."""
+    if kept.text_hash == text_hash(issue):
+        return True
+    return visit.config.mode == "shadow" and kept.text_hash == text_hash(issue, shadow=True)
+
+
 def _is_done(visit: Visit, kept: KeptComment) -> bool:
     """Whether the look that wrote the comment came to its end: a worker can be killed between any two steps of it.
 
@@ -127,7 +134,11 @@ def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:
     logger.info("shadow: %s#%d would show %s", visit.repo, visit.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
     visit.services.store.comments.answer_silently(
-        visit.repository.id, visit.number, text_hash=text_hash(issue), shown=shown, now=visit.services.now()
+        visit.repository.id,
+        visit.number,
+        text_hash=text_hash(issue, shadow=True),
+        shown=shown,
+        now=visit.services.now(),
     )
     outcome = Outcome.SHADOW if named else Outcome.SILENT
     note(visit, report, named, outcome, cause=cause, bar=bar, reason="" if named else why_nothing(report, bar))

@@ -47,9 +47,9 @@ def draft(
     return Draft(body, fingerprint(body), text_hash(issue), own_numbers(named))
 
 
-def text_hash(issue: Issue) -> str:
-    """What tells whether an issue's text has been answered already."""
-    return digest(issue.title, issue.body)
+def text_hash(issue: Issue, *, shadow: bool = False) -> str:
+    """What tells whether an issue's text has been answered already: on GitHub, or in `mode: shadow` alone."""
+    return digest(issue.title, issue.body, *(["shadow"] if shadow else []))
 
 
 def own_numbers(named: Sequence[Candidate]) -> list[int]:

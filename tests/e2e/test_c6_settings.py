@@ -39,6 +39,25 @@ def test_c6_mode_shadow_records_what_it_would_have_posted(doppel: Doppel) -> Non
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
+def test_c6_what_was_only_noted_in_shadow_is_no_answer_once_the_bot_speaks(doppel: Doppel) -> None:
+    def open_again() -> None:
+        doppel.sim.close_issue(doppel.repo, 2, "triage-person", "not_planned")
+        doppel.sim.reopen_issue(doppel.repo, 2, "triage-person")
+        doppel.settle()
+
+    doppel.configure("mode: shadow\n")
+    doppel.open("Help", "It broke.")
+    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    doppel.settle()
+    looks = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)
+    open_again()
+    assert doppel.services.store.decisions.of_issue(doppel.repository.id, 2) == looks
+    doppel.configure("mode: comment\n")
+    assert doppel.said(2) == []
+    open_again()
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
 @pytest.mark.parametrize(
     "settings",
     [
