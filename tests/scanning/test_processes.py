@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from bot.index import Index, IndexedIssue, TextAnalyser
 from bot.matching import shipped_model
 from bot.scanning.asking import Asker
-from bot.scanning.processes import PART, ask_in_processes
+from bot.scanning.processes import FEW, PART, ask_in_processes
 from bot.store.database.engine import make_engine
 from bot.store.database.migrate import migrate
 from tests.calling import is_deaf_to_ctrl_c
@@ -42,7 +42,7 @@ def making(tmp_path: Path) -> Making:
     url = f"sqlite:///{tmp_path / 'index.db'}"
     engine = make_engine(url)
     migrate(engine)
-    numbers = range(2, PART + 3)
+    numbers = range(2, FEW + 3)
     issues = [
         IndexedIssue(number, f"Crash in part{number // 2}", "When it starts.", author=f"user{number}")
         for number in numbers
@@ -54,12 +54,12 @@ def making(tmp_path: Path) -> Making:
 
 @pytest.mark.slow
 def test_a_few_are_asked_about_here_and_the_database_is_closed(making: Making) -> None:
-    parts = ask_in_processes(making, REPO, range(2, PART + 2), processes=2)
+    parts = ask_in_processes(making, REPO, range(2, FEW + 2), processes=2)
     answers = next(parts)
     assert making.connections > 0
-    assert [answer.number for answer in answers] == list(range(2, PART + 2))
+    assert [answer.number for answer in answers] == list(range(2, PART + 2)), "a stop costs no more than these"
     assert [found.number for found in answers[1].found] == [2]
-    assert next(parts, None) is None
+    assert [answer.number for part in parts for answer in part] == list(range(PART + 2, FEW + 2))
     assert len(making.engines) == 1
     assert making.connections == 0
 
@@ -73,15 +73,17 @@ def test_the_database_is_closed_when_the_answers_are_not_wanted_any_more(making:
 
 @pytest.mark.processes
 def test_more_are_asked_about_in_processes_and_none_is_left_out(making: Making) -> None:
-    numbers = range(2, PART + 3)
-    answers = [answer for part in ask_in_processes(making, REPO, numbers, processes=2) for answer in part]
+    numbers = range(2, FEW + 3)
+    parts = list(ask_in_processes(making, REPO, numbers, processes=2))
+    assert max(map(len, parts)) == PART
+    answers = [answer for part in parts for answer in part]
     assert sorted(answer.number for answer in answers) == list(numbers)
     assert making.engines == []
 
 
 @pytest.mark.processes
 def test_a_terminal_s_ctrl_c_is_heard_by_the_process_that_ends_the_others(making: Making) -> None:
-    parts = ask_in_processes(making, REPO, range(2, PART + 3), processes=2)
+    parts = ask_in_processes(making, REPO, range(2, FEW + 3), processes=2)
     next(parts)
     assert (started := multiprocessing.active_children())
     # What is interrupted anywhere says so with a traceback.
