@@ -29,7 +29,7 @@ _HEADINGS, _LINES = "issue form headings", "issue form lines"
 _FILES_MAX = 20
 _LINES_MAX = 2_000
 FILES_SIZE_MAX = 2 * SIZE_MAX
-"""Characters of all files together; a form has a few thousand. The parser needs two seconds for the worst ones."""
+"""Characters of all files together; a form has a few thousand. The parser needs five seconds for the worst ones."""
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
