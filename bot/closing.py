@@ -1,7 +1,7 @@
 """Whether an issue is closed by itself, some days after its comment has announced that (`close_after`). Pure.
 
 It takes a person's word: the author's 👍 on the comment, or the label `duplicate` set by somebody with triage access,
-since it was announced. And anybody's word prevents it: a 👎, or a comment.
+since it was announced. And anybody's word prevents it: a 👎, a comment, or that they opened the issue again.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ class Facts:
     `announced`: the comment stands and still names the target first. `rejected`: somebody said that the two differ.
     `target_*` are about the issue in whose favour this one would be closed; `circle`: that one is itself a duplicate of
     this. `heard`: GitHub has told the votes, of which `against` counts the 👎 of anybody. `comments` counts those of
-    people since the announcement. `author_agrees`: the author's 👍 since then. `labelled`: somebody with triage access
-    has set the label since.
+    people since the announcement. `reopened`: somebody has opened it again since, whoever had closed it; after a backup
+    was restored that may have been the bot. `author_agrees`: the author's 👍 since then. `labelled`: somebody with triage
+    access has set the label since.
     """
 
     now: float
@@ -52,6 +53,7 @@ class Facts:
     heard: bool = True
     against: int = 0
     comments: int = 0
+    reopened: bool = False
     author_agrees: bool = False
     labelled: bool = False
 
@@ -69,6 +71,7 @@ def decide(facts: Facts) -> tuple[Step, str]:
         "the other issue repeats this one": facts.circle,
         "somebody voted against it": facts.against > 0,
         "somebody commented": facts.comments > 0,
+        "somebody has opened it again": facts.reopened,
     }
     reason = next((words for words, holds in prevents.items() if holds), "")
     if reason:

@@ -49,6 +49,7 @@ def facts_of(visit: Visit, issue: Issue, kept: KeptClosing) -> tuple[Facts, Issu
         heard=told is not None,
         against=sum(not vote.up for vote in votes),
         comments=sum(objects(one, since) for one in visit.github.comments(visit.repo, visit.number)),
+        reopened=_is_reopened(visit, issue, since),
         author_agrees=agrees,
         labelled=bool(labeller),
     )
@@ -88,6 +89,15 @@ def _votes(visit: Visit, comment: Comment | None) -> Sequence[Vote] | None:
 
 def _is_open(issue: Issue) -> bool:
     return issue.state == "open" and not issue.locked
+
+
+def _is_reopened(visit: Visit, issue: Issue, since: float) -> bool:
+    """Whether somebody has opened it again since the announcement."""
+    if issue.state_reason != "reopened":
+        return False
+    at = visit.github.last_reopened(visit.repo, visit.number)
+    # GitHub tells whole seconds, as of comments.
+    return at is not None and at >= int(since)
 
 
 def _is_muted(visit: Visit, issue: Issue) -> bool:

@@ -44,6 +44,7 @@ def test_it_is_closed_at_its_time_where_the_author_or_a_triager_agrees(word: dic
         ({"circle": True}, "the other issue repeats this one"),
         ({"against": 1}, "somebody voted against it"),
         ({"comments": 1}, "somebody commented"),
+        ({"reopened": True}, "somebody has opened it again"),
     ],
 )
 def test_it_is_never_closed_against(change: dict[str, bool | int], reason: str) -> None:

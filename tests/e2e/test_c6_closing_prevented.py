@@ -30,6 +30,14 @@ def repeat(doppel: Doppel) -> None:
     doppel.sim.close_issue(doppel.repo, 1, "triage-person", "duplicate", original)
 
 
+def close_and_open(doppel: Doppel) -> None:
+    """Somebody closes the issue by hand, and somebody opens it again; neither says a word."""
+    doppel.sim.close_issue(doppel.repo, 2, "triage-person", "not_planned")
+    doppel.settle()
+    doppel.sim.reopen_issue(doppel.repo, 2, "triage-person")
+    doppel.settle()
+
+
 def postdate(doppel: Doppel) -> None:
     """The other issue was written later than this one, which came here from another repository afterwards."""
     other, this = (doppel.sim.issue(doppel.repo, number) for number in (1, 2))
@@ -43,6 +51,7 @@ NEVER: dict[str, Callable[[Doppel], object]] = {
     "against a thumb down": lambda doppel: (agree(doppel), doppel.sim.react(comment(doppel), "stranger", "-1")),
     "against a comment": lambda doppel: (agree(doppel), doppel.write(2, "I do not think so.", "stranger")),
     "against `not`": lambda doppel: (agree(doppel), doppel.write(2, "/duplicates not #1", "triage-person")),
+    "where it was opened again": lambda doppel: (agree(doppel), close_and_open(doppel)),
     "without the other": lambda doppel: (agree(doppel), doppel.sim.close_issue(doppel.repo, 1, "ann", "completed")),
     "where the other was closed for this one": lambda doppel: (agree(doppel), repeat(doppel)),
     "where the other is newer": lambda doppel: (agree(doppel), postdate(doppel)),
@@ -155,6 +164,22 @@ def test_c6_it_is_never_closed(offered: Doppel, case: str) -> None:
     offered.said(1)
     # Nor later, when nobody thinks of it any more.
     assert later(offered, 40).state == "open"
+
+
+def test_c6_what_people_have_opened_again_is_not_closed_by_a_store_of_before_that(offered: Doppel) -> None:
+    """A restored backup knows the offer, and nothing of what came of it."""
+    store, repo_id = offered.services.store, offered.repository.id
+    backup = store.closings.get(repo_id, 2)
+    assert backup is not None
+    agree(offered)
+    assert later(offered).state == "closed"
+    offered.sim.reopen_issue(offered.repo, 2, "triage-person")
+    offered.settle()
+    for verdict in store.verdicts.by_command(repo_id, comment(offered).id):
+        store.verdicts.remove(verdict.id)
+    store.closings.put(repo_id, backup)
+    assert later(offered, 1).state == "open"
+    assert "closed in favour" not in offered.advice(2)
 
 
 def test_c6_it_is_not_closed_for_one_that_is_said_to_repeat_it(

@@ -1,0 +1,25 @@
+"""When somebody has opened an issue again.
+
+https://docs.github.com/rest/issues/events
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from bot.github.api import convert
+from bot.github.api.calls import Api
+from bot.model import RepoRef
+
+_MOST_EVENTS = 2_000
+
+
+def last_reopened(api: Api, repo: RepoRef, number: int) -> float | None:
+    """When the issue was opened again for the last time, in seconds since 1970; None if never. Raises NotFound."""
+    listed = api.pages(
+        f"read the events of {repo}#{number}",
+        partial(api.rest.issues.list_events, repo.owner, repo.name, number),
+        most=_MOST_EVENTS,
+    )
+    times = [convert.moment(data["created_at"]).timestamp() for data in listed if data["event"] == "reopened"]
+    return max(times, default=None)
