@@ -35,8 +35,8 @@ class Facts:
     `target_*` are about the issue in whose favour this one would be closed; `circle`: that one is itself a duplicate of
     this. `heard`: GitHub has told the votes, of which `against` counts the 👎 of anybody. `comments` counts those of
     people since the announcement. `reopened`: somebody has opened it again since, whoever had closed it; after a backup
-    was restored that may have been the bot. `author_agrees`: the author's 👍 since then. `labelled`: somebody with triage
-    access has set the label since.
+    was restored that may have been the bot. `author_agrees`: the author's 👍 since then. `labelled`: somebody with
+    triage access has set the label since.
     """
 
     now: float
