@@ -131,6 +131,16 @@ def test_answers_that_prove_nothing_are_refused(answer: Any, says: str, file: Pa
     assert says in result.stderr
 
 
+@pytest.mark.parametrize(("option", "value"), [("weights", "FILE"), ("sources", "index"), ("relevance", "title")])
+def test_what_given_answers_were_not_asked_with_is_refused(option: str, value: str, file: Path, tmp_path: Path) -> None:
+    """The figures of the answers would be taken for those of one's own weights."""
+    answers = write_lines(tmp_path / "answers.jsonl", [{"id": 20, "candidates": []}])
+    named = f"--{option}", answers if value == "FILE" else value
+    result = call("evaluate", file, "--answers", answers, *named)
+    assert result.exit_code == 2
+    assert f"--{option}: nothing is asked where --answers are given; give it to `doppel replay`" in result.stderr
+
+
 def test_a_picture_of_answers_none_of_which_is_to_a_duplicate_is_refused(file: Path, tmp_path: Path) -> None:
     """Left alone, the others would be drawn as if no duplicate had been found."""
     alone = next(row["id"] for row in reversed(rows()) if not row.get("duplicate_of"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from bot import settings as host
 from bot.cli.shared.asking import asking_options, from_option, read_weights, seed_option
@@ -137,6 +138,11 @@ def _check(picture: Path | None, answers: Path | None, answered_only: bool, samp
         raise UserError("--answered-only: there is nothing to leave out without --answers")
     if sample is not None and answers is not None:
         raise UserError("--sample: given answers cannot be sampled; --answered-only judges those of a sample")
+    context = click.get_current_context()
+    for option in ("weights", "sources", "relevance"):
+        if answers is not None and context.get_parameter_source(option) is not ParameterSource.DEFAULT:
+            # The figures would be taken for those of the weights that were named.
+            raise UserError(f"--{option}: nothing is asked where --answers are given; give it to `doppel replay`")
 
 
 def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> list[tuple[Any, str]]:
