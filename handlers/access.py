@@ -61,13 +61,16 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
     What is stored is keyed by the repository's id and stays. A transfer to an account without the App is followed by
     `installation_repositories.removed`, which erases it.
     """
-    if services.store.repositories.get(event.repository.id) is None:
+    known = services.store.repositories.get(event.repository.id)
+    if known is None:
         # Access has ended since, and nothing must be stored; or the next event of an issue makes it known.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
     services.store.repositories.upsert(present, installation, services.now())
-    # The files may have another place now, and the owner's settings may be those of another owner.
-    services.repository_settings.forget(event.repository)
+    # The files may have another place now, and the owner's settings may be those of another owner. What was an owner's
+    # under the former name is theirs no longer.
+    services.repository_settings.forget(known.summary)
+    services.repository_settings.forget(present)
 
 
 def repository_deleted(event: RepositoryEvent, services: Services) -> None:

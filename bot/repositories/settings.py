@@ -23,9 +23,11 @@ _OWNERS = f"owner:{CONFIG_PATH}"
 
 
 class FileReader(Protocol):
-    """The one read of GitHub that is needed here."""
+    """The reads of GitHub that are needed here."""
 
     def file(self, repo: RepoRef, path: str) -> str | None: ...
+
+    def repository(self, repo: RepoRef) -> Repository: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,11 @@ def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
 
 def _file(github: FileReader, place: RepoRef) -> str | None:
     try:
-        return github.file(place, CONFIG_PATH)
+        text = github.file(place, CONFIG_PATH)
+        # From a name that a repository had once GitHub leads on to what that is now: it may be another owner's.
+        if text is not None and place.name == OWNERS_REPOSITORY and github.repository(place).ref.key != place.key:
+            return None
+        return text
     except (NotFound, Forbidden):
         # The App need not be installed on the owner's repository, nor need that exist.
         return None

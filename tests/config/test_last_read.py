@@ -31,6 +31,9 @@ class _Files:
             raise Unavailable("GitHub answered 502")
         return "mode: off\n"
 
+    def repository(self, repo: RepoRef) -> Repository:
+        return Repository(8, repo, private=False)
+
 
 def test_c6_the_owners_settings_that_could_not_be_read_are_asked_for_again_and_not_taken_for_none(
     tmp_path: Path,

@@ -184,6 +184,46 @@ def test_c6_what_is_wrong_with_an_owners_private_file_is_not_quoted(doppel: Dopp
     assert "project_swordfish" in doppel.said(2)[2], "what everybody can read can be quoted"
 
 
+@pytest.mark.parametrize("moved", ["renamed", "transferred", "transferred to one who has the App"])
+def test_c6_what_was_an_owners_is_theirs_no_longer_where_it_was_renamed_or_given_away(
+    doppel: Doppel, moved: str
+) -> None:
+    """GitHub leads on from the former name, so that somebody else's file would decide here."""
+    owners, other = f"{doppel.owner}/.github", f"new-{doppel.owner}"
+    doppel.sim.add_repository(owners)
+    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
+    doppel.sim.install(owners)
+    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
+    if moved == "transferred to one who has the App":
+        doppel.sim.add_repository(f"{other}/app")
+        doppel.sim.install(other)
+    doppel.settle()
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
+    if moved == "renamed":
+        doppel.sim.rename_repository(owners, "former")
+    else:
+        doppel.sim.transfer_repository(owners, other)
+    doppel.settle()
+    doppel.open(*AGAIN)
+    assert doppel.advice(3)
+
+
+def test_c6_what_is_wrong_with_a_private_file_that_was_an_owners_is_not_quoted(doppel: Doppel) -> None:
+    owners = f"{doppel.owner}/.github"
+    doppel.sim.add_repository(owners, private=True)
+    doppel.sim.write_file(owners, ".github/doppel.yml", "project_swordfish: on\n")
+    doppel.sim.install(owners)
+    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
+    doppel.settle()
+    doppel.write(1, "/duplicates help")
+    assert "The owner's settings have a problem" in doppel.said(1)[0]
+    doppel.sim.rename_repository(owners, "former")
+    doppel.settle()
+    doppel.write(1, "/duplicates help")
+    assert "swordfish" not in doppel.said(1)[1]
+
+
 def test_c6a_an_owners_private_settings_go_with_its_repository(doppel: Doppel) -> None:
     """They are kept with each repository that they hold for."""
     owners = f"{doppel.owner}/.github"
