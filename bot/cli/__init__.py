@@ -125,13 +125,16 @@ def main(args: list[str] | None = None) -> Any:
     except UserError as problem:
         _complain(str(problem), USAGE)
     except (Retryable, GitHubError) as problem:
-        _complain(str(problem), UNREACHABLE)
+        # Loaded here, since `doppel --help` has no use for it.
+        from bot.jobs.queue.job import QueueUnavailable
+
+        mend = "; see `doppel doctor`" if isinstance(problem, QueueUnavailable) else ""
+        _complain(f"{problem}{mend}", UNREACHABLE)
     except BrokenPipeError:
         # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
         sys.stderr.close()
     except Exception as fault:
         if type(fault).__module__.startswith("sqlalchemy."):
-            # Loaded here, since `doppel --help` has no use for it.
             from bot.store.database.failures import why
 
             _complain(f"the database of DATABASE_URL failed ({why(fault)}); see `doppel doctor`", UNREACHABLE)

@@ -74,7 +74,16 @@ def writable(settings: Settings) -> Iterator[Finding]:
             yield Finding(Health.BROKEN, subject, says, "Run as the user that owns it.")
         except (sa.exc.SQLAlchemyError, OSError) as problem:
             mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
+            if _is_of_another(url):
+                # SQLite says of such a file only that it cannot be opened, or is read-only.
+                mend = "Run as the user that owns it, or let this one read and write it."
             yield Finding(Health.BROKEN, subject, f"{name} cannot be used ({why(problem)})", mend)
+
+
+def _is_of_another(url: str) -> bool:
+    """Whether a database is a file that is there, and not for this process to read and write."""
+    file = sqlite_file(url)
+    return file is not None and file.exists() and not os.access(file, os.R_OK | os.W_OK)
 
 
 def _look_into(url: str, synchronous: str, *, index: bool) -> str:

@@ -167,21 +167,25 @@ def test_a_place_that_cannot_hold_the_database_is_the_hosts_to_mend(
     assert "Traceback" not in said
 
 
+def as_another_user() -> list[str]:
+    """What makes a command one of a user whom files can be closed to; root may look everywhere."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may look everywhere, and setpriv is not on this machine")
+    without = "-dac_override,-dac_read_search"
+    return ["setpriv", "--bounding-set", without, "--inh-caps", without]
+
+
 @pytest.mark.processes
 @pytest.mark.parametrize(("app", "names"), [({}, "app.env"), ({"APP_ID": "1"}, "doppel.db")])
 def test_data_that_belong_to_another_user_are_no_fault_of_ours(app: dict[str, str], names: str, tmp_path: Path) -> None:
     """An administrator who asks under their own login: the folder of the data is for its owner alone."""
-    as_another = []
-    if os.geteuid() == 0:
-        if shutil.which("setpriv") is None:
-            pytest.skip("root may look everywhere, and setpriv is not on this machine")
-        without = "-dac_override,-dac_read_search"
-        as_another = ["setpriv", "--bounding-set", without, "--inh-caps", without]
     (home := tmp_path / "home").mkdir(mode=0o000)
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
         environ = {**os.environ, **app, "DOPPEL_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
-        whole = [*as_another, sys.executable, "-m", "bot", *command]
+        whole = [*as_another_user(), sys.executable, "-m", "bot", *command]
         return subprocess.run(whole, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
 
     moved = run("migrate-store", "--to", "postgresql://ann@127.0.0.1:9/doppel")
@@ -192,6 +196,29 @@ def test_data_that_belong_to_another_user_are_no_fault_of_ours(app: dict[str, st
     assert (examined.returncode, examined.stderr) == (1, "")
     assert str(home / names) in examined.stdout and "Permission denied" in examined.stdout
     assert "un as the user that owns it" in examined.stdout
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
+def test_files_that_belong_to_another_user_in_a_folder_of_all_are_told_with_what_to_do(tmp_path: Path) -> None:
+    """Both commands told only that a file cannot be opened, and to see that the folder can be written."""
+    environ = {**os.environ, "APP_ID": "1", "DOPPEL_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+
+    def run(*command: str) -> subprocess.CompletedProcess[str]:
+        whole = [*as_another_user(), sys.executable, "-m", "bot", *command]
+        return subprocess.run(whole, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+
+    assert run("migrate").returncode == 0
+    for name in ("doppel.db", "doppel-queue.db"):
+        os.chown(tmp_path / name, 65534, 65534)
+    listed = run("jobs")
+    assert (listed.returncode, listed.stderr) == (
+        3,
+        "doppel: the queue's database failed: the file cannot be opened; see `doppel doctor`\n",
+    )
+    examined = run("doctor")
+    assert examined.returncode == 1
+    assert examined.stdout.count("Run as the user that owns it, or let this one read and write it.") == 2
 
 
 def test_what_stands_among_the_commands_is_one() -> None:
