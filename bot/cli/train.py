@@ -43,12 +43,17 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
             f"{pipe} is a pipe or a device, and training reads files alone; gzipped files are read as they are"
         )
     keep_apart("--out", out, *files)
+    from bot.cli.shared.temporary import told_of_temporary_index
     from bot.training import over_index, over_search
 
     use_short_paths()
     learn = over_index.learn if purpose == "index" else over_search.learn
     try:
-        with ended_in_order(), progress_bar("Issues looked at", None) as (progress, task):
+        with (
+            ended_in_order(),
+            told_of_temporary_index(),
+            progress_bar("Issues looked at", None) as (progress, task),
+        ):
             to_do = 0
 
             def advance(more: int, done: int) -> None:

@@ -16,6 +16,7 @@ from bot.batches import batches
 from bot.cli.shared.out_of_sight import told_if_out_of_sight
 from bot.cli.shared.progress import progress_bar
 from bot.cli.shared.source import read_source
+from bot.cli.shared.temporary import told_of_temporary_index
 from bot.erasing import erased_if_ended
 from bot.errors import UserError
 from bot.model import RepoRef
@@ -58,7 +59,7 @@ def backlog_of(source: str, settings: Settings) -> Iterator[Backlog]:
 
 @contextmanager
 def _of_file(path: Path, settings: Settings) -> Iterator[Backlog]:
-    with tempfile.TemporaryDirectory(prefix="doppel-") as directory:
+    with told_of_temporary_index(), tempfile.TemporaryDirectory(prefix="doppel-") as directory:
         # Nothing of it is kept, so nothing waits for the disk.
         url = f"sqlite:///{Path(directory) / 'scan.db'}"
         used = replace(settings, database_url=url, sqlite_synchronous="OFF")
