@@ -84,6 +84,11 @@ class Gathered:
     answers: tuple[Answer, ...]
     hits: tuple[Hit, ...]
 
+    @property
+    def remembered(self) -> frozenset[str]:
+        """The sources that were not asked now: all that they say was answered minutes ago (T5)."""
+        return frozenset(one.source for one in self.answers if one.runs and all(run.cached for run in one.runs))
+
 
 @dataclass(frozen=True, slots=True)
 class Network:

@@ -209,12 +209,14 @@ class Finder:
     ) -> tuple[Inside, list[Weighed]]:
         """What the index answered, and all that was found, each judged for itself, most likely first."""
         inside = self._weigh_inside(target, options, gathered, look)
-        elsewhere = [
-            hit
-            for hit in gathered.hits
-            if not (is_own(hit.issue, target) and hit.issue.number in inside.held)
-            and options.may_tell(hit.issue, target)
-        ]
+        remembered = frozenset[str]() if look is None else gathered.remembered
+
+        def is_outside(hit: Hit) -> bool:
+            # What the whole index does not hold, and answers of minutes ago alone name, was deleted or moved since.
+            done = hit.issue.number in inside.held or remembered.issuperset(hit.sources)
+            return not (done and is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
+
+        elsewhere = [hit for hit in gathered.hits if is_outside(hit)]
         return inside, together(inside.candidates, self._weigh_outside(target, collapsed(elsewhere)))
 
     def _weigh_outside(self, target: Issue, hits: Sequence[Hit]) -> list[Weighed]:

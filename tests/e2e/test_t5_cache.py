@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import sqlalchemy as sa
 
 from bot.store.tables.schema import etags
@@ -53,6 +54,23 @@ def test_t5_what_is_acted_upon_is_never_remembered(doppel: Doppel) -> None:
     doppel.settle()
     doppel.write(2, "/duplicates")
     assert "Dark" in doppel.said(2)[0]
+
+
+@pytest.mark.parametrize("leaves", ["deleted", "transferred"])
+def test_t5_what_was_found_and_is_gone_since_is_not_shown_from_memory(doppel: Doppel, leaves: str) -> None:
+    """The title of an issue that is deleted goes with it; a re-check wrote it into the comment again."""
+    doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN)
+    assert FIRST[0] in doppel.said(2)[0]
+    if leaves == "deleted":
+        doppel.sim.delete_issue(doppel.repo, 1)
+    else:
+        doppel.sim.add_repository(f"{doppel.owner}/other")
+        doppel.sim.transfer_issue(doppel.repo, 1, f"{doppel.owner}/other")
+    doppel.settle()
+    doppel.write(2, "/duplicates")
+    assert "[Cached result from" in doppel.said(2)[0]
+    assert FIRST[0] not in doppel.said(2)[0]
 
 
 def test_t4_what_the_worker_remembered_is_counted_for_metrics(doppel: Doppel) -> None:
