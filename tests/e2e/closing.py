@@ -44,7 +44,7 @@ def comment(doppel: Doppel) -> Comment:
 def later(doppel: Doppel, days: float = 7.5) -> Issue:
     """Some days pass, and the schedule has looked; the issue as it is then."""
     doppel.sim.clock.advance(days * DAY)
-    call_for_due(doppel.services)
+    doppel.turn(call_for_due)
     doppel.settle()
     doppel.said(2)
     return doppel.sim.issue(doppel.repo, 2)

@@ -11,7 +11,7 @@ import itertools
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -276,11 +276,16 @@ class Doppel:
         """See World.settle."""
         self.world.settle()
 
-    def look_again(self) -> None:
-        """The round of indexing, of this repository alone: those of all tests before lie in the same world."""
+    def turn(self, chore: Callable[[Services], None]) -> None:
+        """One turn of a chore in this repository alone: those of all tests before lie in the same world."""
         repositories = self.services.store.repositories
-        with mock.patch.object(repositories, "list", return_value=[repositories.get(self.repository.id)]):
-            self.services.indexing.look_again()
+        known = repositories.get(self.repository.id)
+        with mock.patch.object(repositories, "list", return_value=[known] if known else []):
+            chore(self.services)
+
+    def look_again(self) -> None:
+        """The round of indexing."""
+        self.turn(lambda services: services.indexing.look_again())
 
     def open(self, title: str, body: str = "", author: str | Account = "reporter", **more: Any) -> Issue:
         """A person opens an issue, and the bot has done its work when this returns."""

@@ -193,9 +193,9 @@ def test_c7_a_paused_host_keeps_no_digest(doppel: Doppel, digest: Issue) -> None
     before = digest.body
     doppel.open(*FIRST, author="eve")
     with doppel.paused():
-        keep_digests(doppel.services)
+        doppel.turn(keep_digests)
     assert digest.body == before
-    keep_digests(doppel.services)
+    doppel.turn(keep_digests)
     assert digest.body != before
 
 
@@ -203,10 +203,10 @@ def test_c7_a_digest_that_github_refuses_is_kept_on_another_day(doppel: Doppel, 
     doppel.open(*FIRST, author="eve")
     before = digest.body
     doppel.sim.faults.add("PATCH */issues/3", 403, times=None)
-    keep_digests(doppel.services)
+    doppel.turn(keep_digests)
     assert digest.body == before
     doppel.sim.faults.clear()
-    keep_digests(doppel.services)
+    doppel.turn(keep_digests)
     assert digest.body != before
 
 
@@ -214,7 +214,7 @@ def test_c7_a_repository_that_does_not_ask_gets_no_digest(doppel: Doppel) -> Non
     doppel.configure("mode: shadow\n")
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
-    keep_digests(doppel.services)
+    doppel.turn(keep_digests)
     doppel.settle()
     assert [issue.number for issue in doppel.sim.issues_of(doppel.repository)] == [1, 2]
 
@@ -231,7 +231,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
         store.decisions.add(repo_id, Decision(number, now, "opened", "comment", Outcome.POSTED, 0.2, "", evidence))
         signal = Signal(number, Kind.REACTION, "triage-person", 0, False, Who.TRIAGE, now)
         store.signals.put(repo_id, signal)
-    look_at_feedback(doppel.services)
+    doppel.turn(look_at_feedback)
     kept = store.calibrations.get(repo_id)
     assert kept is not None
     assert (kept.bar, kept.right, kept.wrong) == (0.6, 0, 6)

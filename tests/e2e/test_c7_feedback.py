@@ -34,7 +34,7 @@ def comment_on(doppel: Doppel, number: int) -> Comment:
 def poll(doppel: Doppel) -> None:
     """An hour later."""
     doppel.sim.clock.advance(3600)
-    look_at_feedback(doppel.services)
+    doppel.turn(look_at_feedback)
 
 
 @pytest.fixture
