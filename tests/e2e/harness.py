@@ -28,6 +28,7 @@ from bot.jobs import DeadLetters, Job, Worker
 from bot.jobs import worker as worker_module
 from bot.jobs.queue.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, queue_client, queue_engine, queue_url
 from bot.jobs.running import retry as retries
+from bot.model import RepoRef, Repository
 from bot.posts.comments import CommentKeeper
 from bot.services import Services
 from bot.settings import Settings
@@ -38,6 +39,7 @@ from bot.simulator.state.accounts import Account
 from bot.simulator.state.issues import Comment, Issue
 from bot.store.database.engine import write
 from bot.store.database.files import sqlite_file
+from bot.store.parts.backfills import Progress
 from bot.store.parts.tokens import SealedTokens
 from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
@@ -210,10 +212,21 @@ class Doppel:
         self.repository = self.sim.add_repository(self.repo)
         self.configure(settings)
         self._seen: set[tuple[int, str]] = set()
-        self.sim.install(self.repo)
+        self._install()
         for role in ("triage", "write", "maintain", "admin"):
             self.sim.set_permission(self.repo, f"{role}-person", role)
-        self.settle()
+
+    def _install(self) -> None:
+        """What the news of an installation and the first reading leave of an empty repository.
+
+        The way there takes as long as two issues, and is the same in every test; `test_c6a_access.py` goes it.
+        """
+        with mock.patch.object(self.sim.app.hook, "url", ""):
+            installation = self.sim.install(self.repo)
+        summary = Repository(self.repository.id, RepoRef(self.owner, "app"), private=False)
+        store, now = self.services.store, self.services.now()
+        store.repositories.upsert(summary, installation.id, now)
+        store.backfills.set(summary.id, Progress(expected=0, done=True, updated_at=now))
 
     @property
     def services(self) -> Services:
