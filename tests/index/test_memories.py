@@ -98,7 +98,7 @@ def test_who_edits_an_issue_over_and_over_with_new_words_lets_no_array_grow(
         with Matcher(one).looking(1, issue) as look:
             return {judged.number: judged.confidence for judged in look.judge()}
 
-    for edit in range(40):
+    for edit in range(20):
         words = " ".join(f"word{edit}x{n}" for n in range(30))
         index.put(1, [IndexedIssue(1, f"crash of new{edit}", words, updated_at=edit + 1.0)])
         asked = f"crash of part3 and new{edit} and word{edit}x7"
