@@ -75,8 +75,8 @@ def test_a_sample_is_a_third_duplicates_and_stands_for_all(file: Path) -> None:
     assert zero["comments"] > 9, "each stands for several"
 
 
-def test_people_read_sentences_and_tables(file: Path) -> None:
-    result = call("evaluate", file, "--from", "0", env={"COLUMNS": "100"})
+def test_people_read_sentences_and_tables(file: Path, replayed: Path) -> None:
+    result = call("evaluate", file, "--from", "0", "--answers", replayed, env={"COLUMNS": "100"})
     assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
     assert text.startswith("60 issues, of which 60 can be judged: 12 known duplicates, and 48 that repeat nothing.")
@@ -88,9 +88,9 @@ def test_people_read_sentences_and_tables(file: Path) -> None:
     assert "recommended" not in text
 
 
-def test_on_a_narrow_terminal_sentences_keep_to_it_and_no_figure_is_cut_off(file: Path) -> None:
+def test_on_a_narrow_terminal_sentences_keep_to_it_and_no_figure_is_cut_off(file: Path, replayed: Path) -> None:
     def shown(columns: int) -> tuple[str, str, str]:
-        text = call("evaluate", file, "--from", "0", env={"COLUMNS": str(columns)}).stdout
+        text = call("evaluate", file, "--from", "0", "--answers", replayed, env={"COLUMNS": str(columns)}).stdout
         begin, end = text.index("Finding"), text.index("These are the likeliest")
         return text[:begin], text[begin:end], text[end:]
 
@@ -120,15 +120,17 @@ def test_where_everything_is_a_duplicate_no_threshold_is_said_to_bother_nobody(t
     assert "bothered 0 %" not in text, "of nobody"
 
 
-def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of_what(tmp_path: Path) -> None:
+def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of_what(
+    tmp_path: Path, replayed: Path
+) -> None:
     """Nothing of what would be right: nobody knows."""
     plain = [{key: value for key, value in row.items() if key != "duplicate_of"} for row in rows()]
     file = write_lines(tmp_path / "plain.jsonl", plain)
-    result = call("evaluate", file, "--from", "0", env={"COLUMNS": "100"})
+    result = call("evaluate", file, "--from", "0", "--answers", replayed, env={"COLUMNS": "100"})
     assert result.exit_code == 0, result.output
     assert "no issue is known to be a duplicate. In a file `duplicate_of` names the original's id" in result.stderr
     said = " ".join(result.stdout.split())
-    found = figures(file, "--from", "0")
+    found = figures(file, "--from", "0", "--answers", replayed)
     month, at = found["min_confidence"]["last_month"], found["min_confidence"]
     assert (found["duplicates"], found["silent"]) == (0, 60) and at["comments"] >= 10
     assert said.startswith(
@@ -149,14 +151,14 @@ def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of
         assert word not in said
 
 
-def test_marks_that_name_no_issue_of_the_file_are_told(tmp_path: Path) -> None:
+def test_marks_that_name_no_issue_of_the_file_are_told(tmp_path: Path, replayed: Path) -> None:
     """As where ids are numbers here and texts there."""
     told = [
         row | {"duplicate_of": str(row["duplicate_of"])} if row["id"] > 40 and "duplicate_of" in row else row
         for row in rows()
     ]
     astray = [row for row in told if isinstance(row.get("duplicate_of"), str)]
-    result = call("evaluate", write_lines(tmp_path / "issues.jsonl", told), "--from", "0")
+    result = call("evaluate", write_lines(tmp_path / "issues.jsonl", told), "--from", "0", "--answers", replayed)
     assert result.exit_code == 0
     id, of = astray[0]["id"], astray[0]["duplicate_of"]
     says = (
@@ -166,21 +168,21 @@ def test_marks_that_name_no_issue_of_the_file_are_told(tmp_path: Path) -> None:
     assert f": {12 - len(astray)} known duplicates, and 48 that repeat nothing" in " ".join(result.stdout.split())
 
 
-def test_marks_that_name_the_issue_itself_are_told(tmp_path: Path) -> None:
+def test_marks_that_name_the_issue_itself_are_told(tmp_path: Path, replayed: Path) -> None:
     """As where the column with the issue's own id was taken."""
     told = [row | {"duplicate_of": row["id"]} if "duplicate_of" in row else row for row in rows()]
     first = next(row["id"] for row in told if "duplicate_of" in row)
-    result = call("evaluate", write_lines(tmp_path / "issues.jsonl", told), "--from", "0")
+    result = call("evaluate", write_lines(tmp_path / "issues.jsonl", told), "--from", "0", "--answers", replayed)
     says = f"12 of 12 duplicate_of are no other issue's id there, as {first} of {first}; these issues are left out."
     assert says in result.stderr
     assert ": 0 known duplicates, and 48 that repeat nothing" in " ".join(result.stdout.split())
 
 
-def test_without_any_time_months_are_said_to_be_none(tmp_path: Path) -> None:
+def test_without_any_time_months_are_said_to_be_none(tmp_path: Path, replayed: Path) -> None:
     undated = [row | {"created_at": None} for row in rows()]
-    said = "created_at is null everywhere"
-    assert said in call("evaluate", write_lines(tmp_path / "undated.jsonl", undated), "--from", "0").stderr
-    assert said not in call("evaluate", write_lines(tmp_path / "one.jsonl", [*undated[:-1], rows()[-1]])).stderr
+    said, given = "created_at is null everywhere", ("--answers", replayed)
+    assert said in call("evaluate", write_lines(tmp_path / "undated.jsonl", undated), *given).stderr
+    assert said not in call("evaluate", write_lines(tmp_path / "one.jsonl", [*undated[:-1], rows()[-1]]), *given).stderr
 
 
 def test_people_can_read_the_likeliest_of_those_that_nobody_marked(tmp_path: Path) -> None:
@@ -195,10 +197,10 @@ def test_people_can_read_the_likeliest_of_those_that_nobody_marked(tmp_path: Pat
     assert part.splitlines()[:2] == [f"  {sure:>4} #41 {told[38]['title']} [31m", f"       #39 {told[38]['title']}"]
 
 
-def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path) -> None:
+def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path, replayed: Path) -> None:
     file = write_lines(tmp_path / "a<script>&b.jsonl", rows())
     picture = tmp_path / "picture.svg"
-    assert call("evaluate", file, "--from", "0", "--picture", picture).exit_code == 0
+    assert call("evaluate", file, "--from", "0", "--answers", replayed, "--picture", picture).exit_code == 0
     tree = ElementTree.parse(picture)
     tags = {element.tag.removeprefix("{http://www.w3.org/2000/svg}") for element in tree.iter()}
     assert tags == {"svg", "title", "desc", "style", "rect", "text", "line", "path", "polyline", "circle"}
@@ -222,15 +224,15 @@ def test_what_is_read_is_never_written_over(option: str, file: Path, tmp_path: P
     assert drawn.read_bytes() == before
 
 
-def test_programs_are_told_the_sentences_that_people_are(file: Path) -> None:
-    found = figures(file, "--from", "0")
+def test_programs_are_told_the_sentences_that_people_are(file: Path, replayed: Path) -> None:
+    found = figures(file, "--from", "0", "--answers", replayed)
     assert found["advice"]["threshold"] is None
     assert found["says"] == {
         "advice": FEW,
         "last_month": found["says"]["last_month"],
         "history": found["says"]["history"],
     }
-    told = " ".join(call("evaluate", file, "--from", "0", env={"COLUMNS": "100"}).stdout.split())
+    told = " ".join(call("evaluate", file, "--from", "0", "--answers", replayed, env={"COLUMNS": "100"}).stdout.split())
     assert all(sentence in told for sentence in found["says"].values())
     assert found["says"]["last_month"].startswith("At .20 it would have commented on ")
     days = [(START + timedelta(days=number)).strftime("%Y-%m-%d") for number in (1, 60)]

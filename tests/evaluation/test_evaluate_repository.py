@@ -85,7 +85,12 @@ def test_c4_what_people_rejected_is_not_offered_as_unmarked(
 
 @pytest.mark.parametrize("ours", [True, False])
 def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
-    online: dict[str, str], sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: bool
+    online: dict[str, str],
+    sim: Simulator,
+    replayed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ours: bool,
 ) -> None:
     """What this host never had is read in the name of whoever asks, and stays theirs."""
     repo_id, add = sim.repository("acme/history").id, KeptHistory.add
@@ -100,7 +105,7 @@ def test_c6a_a_history_that_is_read_while_access_ends_does_not_stay(
             add(self, records)
 
         monkeypatch.setattr(KeptHistory, "add", overtaken)
-        call("evaluate", "acme/history", "--from", "0", env=online)
+        call("evaluate", "acme/history", "--from", "0", "--answers", replayed, env=online)
     assert (repo_id in kept_repositories(settings.home)) is not ours
 
 
@@ -128,14 +133,14 @@ def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
         kept.finish("etag")
 
 
-def test_a_repository_can_be_named_by_its_address(online: dict[str, str]) -> None:
+def test_a_repository_can_be_named_by_its_address(online: dict[str, str], replayed: Path) -> None:
     for address in ("https://github.com/acme/history", f"{online['GITHUB_API_URL']}/acme/history.git/"):
-        assert figures(address, "--from", "0", env=online)["duplicates"] == 12
+        assert figures(address, "--from", "0", "--answers", replayed, env=online)["duplicates"] == 12
 
 
-def test_as_the_app_it_is_read_as_well(online: dict[str, str], server: Server) -> None:
+def test_as_the_app_it_is_read_as_well(online: dict[str, str], server: Server, replayed: Path) -> None:
     app = {"APP_ID": str(server.app_id), "PRIVATE_KEY": server.private_key_pem, "GITHUB_TOKEN": ""}
-    assert figures("acme/history", "--from", "0", env=online | app)["duplicates"] == 12
+    assert figures("acme/history", "--from", "0", "--answers", replayed, env=online | app)["duplicates"] == 12
 
 
 def test_a_reading_that_breaks_off_says_how_it_goes_on(online: dict[str, str], sim: Simulator) -> None:
