@@ -1,4 +1,4 @@
-"""The GitHub that a replay asks: the simulator's search engine in this process, holding what has arrived so far."""
+"""The GitHub that a replay asks, which holds what has arrived so far."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from bot.errors import Invalid, NotFound
+from bot.errors import NotFound
 from bot.model import Actor, Issue, RepoRef
 from bot.replay.archive import PastIssue
-from bot.simulator.search import Document, QueryError, SearchIndex
+
+if TYPE_CHECKING:
+    from bot.replay.engine import Engine
 
 REPO = RepoRef("replay", "replay")
 
@@ -42,13 +45,10 @@ class ReplayGitHub:
     """
 
     def __init__(self, *, searchable: bool = True) -> None:
-        self._searchable = searchable
-        self._index = SearchIndex()
+        self._engine = _engine() if searchable else None
         self._issues: dict[int, Issue] = {}
-        self._documents: dict[int, Document] = {}
         self._closing: list[tuple[datetime, int]] = []
         self._closed: list[int] = []
-        self._index.put_repository(str(REPO))
 
     def arrive(self, past: PastIssue) -> Issue:
         """Open the next issue; whatever was closed by then is closed now. A search finds it from now on."""
@@ -94,10 +94,8 @@ class ReplayGitHub:
         return [self._issues[number] for number in range(newest, max(newest - limit, 0), -1)]
 
     def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> FoundPage:
-        try:
-            result = self._index.search(query, per_page=per_page, search_type="hybrid" if hybrid else None)
-        except QueryError as refused:
-            raise Invalid("search issues", 422, str(refused)) from None
+        assert self._engine is not None, "it was made without a search"
+        result = self._engine.search(query, hybrid=hybrid, per_page=per_page)
         return FoundPage(
             total_count=result.total_count,
             incomplete=result.incomplete_results,
@@ -118,21 +116,12 @@ class ReplayGitHub:
         self._put(closed)
 
     def _put(self, issue: Issue) -> None:
-        if not self._searchable:
-            return
-        self._index.put(
-            Document(
-                id=issue.id,
-                repo=str(REPO),
-                number=issue.number,
-                title=issue.title,
-                body=issue.body,
-                created_at=issue.created_at,
-                updated_at=issue.updated_at,
-                state=issue.state,
-                state_reason=issue.state_reason,
-                author=issue.author.login,
-                labels=issue.labels,
-                closed_at=issue.closed_at,
-            )
-        )
+        if self._engine is not None:
+            self._engine.put(issue)
+
+
+def _engine() -> Engine:
+    # With it comes all of the simulator, whose loading takes a third of a replay's start, over an index for nothing.
+    from bot.replay.engine import Engine
+
+    return Engine(REPO)
