@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 
 # Babel is loaded when something is said: most commands say nothing on GitHub.
+
+
+@lru_cache(maxsize=1_000, typed=True)
+def _decimal(number: float, language: str) -> str:
+    """Kept, since Babel takes long, and of a file with twenty thousand faults each may name the same line."""
+    from babel.numbers import format_decimal
+
+    return str(format_decimal(number, locale=language))
 
 
 @dataclass(frozen=True)
@@ -23,9 +32,7 @@ class Manner:
 
     def number(self, number: float) -> str:
         """`1,200` or `2.5`, as the language groups digits and marks decimals, of which it shows three."""
-        from babel.numbers import format_decimal
-
-        return str(format_decimal(number, locale=self.language))
+        return _decimal(number, self.language)
 
     def percent(self, share: float) -> str:
         """A share as people write it. Only certainty is 100%, only impossibility 0%."""
