@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -30,8 +31,14 @@ class HashingModel:
         rows = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in text.lower().split():
-                row += np.random.default_rng(zlib.crc32(f"{self.name} {word}".encode())).normal(size=self.dimensions)
+                row += _direction(f"{self.name} {word}", self.dimensions)
         return unit(rows)
+
+
+@lru_cache(maxsize=10_000)
+def _direction(word: str, dimensions: int) -> NDArray[np.float64]:
+    """Kept, since to draw one takes as long as to read a short text, and the same words come again and again."""
+    return np.random.default_rng(zlib.crc32(word.encode())).normal(size=dimensions)
 
 
 @pytest.fixture
