@@ -97,6 +97,7 @@ def test_no_color_is_heeded(
     assert ("\x1b" in printed.out, "\x1b" in printed.err) == (coloured, coloured)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("command", ["evaluate", "scan"])
 def test_the_shell_completes_names_of_files(command: str) -> None:
     words = {"COMP_WORDS": f"doppel {command} iss", "COMP_CWORD": "2", "_DOPPEL_COMPLETE": "bash_complete"}
@@ -105,6 +106,7 @@ def test_the_shell_completes_names_of_files(command: str) -> None:
     assert said.stdout.split() == ["file,iss"]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("line", ["doppel evaluat --", "doppel evaluat iss", "doppel jobs retr --"])
 def test_the_shell_is_told_of_no_fault_after_a_command_that_there_is_not(line: str) -> None:
     """It printed a fault of Doppel's own between what somebody was typing."""

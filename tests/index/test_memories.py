@@ -85,6 +85,7 @@ def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Inde
         assert kept(forgetful._memories) == [repo_id]
 
 
+@pytest.mark.slow
 def test_who_edits_an_issue_over_and_over_with_new_words_lets_no_array_grow(
     index: Index, model: HashingModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
