@@ -6,10 +6,12 @@ import contextlib
 import gc
 import importlib
 import itertools
+import logging
 import os
 import pkgutil
 import shutil
 import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -101,6 +103,22 @@ def pytest_collection_finish() -> None:
     # Most of what a test makes goes with its last reference, so the search for cycles may be rare.
     gc.set_threshold(50_000, 20, 50)
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """A command that a test runs in this process sets up logging for it; the next test shall hear as if it had not."""
+    root, names = logging.getLogger(), ("", "bot", "handlers", "gunicorn", "bot.simulator")
+    levels = {name: logging.getLogger(name).level for name in names}
+    hook, before = threading.excepthook, list(root.handlers)
+    yield
+    threading.excepthook = hook
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
+    # Pytest's own come and go with the phases of a test.
+    for handler in root.handlers[:]:
+        if handler not in before and type(handler).__module__.startswith("bot."):
+            root.removeHandler(handler)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import logging
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -57,17 +56,11 @@ class Heard:
 
 @pytest.fixture
 def heard(doppel: Doppel) -> Iterator[Heard]:
-    root, names = logging.getLogger(), ("", "bot", "handlers", "gunicorn", "bot.simulator")
-    levels = {name: logging.getLogger(name).level for name in names}
-    hook = threading.excepthook
     heard = Heard(doppel)
     yield heard
     trace_to(None, "test")
-    threading.excepthook = hook
     for handler in heard.handlers:
-        root.removeHandler(handler)
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
+        logging.getLogger().removeHandler(handler)
 
 
 def break_source(patch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -88,26 +87,8 @@ def test_other_threads_know_the_work_only_where_it_is_carried() -> None:
     assert current() == Work()
 
 
-@pytest.fixture
-def configured() -> Iterator[Callable[..., None]]:
-    """`configure_logging`, undone at the end."""
-    root = logging.getLogger()
-    names = ("", "bot", "handlers", "gunicorn")
-    levels = {name: logging.getLogger(name).level for name in names}
-    hook = threading.excepthook
-    yield configure_logging
-    threading.excepthook = hook
-    for handler in list(root.handlers):
-        if isinstance(handler.formatter, TextFormatter | JsonFormatter):
-            root.removeHandler(handler)
-    for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
-
-
-def test_other_libraries_are_heard_of_warnings_alone(
-    configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    configured("DEBUG", "json")
+def test_other_libraries_are_heard_of_warnings_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("DEBUG", "json")
     logging.getLogger("httpx").info("GET https://api.github.com/search?q=%s", SECRET)
     logging.getLogger("sqlalchemy.engine").debug(SECRET)
     logging.getLogger("bot.one").debug("ours")
@@ -117,29 +98,25 @@ def test_other_libraries_are_heard_of_warnings_alone(
 
 
 def test_of_what_dbos_says_neither_texts_of_exceptions_are_written_nor_the_same_again_and_again(
-    configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    configured("INFO", "json")
+    configure_logging("INFO", "json")
     for _ in range(3):
         logging.getLogger("dbos").warning(f"Exception listing queues: (sqlite3.OperationalError) {SECRET}")
     (line,) = map(json.loads, capsys.readouterr().err.splitlines())
     assert line["message"] == "Exception listing queues: sqlite3.OperationalError"
 
 
-def test_a_line_that_cannot_be_made_is_named_without_its_arguments(
-    configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    configured("INFO", "json")
+def test_a_line_that_cannot_be_made_is_named_without_its_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("INFO", "json")
     logging.getLogger("bot.one").warning("%d", SECRET)
     said = capsys.readouterr().err
     assert SECRET not in said
     assert "test_logs.py" in json.loads(said)["message"]
 
 
-def test_a_thread_that_dies_does_so_without_its_text(
-    configured: Callable[..., None], capsys: pytest.CaptureFixture[str]
-) -> None:
-    configured("INFO")
+def test_a_thread_that_dies_does_so_without_its_text(capsys: pytest.CaptureFixture[str]) -> None:
+    configure_logging("INFO")
 
     def die() -> None:
         raise OSError(SECRET)
