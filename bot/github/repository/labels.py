@@ -13,6 +13,7 @@ from typing import Literal
 from bot.errors import NotFound
 from bot.github.api import convert
 from bot.github.api.calls import Api
+from bot.github.repository.events import issue_events
 from bot.model import Actor, RepoRef
 
 Confidence = Literal["low", "medium", "high"]
@@ -23,7 +24,7 @@ DUPLICATE = "duplicate"
 SUGGESTIONS_SINCE = "2026-03-10"
 """The version of the API from which on a label can be suggested; to an older one it is a label like any other."""
 
-_MOST_EVENTS = 2_000
+_MOST_SUGGESTIONS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +44,6 @@ def duplicate_label(names: Iterable[str]) -> str | None:
 
 def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
     """All that happened to an issue's labels, the oldest first. Raises NotFound."""
-    listed = api.pages(
-        f"read the events of {repo}#{number}",
-        partial(api.rest.issues.list_events, repo.owner, repo.name, number),
-        most=_MOST_EVENTS,
-    )
     return [
         LabelEvent(
             convert.label_name(data["label"]),
@@ -55,7 +51,7 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
             convert.actor(data.get("actor")),
             convert.moment(data["created_at"]).timestamp(),
         )
-        for data in listed
+        for data in issue_events(api, repo, number)
         if data["event"] in ("labeled", "unlabeled")
     ]
 
@@ -69,7 +65,7 @@ def suggested_labels(api: Api, repo: RepoRef, number: int) -> frozenset[str] | N
         listed = api.pages(
             f"read the suggestions on {repo}#{number}",
             partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all"),
-            most=_MOST_EVENTS,
+            most=_MOST_SUGGESTIONS,
         )
         return frozenset(str(data.get("target_value") or "") for data in listed)
     except NotFound:

@@ -1,11 +1,13 @@
-"""When somebody has opened an issue again.
+"""What happened to an issue, as GitHub keeps it.
 
 https://docs.github.com/rest/issues/events
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from bot.github.api import convert
 from bot.github.api.calls import Api
@@ -14,12 +16,17 @@ from bot.model import RepoRef
 _MOST_EVENTS = 2_000
 
 
-def last_reopened(api: Api, repo: RepoRef, number: int) -> float | None:
-    """When the issue was opened again for the last time, in seconds since 1970; None if never. Raises NotFound."""
-    listed = api.pages(
+def issue_events(api: Api, repo: RepoRef, number: int) -> Iterator[Any]:
+    """All events of an issue as GitHub tells them, the oldest first, 2,000 at most. Raises NotFound."""
+    return api.pages(
         f"read the events of {repo}#{number}",
         partial(api.rest.issues.list_events, repo.owner, repo.name, number),
         most=_MOST_EVENTS,
     )
+
+
+def last_reopened(api: Api, repo: RepoRef, number: int) -> float | None:
+    """When the issue was opened again for the last time, in seconds since 1970; None if never. Raises NotFound."""
+    listed = issue_events(api, repo, number)
     times = [convert.moment(data["created_at"]).timestamp() for data in listed if data["event"] == "reopened"]
     return max(times, default=None)
