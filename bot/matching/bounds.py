@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +12,8 @@ from bot.index.postings.packing import Floats, Integers
 from bot.matching import features
 from bot.ranking.by_hand import ANOTHER_CONFIDENCE, COPY_CONFIDENCE, LITTLE_CONFIDENCE, NO_MORE_THAN_A_WORD
 from bot.ranking.size import SMALL
+from bot.text.another import is_another, says_another
+from bot.text.swapping import siblings
 
 Booleans = NDArray[np.bool_]
 
@@ -34,19 +37,19 @@ _HIGH, _DOUBTED = 0.35, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A pool of candidates as they are judged, a row each.
+    """A question, and its pool of candidates as they are judged, a row each.
 
-    `values` are (candidates, features.NAMES), `numbers` the candidates' own. `others` are known to be by somebody else
-    than the question, `own` by the same person, and of `another` the titles say that it is another one. `total` is how
-    many issues there are; a question is `vague` that has words and says nothing by them, and `signed` where it is known
-    who asks.
+    `values` are (candidates, features.NAMES), `numbers` and `titles` the candidates' own. `others` are known to be by
+    somebody else than the question, `own` by the same person. `title` is the question's. `total` is how many issues
+    there are; a question is `vague` that has words and says nothing by them, and `signed` where it is known who asks.
     """
 
     values: Floats
     numbers: Integers
+    titles: Sequence[str]
     others: Booleans
     own: Booleans
-    another: Booleans
+    title: str
     total: int
     vague: bool = False
     signed: bool = True
@@ -57,9 +60,9 @@ class Compared:
             self,
             values=self.values[rows],
             numbers=self.numbers[rows],
+            titles=[self.titles[row] for row in rows.tolist()],
             others=self.others[rows],
             own=self.own[rows],
-            another=self.another[rows],
         )
 
 
@@ -89,7 +92,7 @@ def bounds(pool: Compared) -> tuple[Floats, Floats]:
     if pool.total < SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= shares < NO_MORE_THAN_A_WORD
-    most = np.minimum(np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(pool.another, ANOTHER_CONFIDENCE, 1.0))
+    most = np.minimum(np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(_another(pool), ANOTHER_CONFIDENCE, 1.0))
     twice = few & pool.own & word_for_word(pool.values) & (column["length"] >= _A_LINE)
     copied = at_once & copies(pool.values) & pool.others
     least = np.where(twice, _TWICE_CONFIDENCE, np.where(copied, COPY_CONFIDENCE, 0.0))
@@ -111,3 +114,15 @@ def copies(values: Floats) -> Booleans:
     shared, titles, length = (values[:, features.NAMES.index(name)] for name in ("words_shared", "titles", "length"))
     told = (length >= _A_LINE) | (titles >= _WORD_FOR_WORD)
     return np.asarray((shared >= features.COPY) & told, dtype=np.bool_)
+
+
+def _another(pool: Compared) -> Booleans:
+    """Which candidates the titles tell from the question.
+
+    Somebody else's text under a title with another word is the same text: whoever sends that again has seen the first
+    and bends its title, or both have copied it from one place.
+    """
+    another = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
+    if says_another(pool.title):
+        another |= np.array([is_another(pool.title, title) for title in pool.titles], dtype=np.bool_)
+    return another

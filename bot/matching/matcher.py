@@ -10,7 +10,6 @@ from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.embedding import EmbeddingError
 from bot.index import Analysis, Index, IndexedIssue, View
@@ -18,7 +17,7 @@ from bot.index.postings.packing import Floats, Integers
 from bot.index.postings.scoring import distinct
 from bot.index.vectors.vectors import Vectors
 from bot.matching import features
-from bot.matching.bounds import Compared, copies
+from bot.matching.bounds import Compared
 from bot.matching.evidence import Evidence, Witness, as_written
 from bot.matching.model import Model, shipped_model
 from bot.matching.pool import Pool, by_author, by_others, load
@@ -27,8 +26,6 @@ from bot.matching.rarity import Rarity
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
 from bot.report import QueryRun
-from bot.text.another import is_another, says_another
-from bot.text.swapping import siblings
 
 _log = logging.getLogger(__name__)
 
@@ -177,13 +174,19 @@ class Look:
             return []
         rarity = Rarity.of(self._view, without=self._question.number)
         values = features.features(self._question, candidates, rarity)
-        others = by_others(self._question, candidates)
-        own = by_author(self._question, candidates)
-        another = self._another(candidates, others & copies(values))
         witness = Witness(self._question, *self._text, rarity)
-        model = self._model or shipped_model()
-        signed = bool(self._question.author)
-        judged = model.judge(Compared(values, there, others, own, another, rarity.total, witness.vague, signed))
+        compared = Compared(
+            values,
+            there,
+            [issue.title for issue in candidates.issues],
+            others=by_others(self._question, candidates),
+            own=by_author(self._question, candidates),
+            title=self._question.title,
+            total=rarity.total,
+            vague=witness.vague,
+            signed=bool(self._question.author),
+        )
+        judged = (self._model or shipped_model()).judge(compared)
         order = judged.order
         told = zip(
             there[order].tolist(),
@@ -211,16 +214,6 @@ class Look:
     def _explain(self, witness: Witness, pool: Pool, row: int) -> Evidence:
         number = pool.issues[row].number
         return witness.of(pool, row, *self.texts([number]).get(number, ("", "")))
-
-    def _another(self, pool: Pool, copies: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Which candidates the titles tell from the question.
-
-        Somebody else's text under a title with another word is the same text: whoever sends that again has seen the
-        first and bends its title, or both have copied it from one place.
-        """
-        title, theirs = self._question.title, [issue.title for issue in pool.issues]
-        another = np.array(siblings(title, theirs)) & ~copies
-        return another | np.array([is_another(title, other) for other in theirs]) if says_another(title) else another
 
     def _late(self, number: int) -> bool:
         return self._below is not None and number >= self._below

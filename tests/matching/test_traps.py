@@ -120,8 +120,8 @@ def test_what_many_send_at_once_comes_from_no_form() -> None:
 def least_of(values: np.ndarray, *, others: bool = False, own: bool = False) -> list[float]:
     """The least that each candidate has, all of which are by somebody else or by the same person."""
     count = len(values)
-    given = np.full(count, others), np.full(count, own), np.zeros(count, bool)
-    return list(bounds(Compared(values, np.arange(count), *given, 1_000))[0].tolist())
+    given = np.full(count, others), np.full(count, own)
+    return list(bounds(Compared(values, np.arange(count), [""] * count, *given, title="", total=1_000))[0].tolist())
 
 
 def test_a_line_is_copied_only_under_the_same_title() -> None:
