@@ -23,6 +23,7 @@ UNUSABLE: Final = object()
 """What a kind answers where there is nothing that could be used."""
 
 _SWITCHES = ("on", "off", "yes", "no")
+_DAYS = "[1-9][0-9]?d"
 
 JSON = dict[str, Any]
 Problems = list[ConfigError]
@@ -106,10 +107,8 @@ class Number(Kind):
     most: float
 
     def read(self, node: Node, problems: Problems) -> Any:
-        value = node.value if isinstance(node, Scalar) else None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.least <= value <= self.most:
-            return self.refuse(node, problems)
-        return float(value)
+        value = _within(self.least, self.most, node)
+        return self.refuse(node, problems) if value is None else float(value)
 
     def schema(self) -> JSON:
         return {"type": "number", "minimum": self.least, "maximum": self.most}
@@ -126,10 +125,8 @@ class Whole(Kind):
     most: int
 
     def read(self, node: Node, problems: Problems) -> Any:
-        value = node.value if isinstance(node, Scalar) else None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not self.least <= value <= self.most:
-            return self.refuse(node, problems)
-        return int(value) if value == int(value) else self.refuse(node, problems)
+        value = _within(self.least, self.most, node)
+        return self.refuse(node, problems) if value is None or value != int(value) else int(value)
 
     def schema(self) -> JSON:
         return {"type": "integer", "minimum": self.least, "maximum": self.most}
@@ -206,24 +203,22 @@ class Many(Kind):
 
 @dataclass(frozen=True)
 class Days(Kind):
-    """A number of days such as `7d`, or `off`."""
-
-    most: int = 99
+    """A number of days from `1d` to `99d`, or `off`."""
 
     def read(self, node: Node, problems: Problems) -> Any:
         value = _as_switch(node)
         if value is False or value == "off":
             return None
-        if isinstance(value, str) and re.fullmatch("[1-9][0-9]?d", value):
+        if isinstance(value, str) and re.fullmatch(_DAYS, value):
             return int(value[:-1])
         return self.refuse(node, problems)
 
     def schema(self) -> JSON:
-        days = {"type": "string", "pattern": "^[1-9][0-9]?d$"}
+        days = {"type": "string", "pattern": f"^{_DAYS}$"}
         return {"anyOf": [{"enum": ["off", False]}, _also_spelt("off"), days]}
 
     def wants(self, say: Words, code: Quote) -> str:
-        return say.wants_days(off=code("off"), least=code("1d"), most=code(f"{self.most}d"))
+        return say.wants_days(off=code("off"), least=code("1d"), most=code("99d"))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -235,6 +230,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
         word[:60].lower(), list(known), scorer=OSA.normalized_similarity, score_cutoff=0.6, processor=str.lower
     )
     return str(found[0]) if found else ""
+
+
+def _within(least: float, most: float, node: Node) -> float | None:
+    """The number that stands there, if it is one between the two, both included."""
+    value = node.value if isinstance(node, Scalar) else None
+    # A boolean is an int to Python.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+        return None
+    return value
 
 
 def _as_switch(node: Node) -> Any:
