@@ -47,6 +47,12 @@ def sim(server: Server) -> Simulator:
 
 
 @pytest.fixture
+def repo_id(sim: Simulator) -> int:
+    """The id of REPO."""
+    return sim.repository(str(REPO)).id
+
+
+@pytest.fixture
 def simulated_time(sim: Simulator) -> SimulatedTime:
     return SimulatedTime(sim)
 

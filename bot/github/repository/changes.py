@@ -105,11 +105,11 @@ def changed_issues(
     )
 
 
-def count_issues(api: Api, repo: RepoRef, repo_id: int = 0) -> int | None:
+def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
     """How many issues a repository has, without pull requests; None where GraphQL does not say.
 
-    With `repo_id` it raises NotFound where the name is another repository's by now. Public ones can be read by
-    everybody, and lists of issues do not tell whose they are.
+    Raises NotFound where the name is by now that of another repository than the one with `repo_id`. Public ones can be
+    read by everybody, and lists of issues do not tell whose they are.
     """
     operation = f"count the issues of {repo}"
     data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
@@ -119,7 +119,7 @@ def count_issues(api: Api, repo: RepoRef, repo_id: int = 0) -> int | None:
     return total if isinstance(total, int) else None
 
 
-def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int = 0) -> set[int]:
+def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int) -> set[int]:
     """Those of the numbers under which there is no issue any more, in one request for a hundred of them.
 
     What GitHub does not say for certain is not missing. `repo_id` as for `count_issues`.
@@ -138,7 +138,7 @@ def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int
 
 def _make_sure(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
     """Raise NotFound where this is another repository than was meant; GraphQL has no ids of more than 31 bits."""
-    if repo_id and found.get("databaseId") not in (None, repo_id):
+    if found.get("databaseId") not in (None, repo_id):
         raise NotFound(operation, 404, "the name belongs to another repository now")
 
 

@@ -81,13 +81,13 @@ def test_an_error_over_all_is_one_over_no_issue() -> None:
 
 
 @pytest.mark.slow
-def test_more_than_a_hundred_of_a_repository(client: RepoClient, sim: Simulator) -> None:
+def test_more_than_a_hundred_of_a_repository(client: RepoClient, sim: Simulator, repo_id: int) -> None:
     for number in range(1, 102):
         sim.open_issue("acme/app", "ann", f"Number {number}")
     sim.close_issue("acme/app", 101, reason="duplicate", duplicate_of=sim.issue("acme/app", 1))
     sim.react(sim.issue("acme/app", 101), "ann", "+1")
     sim.delete_issue("acme/app", 100)
     numbers = range(1, 103)
-    assert client.missing_issues(REPO, numbers) == {100, 102}
+    assert client.missing_issues(REPO, numbers, repo_id) == {100, 102}
     assert client.originals(REPO, numbers) == dict.fromkeys(range(1, 100)) | {101: 1}
     assert client.reactions(REPO, numbers) == dict.fromkeys(range(1, 100), (0, 0)) | {101: (1, 0)}

@@ -59,7 +59,7 @@ def test_g_a_long_wait_is_handed_to_the_queue_and_holds_for_all_requests(
 
 
 def test_g_graphql_tells_of_a_limit_with_status_200(
-    client: RepoClient, sim: Simulator, simulated_time: SimulatedTime
+    client: RepoClient, sim: Simulator, repo_id: int, simulated_time: SimulatedTime
 ) -> None:
     """It read as if there was nothing to tell: no original, no count."""
     sim.close_issue("acme/app", 1, reason="duplicate", duplicate_of=sim.open_issue("acme/app", "bob", "First"))
@@ -68,18 +68,18 @@ def test_g_graphql_tells_of_a_limit_with_status_200(
     assert simulated_time.slept == [pytest.approx(7, abs=0.1)]
     sim.faults.add("POST /graphql", "secondary_limit", code=200)
     with pytest.raises(RateLimited) as caught:
-        client.count_issues(REPO)
+        client.count_issues(REPO, repo_id)
     assert caught.value.after == 60
     with pytest.raises(RateLimited):
         client.issue(REPO, 1)
 
 
-def test_g_graphqls_primary_limit_is_that_of_graphql_alone(client: RepoClient, sim: Simulator) -> None:
+def test_g_graphqls_primary_limit_is_that_of_graphql_alone(client: RepoClient, sim: Simulator, repo_id: int) -> None:
     sim.limits.primary["graphql"] = (1, 3600.0)
-    assert client.count_issues(REPO) == 1
+    assert client.count_issues(REPO, repo_id) == 1
     for _ in range(2):
         with pytest.raises(RateLimited) as caught:
-            client.count_issues(REPO)
+            client.count_issues(REPO, repo_id)
         assert caught.value.after == pytest.approx(3600, abs=5)
     assert client.issue(REPO, 1).number == 1
 

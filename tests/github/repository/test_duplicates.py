@@ -27,14 +27,14 @@ def test_c4_the_original_of_a_duplicate(sim: Simulator, client: RepoClient) -> N
     assert client.duplicate_of(REPO, 2) is None
 
 
-def test_a_failure_of_githubs_is_no_answer(sim: Simulator, client: RepoClient) -> None:
+def test_a_failure_of_githubs_is_no_answer(sim: Simulator, client: RepoClient, repo_id: int) -> None:
     """It comes with status 200, and read as if the issue was no duplicate."""
     client.close_as_duplicate(REPO, 2, client.issue(REPO, 1).id)
     for ask in (
         lambda: client.duplicate_of(REPO, 2),
         lambda: client.originals(REPO, [2]),
-        lambda: client.count_issues(REPO),
-        lambda: client.missing_issues(REPO, [2]),
+        lambda: client.count_issues(REPO, repo_id),
+        lambda: client.missing_issues(REPO, [2], repo_id),
     ):
         sim.faults.add("POST /graphql", "graphql_error", code=200)
         with pytest.raises(Unavailable, match="GitHub failed"):
