@@ -16,6 +16,7 @@ from bot.cli.shared.files import READ_FILE, replace_file, told_if_refused
 from bot.cli.shared.in_json import in_json
 from bot.counted import counted
 from bot.errors import Retryable, UserError
+from bot.machine.terminal import plain
 
 if TYPE_CHECKING:
     from bot.knowledge.account import Merge
@@ -159,6 +160,5 @@ def _place(entry: Entry) -> str:
 
 
 def _shown(text: str) -> str:
-    """One line of it, without control characters, which could move a terminal's cursor."""
-    line = "".join(char if char.isprintable() else " " for char in text[: _TEXT_SHOWN + 1])
-    return line if len(text) <= _TEXT_SHOWN else line[:_TEXT_SHOWN] + "…"
+    """One line of it, of bounded length."""
+    return plain(text) if len(text) <= _TEXT_SHOWN else plain(text[:_TEXT_SHOWN]) + "…"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
-import socket
 from importlib.metadata import version
 
 import click
 
 from bot import settings as host
 from bot.errors import SettingsError, UserError
+from bot.machine import listening
 from bot.machine.loading import loading
 from bot.telemetry.logs import configure_logging
 
@@ -58,9 +57,5 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool) -> None:
 
 def _check_address(address: str, port: int) -> None:
     """Raise UserError if nobody can listen there, which uvicorn would tell with GitHub's exit code."""
-    try:
-        family, *_, found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
-        socket.create_server(found[:2], family=family).close()
-    except OSError as problem:
-        why = "another program listens there" if problem.errno == errno.EADDRINUSE else problem.strerror
-        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {why}") from None
+    if (problem := listening.refusal(address, port)) is not None:
+        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {listening.in_words(problem)}")

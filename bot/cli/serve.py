@@ -7,7 +7,6 @@ import errno
 import os
 import secrets
 import signal
-import socket
 import time
 
 import click
@@ -16,6 +15,7 @@ from bot import settings as host_settings
 from bot.cli.shared.ending import Ended, ended_in_order
 from bot.cli.shared.web_address import WebAddress
 from bot.errors import SettingsError, Unavailable
+from bot.machine import listening
 from bot.machine.loading import loading
 from bot.machine.local import is_well
 from bot.machine.supervisor import GUNICORN, PROXY, WORKER, Supervisor
@@ -108,17 +108,15 @@ def check_address(settings: Settings) -> None:
 
     Gunicorn would try for seconds and end, and whoever listens there might answer in its place.
     """
-    try:
-        family, *_, address = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0]
-        socket.create_server(address[:2], family=family).close()
-    except OSError as problem:
-        if problem.errno == errno.EADDRINUSE:
-            why, mend = "another program listens there", "End that program, or choose another port with PORT or --port."
-        else:
-            why, mend = str(problem.strerror), "Choose an address of this machine's with DOPPEL_HOST or --host."
-            if problem.errno == errno.EACCES:
-                mend = "Choose a port from 1024 on with PORT or --port, which everybody may listen on."
-        raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {settings.bind}: {why}. {mend}") from problem
+    problem = listening.refusal(settings.host, settings.port)
+    if problem is None:
+        return
+    mend = {
+        errno.EADDRINUSE: "End that program, or choose another port with PORT or --port.",
+        errno.EACCES: "Choose a port from 1024 on with PORT or --port, which everybody may listen on.",
+    }.get(problem.errno or 0, "Choose an address of this machine's with DOPPEL_HOST or --host.")
+    why = listening.in_words(problem)
+    raise SettingsError(f"PORT, DOPPEL_HOST: cannot listen on {settings.bind}: {why}. {mend}") from problem
 
 
 def _say(text: str, settings: Settings) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
-import socket
 import tempfile
 import threading
 import time
@@ -25,6 +23,7 @@ from bot.demo.scenario import ABOUT, REPOSITORY, ROLES, SCENES, Scene
 from bot.demo.seed import seed
 from bot.demo.show import Backstage, Show
 from bot.errors import UserError
+from bot.machine import listening
 from bot.simulator import Simulator, start_simulator
 from bot.simulator.operations.rows import IssueRow
 
@@ -94,11 +93,8 @@ def _from_file(issues: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
 
 def _check_port(port: int) -> None:
     """Raise UserError if the page could not listen there, for which Werkzeug would end the process in its own words."""
-    try:
-        socket.create_server(("127.0.0.1", port)).close()
-    except OSError as problem:
-        why = "another program listens there" if problem.errno == errno.EADDRINUSE else problem.strerror
-        raise UserError(f"--port: cannot listen on 127.0.0.1:{port}: {why}") from None
+    if (problem := listening.refusal("127.0.0.1", port)) is not None:
+        raise UserError(f"--port: cannot listen on 127.0.0.1:{port}: {listening.in_words(problem)}")
 
 
 def wait_for_index(bot: Processes, repo_id: int, count: int, tell: Callable[[Event], None]) -> None:

@@ -30,6 +30,7 @@ from bot.demo.events import (
     Serving,
     StayedSilent,
 )
+from bot.machine.terminal import plain
 
 BODY_LINES = 24
 
@@ -70,12 +71,12 @@ class Terminal:
 
     @_show.register
     def _(self, event: IssueOpened) -> None:
-        lines = [_plain(line) for line in event.body.splitlines()]
+        lines = [plain(line) for line in event.body.splitlines()]
         shown = "\n".join(lines[:BODY_LINES])
-        inside = Text(_plain(event.title), style="bold").append(f"\n\n{shown}", style="not bold")
+        inside = Text(plain(event.title), style="bold").append(f"\n\n{shown}", style="not bold")
         if len(lines) > BODY_LINES:
             inside.append(f"\n… {len(lines) - BODY_LINES} more lines", style="not bold dim")
-        self._panel(inside, f"#{event.number} opened by {_plain(event.login)}", "", "blue")
+        self._panel(inside, f"#{event.number} opened by {plain(event.login)}", "", "blue")
 
     @_show.register
     def _(self, event: CommandGiven) -> None:
@@ -107,7 +108,7 @@ class Terminal:
         says = event.reason
         if event.nearest is not None:
             number, title, probability = event.nearest
-            says += f": #{number} {_plain(title)}, with {_percent(probability)}; it speaks from {event.bar:.0%} on"
+            says += f": #{number} {plain(title)}, with {_percent(probability)}; it speaks from {event.bar:.0%} on"
         self._console.print(Padding(Text(says), (0, 0, 0, 2)), style="dim")
 
     @_show.register
@@ -147,11 +148,6 @@ class Terminal:
                 box=box.ROUNDED,
             )
         )
-
-
-def _plain(text: str) -> str:
-    """Strangers' text without control characters: a file's issues must not move the cursor or hide what is there."""
-    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _percent(probability: float) -> str:

@@ -13,12 +13,12 @@ import json
 import logging
 import sys
 import threading
-import traceback
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TextIO
 
+from bot.telemetry.frames import frames
 from bot.telemetry.others import Quoted
 from bot.telemetry.work import Work, current
 
@@ -86,10 +86,7 @@ class _Formatter(logging.Formatter):
         while error is not None and id(error) not in seen:
             seen.add(id(error))
             lines.append(f"{type(error).__module__}.{type(error).__qualname__}")
-            lines += [
-                f"  {frame.filename}:{frame.lineno} in {frame.name}"
-                for frame in traceback.extract_tb(error.__traceback__)
-            ]
+            lines += frames(error)
             error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
         return "\n".join(lines)
 

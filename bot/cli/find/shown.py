@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import click
 
 from bot.counted import counted
+from bot.machine.terminal import plain
 from bot.report import Candidate, Outcome, QueryRun, Report
 
 SHADOW = "mode: shadow"
@@ -46,7 +47,7 @@ def show(
     probability of what comes nearest is told. With `only` just what these sources found is shown; what the bot would
     do is told as it is, since it asks the others too.
     """
-    click.echo(f"{report.repo}#{report.number} {_clean(report.title)}\n")
+    click.echo(f"{report.repo}#{report.number} {plain(report.title)}\n")
     if says := _how_it_went(report.outcome, some=bool(report.candidates or bots.report.candidates)):
         click.secho(says, bold=True)
     # Where GitHub was asked for open issues alone, nobody knows which closed ones there are.
@@ -64,7 +65,7 @@ def _show_bots(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, b
     if bots.silence == SHADOW:
         click.echo(f"The bot posts nothing of its own accord ({SHADOW}). In mode: comment:")
     elif bots.silence:
-        click.echo(f"The bot leaves this issue alone ({_clean(bots.silence)}). Otherwise:")
+        click.echo(f"The bot leaves this issue alone ({plain(bots.silence)}). Otherwise:")
     named = bots.report.of_sources(only).candidates if only else bots.report.candidates
     if named:
         among = ", among others" if named != bots.report.candidates else ""
@@ -101,7 +102,7 @@ def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
-        click.echo(f"  {run.source:16} {_clean(_went(run)):>12}  {_clean(run.query)}")
+        click.echo(f"  {run.source:16} {plain(_went(run)):>12}  {plain(run.query)}")
     for name in only:
         if not any(run.source == name for run in report.queries):
             click.echo(f"  {name:16} {'not asked':>12}")
@@ -111,7 +112,7 @@ def _show_asked(report: Report, only: Collection[str], *, indexed: bool) -> None
     results = f"{counted(total, 'result')} besides the issue itself"
     click.echo(f"  {results}: {different} and {counted(repeats, 'repeat')}")
     for problem in report.problems:
-        click.secho(f"  {_clean(problem)}", fg="yellow")
+        click.secho(f"  {plain(problem)}", fg="yellow")
 
 
 def _went(run: QueryRun) -> str:
@@ -140,13 +141,8 @@ def _show_candidate(candidate: Candidate) -> None:
     click.secho(f"  {chance}{f'{candidate.repo}#{candidate.number}':<7} ", bold=True, nl=False)
     state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
     state = state if candidate.kind == "issue" else f"{candidate.kind}, {state}"
-    click.echo(f"{_clean(candidate.title)}  ({state}; titles {candidate.similarity:.0%} alike)")
+    click.echo(f"{plain(candidate.title)}  ({state}; titles {candidate.similarity:.0%} alike)")
     if candidate.also:
         click.echo(f"           also reported in {', '.join(f'#{number}' for number in candidate.also)}")
     for reason in candidate.reasons:
-        click.echo(f"           {_clean(reason)}")
-
-
-def _clean(text: str) -> str:
-    """Strangers' text for a terminal: without control characters, which could move the cursor or hide what is there."""
-    return "".join(char if char.isprintable() else " " for char in text)
+        click.echo(f"           {plain(reason)}")

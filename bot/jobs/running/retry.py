@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from bot.errors import GitHubError, Retryable, UserError
 from bot.store.database.failures import passes
+from bot.telemetry.frames import frames
 
 # Ten waits: 10 s, 30 s, 90 s, … 6 h, 21 hours together.
 MOST_TRIES = 11
@@ -64,15 +65,12 @@ def describe(error: BaseException) -> str:
         return f"{type(error).__name__}: {error.operation} ({error.status})"
     if isinstance(error, Retryable):
         return f"{type(error).__name__}: {error}"
-    frames = [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
-    place = f" at {frames[-1]}" if frames else ""
+    places = [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
+    place = f" at {places[-1]}" if places else ""
     cause = f" from {describe(error.__cause__)}" if error.__cause__ else ""
     return f"{type(error).__name__}{place}{cause}"
 
 
 def stack(error: BaseException) -> str:
     """The traceback without the messages of the exceptions, one line a frame."""
-    lines = [
-        f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
-    ]
-    return "\n".join([*lines, f"  {describe(error)}"])
+    return "\n".join([*frames(error), f"  {describe(error)}"])
