@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -91,21 +92,18 @@ def _look_into(url: str, synchronous: str, *, index: bool) -> str:
 
     Of the queue, which may lie in the same one, it is not told how the `index` compares.
     """
-    engine = _engine(url, synchronous)
-    if engine is None:
-        place = next(parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
-        if not os.access(place, os.W_OK | os.X_OK):
-            raise _UnwritableError(f"{place} cannot be written")
-        return "is not there yet; the first start makes it"
-    try:
+    with _engine(url, synchronous) as engine:
+        if engine is None:
+            there = (parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
+            if not os.access(place := next(there), os.W_OK | os.X_OK):
+                raise _UnwritableError(f"{place} cannot be written")
+            return "is not there yet; the first start makes it"
         with write(engine) as connection:
             if connection.dialect.name != "sqlite":
                 _may_write(connection, index=index)
             if is_full(engine):
                 raise _DiskFullError
             extended = index and pgvector.is_prepared(connection)
-    finally:
-        engine.dispose()
     return "can be written, and compares vectors by pgvector" if extended else "can be written"
 
 
@@ -166,13 +164,8 @@ def at_work(settings: Settings) -> Iterator[Finding]:
 def _now(settings: Settings) -> Standing | None:
     """How the queue stands; None where it is not there yet, or away, of which another line tells."""
     try:
-        engine = _engine(queue_url(settings), settings.sqlite_synchronous)
-        if engine is None:
-            return None
-        try:
-            return standing(engine)
-        finally:
-            engine.dispose()
+        with _engine(queue_url(settings), settings.sqlite_synchronous) as engine:
+            return None if engine is None else standing(engine)
     except (QueueUnavailable, OSError):
         return None
 
@@ -204,21 +197,24 @@ def indexes(settings: Settings) -> Iterator[Finding]:
 def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | None:
     """What the store answers; None where it is not there yet, or away, of which another line tells."""
     try:
-        engine = _engine(settings.database_url, settings.sqlite_synchronous)
-        if engine is None:
-            return None
-        try:
+        with _engine(settings.database_url, settings.sqlite_synchronous) as engine:
+            if engine is None:
+                return None
             with engine.connect() as connection:
                 return question(connection)
-        finally:
-            engine.dispose()
     except (sa.exc.SQLAlchemyError, OSError):
         return None
 
 
-def _engine(url: str, synchronous: str) -> sa.Engine | None:
+@contextmanager
+def _engine(url: str, synchronous: str) -> Iterator[sa.Engine | None]:
     """An engine that is soon out of patience; None for a file that is not there yet, and would be made."""
     file = sqlite_file(url)
     if file is not None and not file.exists():
-        return None
-    return make_engine(url, patience=PATIENCE_SECONDS, synchronous=synchronous)
+        yield None
+        return
+    engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=synchronous)
+    try:
+        yield engine
+    finally:
+        engine.dispose()

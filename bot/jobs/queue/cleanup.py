@@ -40,11 +40,7 @@ def clean(engine: sa.Engine, now: float, patience: float = math.inf) -> bool:
     `now` in seconds since 1970. After a burst, or a long time without a worker, there can be hundreds of thousands.
     """
     workflows, inputs = workflow_table(engine), input_table(engine)
-    done = (
-        sa.select(inputs.c.workflow_uuid)
-        .join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
-        .where(workflows.c.status.in_(_FINISHED))
-    )
+    done = _with_content(workflows, inputs).where(workflows.c.status.in_(_FINISHED))
     old, ahead = _milliseconds(now - KEEP_CONTENT), _milliseconds(now + AHEAD)
     contents = (
         # The first bound is on an index; a job can have waited long before it was done, hence the second.
@@ -87,14 +83,15 @@ def erase(engine: sa.Engine, repository_id: int, before: float | None) -> None:
     waiting = sa.select(workflows.c.workflow_uuid).where(of_repository, workflows.c.status.in_(["ENQUEUED", "DELAYED"]))
     for _ in _in_batches(engine, waiting, lambda ids: client.cancel_workflows(list(ids))):
         pass
-    content = (
-        sa.select(inputs.c.workflow_uuid)
-        .join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
-        # What is put into the queue after the others were cancelled will be begun, which it cannot be without.
-        .where(of_repository, workflows.c.status.in_(_ENDED))
-    )
+    # What is put into the queue after the others were cancelled will be begun, which it cannot be without.
+    content = _with_content(workflows, inputs).where(of_repository, workflows.c.status.in_(_ENDED))
     if sum(_in_batches(engine, content, lambda ids: _drop_content(engine, ids))):
         empty_log(engine)
+
+
+def _with_content(workflows: sa.TableClause, inputs: sa.TableClause) -> sa.Select[Any]:
+    """The ids of the jobs that still have content."""
+    return sa.select(inputs.c.workflow_uuid).join(workflows, workflows.c.workflow_uuid == inputs.c.workflow_uuid)
 
 
 def _in_batches(engine: sa.Engine, query: sa.Select[Any], remove: Callable[[Sequence[str]], None]) -> Iterator[int]:
