@@ -73,7 +73,7 @@ def due(event: IssueEvent, services: Services) -> None:
             # What an attempt before this one could not do has been prevented since.
             _forget(visit, begun)
         if step is Step.OVER:
-            store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
+            store.end(visit.repository.id, kept)
             if not is_let_alone(visit, issue):
                 # What the comment promises for a 👍 must not outlast the waiting for it.
                 refresh(visit, issue)
@@ -109,7 +109,7 @@ def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: st
             raise
         # It would be refused every hour anew, as by Enterprise Servers that do not know this way to close.
         logger.warning("%s#%d is not closed by itself, nor tried again: %s", visit.repo, visit.number, refusal)
-        services.store.closings.put(repo_id, replace(kept, state=ClosingState.OVER))
+        services.store.closings.end(repo_id, kept)
         refresh(visit, issue)
         return
     _note_closed(visit, kept)
@@ -142,7 +142,7 @@ def taken_back(visit: Visit, issue: Issue) -> None:
     store = visit.services.store.closings
     kept = store.get(visit.repository.id, visit.number)
     if kept is not None:
-        store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
+        store.end(visit.repository.id, kept)
         refresh(visit, issue)
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from bot.closing import Facts
 from bot.errors import NotFound
-from bot.github.repository.labels import DUPLICATE, duplicate_label
+from bot.github.repository.labels import duplicate_label
 from bot.github.repository.votes import Vote
 from bot.model import Comment, Issue, IssueRef, same_login
 from bot.store import CommentState
 from bot.store.parts.closings import KeptClosing
 from bot.store.parts.comments import KeptComment
+from handlers.labelling import last_set
 from handlers.offering import objects
 from handlers.visit import Visit
 
@@ -110,8 +111,7 @@ def _is_muted(visit: Visit, issue: Issue) -> bool:
 
 def _labeller(visit: Visit, since: float) -> str:
     """Who set the label since the announcement, if they have triage access; forms give labels in anybody's name."""
-    events = [one for one in visit.github.label_events(visit.repo, visit.number) if one.name.lower() == DUPLICATE]
-    if not events or not events[-1].added or events[-1].at <= since or events[-1].actor.is_bot:
+    last = last_set(visit)
+    if last is None or last.at <= since or last.actor.is_bot:
         return ""
-    login = events[-1].actor.login
-    return login if visit.github.permission(visit.repo, login).triage else ""
+    return last.actor.login if visit.github.permission(visit.repo, last.actor.login).triage else ""

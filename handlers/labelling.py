@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 
 from bot.errors import DoppelError
-from bot.github.repository.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence, duplicate_label
+from bot.github.repository.labels import DUPLICATE, SUGGESTIONS_SINCE, Confidence, LabelEvent, duplicate_label
 from bot.model import Issue
 from bot.report import LIKELIEST, LIKELY, Candidate, Outcome, Report
 from handlers.visit import Visit
@@ -49,9 +49,14 @@ def set_by_us(visit: Visit, issue: Issue) -> str | None:
     name = duplicate_label(issue.labels)
     if name is None:
         return None
+    last = last_set(visit)
+    return name if last and last.actor.login == visit.services.github.app().get_app().bot_login else None
+
+
+def last_set(visit: Visit) -> LabelEvent | None:
+    """How the label `duplicate` came to the issue the last time; None where it was taken off since, or never set."""
     events = [one for one in visit.github.label_events(visit.repo, visit.number) if one.name.lower() == DUPLICATE]
-    ours = visit.services.github.app().get_app().bot_login
-    return name if events and events[-1].added and events[-1].actor.login == ours else None
+    return events[-1] if events and events[-1].added else None
 
 
 def _label(visit: Visit, issue: Issue, other: int, confidence: float) -> None:

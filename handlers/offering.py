@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from bot.closing import CERTAIN
@@ -28,7 +27,7 @@ def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing |
     closing = _offered(visit, issue, named)
     if kept is not None and _differs(kept, closing) and _objected(visit, kept):
         # A later offer counts from its own time, and would know nothing of what was said to this one.
-        store.put(visit.repository.id, replace(kept, state=ClosingState.OVER))
+        store.end(visit.repository.id, kept)
         return None
     return closing
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import sqlalchemy as sa
@@ -51,6 +51,10 @@ class Closings(Part):
             "state": closing.state.value,
         }
         self._change(self._upsert(table, {"repo_id": repo_id, "number": closing.number}, values))
+
+    def end(self, repo_id: int, closing: KeptClosing) -> None:
+        """Note that it is over for good."""
+        self.put(repo_id, replace(closing, state=ClosingState.OVER))
 
     def drop(self, repo_id: int, number: int) -> None:
         """Forget an offer that the comment no longer makes."""
