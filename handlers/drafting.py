@@ -8,8 +8,9 @@ from bot.calibration.bar import Origin
 from bot.commands import Command, Options
 from bot.config.model import MIN_CONFIDENCE
 from bot.model import Issue
-from bot.posts.comments import Draft, digest
+from bot.posts.comments import digest
 from bot.posts.marker import fingerprint
+from bot.posts.slot import Draft
 from bot.render import Closing, View, render_comment
 from bot.report import Candidate, Report
 from handlers.visit import Visit

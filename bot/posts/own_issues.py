@@ -16,15 +16,13 @@ from typing import Literal, Protocol
 from bot.errors import GitHubError, NotFound, RateLimited, Retryable, Unavailable
 from bot.model import Issue, RepoRef
 from bot.posts.marker import DIGEST, SCAN, Marker, fingerprint
+from bot.posts.record import LEASE
 from bot.store.parts.own_issues import Kind, OwnIssues
 
 _MARKERS: dict[Kind, Marker] = {Kind.SCAN: SCAN, Kind.DIGEST: DIGEST}
 
 TITLE_MAX = 256
 """Characters in a title, GitHub's own limit; a repository's own words can be longer."""
-
-#: Seconds after which an unanswered creation has happened or never will, as for comments (`bot/posts/comments.py`).
-LEASE = 35.0
 
 
 class IssueApi(Protocol):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from bot.posts.comments import Draft, Slot, digest
+from bot.posts.comments import digest
 from bot.posts.marker import is_reply_to
+from bot.posts.slot import Draft, Slot
 from bot.render import render_reply
 from handlers.commands.ask import Answer, Ask
 

@@ -18,7 +18,7 @@ from bot.errors import Overtaken, Retryable
 from bot.github.repository.repo import RepoClient
 from bot.held import held
 from bot.model import Comment, RepoRef
-from bot.posts.comments import LEASE
+from bot.posts.record import LEASE
 from bot.store import CommentState
 from tests.posts.test_comments import Scene, draft
 from tests.posts.test_comments import scene as scene
