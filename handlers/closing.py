@@ -46,8 +46,7 @@ def due(event: IssueEvent, services: Services) -> None:
     with visiting(event, services) as visit:
         if visit is None:
             return
-        store = services.store.closings
-        kept = store.get(visit.repository.id, visit.number)
+        kept = services.store.closings.get(visit.repository.id, visit.number)
         if kept is None or visit.config.mode != "comment":
             return
         issue = visit.github.issue(visit.repo, visit.number)
@@ -60,25 +59,31 @@ def due(event: IssueEvent, services: Services) -> None:
         if begun and (issue.state, issue.state_reason) == ("closed", "duplicate"):
             # An attempt before this one has closed it, and did not hear that it had, or did not come to note it.
             _note_closed(visit, kept)
-            return
-        try:
-            facts, target, who = facts_of(visit, issue, kept)
-        except Unavailable as failure:
-            # GraphQL can fail over one repository for good; the schedule queues another look within the hour anyway.
-            logger.warning("%s#%d: whether it may be closed cannot be seen now: %s", visit.repo, visit.number, failure)
-            return
-        step, reason = decide(facts)
-        logger.info("%s#%d: %s, since %s", visit.repo, visit.number, step.name.lower(), reason)
-        if step is not Step.CLOSE:
-            # What an attempt before this one could not do has been prevented since.
-            _forget(visit, begun)
-        if step is Step.OVER:
-            store.end(visit.repository.id, kept)
-            if not is_let_alone(visit, issue):
-                # What the comment promises for a 👍 must not outlast the waiting for it.
-                refresh(visit, issue)
-        elif step is Step.CLOSE and target is not None:
-            _close(visit, issue, kept, target, who)
+        else:
+            _decide(visit, issue, kept, begun)
+
+
+def _decide(visit: Visit, issue: Issue, kept: KeptClosing, begun: Iterable[Verdict]) -> None:
+    """Close it, wait on, or be over with it, by what is known now. `begun` is what an attempt before has not done."""
+    try:
+        facts, target, who = facts_of(visit, issue, kept)
+    except Unavailable as failure:
+        # GraphQL can fail over one repository for good; the schedule queues another look within the hour anyway.
+        logger.warning("%s#%d: whether it may be closed cannot be seen now: %s", visit.repo, visit.number, failure)
+        return
+    step, reason = decide(facts)
+    logger.info("%s#%d: %s, since %s", visit.repo, visit.number, step.name.lower(), reason)
+    if step is Step.CLOSE:
+        assert target is not None, "it is open"
+        _close(visit, issue, kept, target, who)
+        return
+    # It has been prevented since.
+    _forget(visit, begun)
+    if step is Step.OVER:
+        visit.services.store.closings.end(visit.repository.id, kept)
+        if not is_let_alone(visit, issue):
+            # What the comment promises for a 👍 must not outlast the waiting for it.
+            refresh(visit, issue)
 
 
 def _close(visit: Visit, issue: Issue, kept: KeptClosing, target: Issue, who: str) -> None:

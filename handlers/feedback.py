@@ -35,28 +35,32 @@ def closed(visit: Visit, issue: Issue, event: IssueEvent) -> None:
         # It was opened since, and closed anew by somebody else perhaps, of which another event tells.
         return
     store, repo_id = visit.services.store, visit.repository.id
-    signals = store.signals
-    signals.drop(repo_id, issue.number, Kind.CLOSED)
+    store.signals.drop(repo_id, issue.number, Kind.CLOSED)
     if event.sender.is_bot or issue.state != "closed":
         return
     if issue.state_reason == "duplicate":
-        try:
-            original = visit.github.duplicate_of(visit.repo, issue.number)
-        except Unavailable as failure:
-            # GraphQL can fail over one repository for good, and this is evidence and nothing that anybody waits for.
-            logger.warning(
-                "%s#%d: as a duplicate of what it was closed is not noted: %s", visit.repo, issue.number, failure
-            )
-            return
-        other = original.number if original and original.repo.key == visit.repo.key else 0
-        if original:
-            store.verdicts.overtaken(repo_id, issue.number, visit.services.now(), but=other)
-        if other and (_had_candidates(visit) or _came_up(visit, other)):
-            signals.put(repo_id, _signal(visit, event, Kind.CLOSED, other, same=True))
+        _closed_as_duplicate(visit, event)
         return
     store.verdicts.overtaken(repo_id, issue.number, visit.services.now())
     if _had_candidates(visit) and not duplicate_label(issue.labels):
-        signals.put(repo_id, _signal(visit, event, Kind.CLOSED, 0, same=False))
+        store.signals.put(repo_id, _signal(visit, event, Kind.CLOSED, 0, same=False))
+
+
+def _closed_as_duplicate(visit: Visit, event: IssueEvent) -> None:
+    store, repo_id = visit.services.store, visit.repository.id
+    try:
+        original = visit.github.duplicate_of(visit.repo, visit.number)
+    except Unavailable as failure:
+        # GraphQL can fail over one repository for good, and this is evidence and nothing that anybody waits for.
+        logger.warning(
+            "%s#%d: as a duplicate of what it was closed is not noted: %s", visit.repo, visit.number, failure
+        )
+        return
+    other = original.number if original and original.repo.key == visit.repo.key else 0
+    if original:
+        store.verdicts.overtaken(repo_id, visit.number, visit.services.now(), but=other)
+    if other and (_had_candidates(visit) or _came_up(visit, other)):
+        store.signals.put(repo_id, _signal(visit, event, Kind.CLOSED, other, same=True))
 
 
 def reopened(visit: Visit, issue: Issue) -> None:
