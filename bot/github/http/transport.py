@@ -12,12 +12,13 @@ import os
 import ssl
 import urllib.request
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import httpx
 
 from bot.errors import NotFound, RateLimited, Unavailable
 from bot.github.http.clock import ServerClock
-from bot.github.limits.answers import Answer, Limit, Raise, Retry, decide, quota
+from bot.github.limits.answers import Answer, Limit, Ok, Raise, Retry, Verdict, decide, quota
 from bot.github.limits.costs import GRAPHQL, HYBRID, SEARCH, Cost, cost_of, is_repeatable, kind_of
 from bot.github.limits.pacing import Pacer
 from bot.held import make_sure
@@ -49,6 +50,34 @@ def open_connections(base_url: httpx.URL) -> httpx.HTTPTransport:
 def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
     # To read all authorities takes 30 ms, and any number of pools can share them. The arguments are what httpx reads.
     return httpx.create_ssl_context()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """One request, its path below the API's, what it costs, and until when it may be waited for and repeated."""
+
+    request: httpx.Request
+    path: str
+    cost: Cost
+    deadline: float
+
+    @property
+    def operation(self) -> str:
+        """The request in words, for errors."""
+        return f"{self.request.method} {self.path}"
+
+    @property
+    def kind(self) -> str:
+        """What it is counted as."""
+        return kind_of(self.request.method, self.cost)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """What one attempt came to: an answer, or why there is none."""
+
+    response: httpx.Response | None = None
+    failure: httpx.RequestError | None = None
 
 
 class PacedTransport(httpx.BaseTransport):
@@ -87,63 +116,62 @@ class PacedTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request, as often as the limits and its nature allow."""
         path = request.url.path.removeprefix(self._base_path)
-        operation = f"{request.method} {path}"
         cost = cost_of(request.method, path, request.url.params, request.read())
+        call = _Call(request, path, cost, self._monotonic() + self._patience)
         request.headers["X-GitHub-Api-Version"] = self._api_version
-        deadline = self._monotonic() + self._patience
-        kind = kind_of(request.method, cost)
         attempt = 0
         while True:
-            self._wait_for_turn(cost, operation, deadline)
-            if request.method not in _SAFE:
-                make_sure()
-            with GITHUB_SECONDS.labels(kind).time(), span("github", kind=kind, attempt=attempt + 1) as traced:
-                response, failure = self._send(request)
-                traced.set_attribute("status", response.status_code if response else 0)
-            repeatable = is_repeatable(request.method, path) or isinstance(failure, _UNSENT)
-            verdict = decide(
-                _answer(response, cost),
-                attempt=attempt,
-                repeatable=repeatable,
-                patience=deadline - self._monotonic(),
-                now=self._server_clock.now(),
-                resource=cost.resource,
-                strikes=self._pacer.strikes(),
-                jitter=self._jitter(),
-            )
-            limit = verdict.limit if isinstance(verdict, Retry | Raise) else None
-            GITHUB_REQUESTS.labels(kind, _result(response, limit)).inc()
-            self._learn(cost, response, limit)
-            if isinstance(verdict, Retry):
-                log.info("%s: %s; again in %.1f s", operation, _what(response, failure), verdict.after)
-                # After a limit the pacer says when, to this thread as to all others.
-                if limit is None:
-                    self._sleep(verdict.after)
-                attempt += 1
-            elif isinstance(verdict, Raise) and limit is not None:
-                raise RateLimited(_used_up(cost, operation), after=limit.after)
-            elif isinstance(verdict, Raise) or response is None:
-                raise Unavailable(f"{operation}: {_what(response, failure)}")
-            elif response.has_redirect_location and (request.method not in _SAFE or _leads_away(request.url, response)):
-                raise NotFound(operation, response.status_code, "it has moved")
-            else:
-                return response
+            self._wait_for_turn(call)
+            tried = self._try(call, attempt)
+            verdict = self._judge(call, tried, attempt)
+            if not isinstance(verdict, Retry):
+                return _result(call, tried, verdict)
+            log.info("%s: %s; again in %.1f s", call.operation, _what(tried), verdict.after)
+            # After a limit the pacer says when, to this thread as to all others.
+            if verdict.limit is None:
+                self._sleep(verdict.after)
+            attempt += 1
 
-    def _wait_for_turn(self, cost: Cost, operation: str, deadline: float) -> None:
-        while delay := self._pacer.take(cost):
-            if self._monotonic() + delay > deadline:
-                raise RateLimited(_used_up(cost, operation), after=delay)
+    def _wait_for_turn(self, call: _Call) -> None:
+        while delay := self._pacer.take(call.cost):
+            if self._monotonic() + delay > call.deadline:
+                raise RateLimited(_used_up(call), after=delay)
             self._sleep(delay)
 
-    def _send(self, request: httpx.Request) -> tuple[httpx.Response | None, httpx.RequestError | None]:
+    def _try(self, call: _Call, attempt: int) -> _Tried:
         """One attempt: an answer with its body, or why there is none."""
+        if call.request.method not in _SAFE:
+            make_sure()
+        with GITHUB_SECONDS.labels(call.kind).time(), span("github", kind=call.kind, attempt=attempt + 1) as traced:
+            tried = self._send(call.request)
+            traced.set_attribute("status", tried.response.status_code if tried.response else 0)
+        return tried
+
+    def _send(self, request: httpx.Request) -> _Tried:
         try:
             response = self._connections.handle_request(request)
             response.read()
         except httpx.RequestError as failure:
-            return None, failure
+            return _Tried(failure=failure)
         self._server_clock.observe(response.headers)
-        return response, None
+        return _Tried(response)
+
+    def _judge(self, call: _Call, tried: _Tried, attempt: int) -> Verdict:
+        """What is to be done about it; counted, and told to the pacer."""
+        verdict = decide(
+            _answer(tried.response, call.cost),
+            attempt=attempt,
+            repeatable=is_repeatable(call.request.method, call.path) or isinstance(tried.failure, _UNSENT),
+            patience=call.deadline - self._monotonic(),
+            now=self._server_clock.now(),
+            resource=call.cost.resource,
+            strikes=self._pacer.strikes(),
+            jitter=self._jitter(),
+        )
+        limit = verdict.limit if isinstance(verdict, Retry | Raise) else None
+        GITHUB_REQUESTS.labels(call.kind, _came_back(tried.response, limit)).inc()
+        self._learn(call.cost, tried.response, limit)
+        return verdict
 
     def _learn(self, cost: Cost, response: httpx.Response | None, limit: Limit | None) -> None:
         """Tell the pacer what the answer says about what is left."""
@@ -159,6 +187,18 @@ class PacedTransport(httpx.BaseTransport):
             resource = named if named in cost.amounts else cost.resource
             self._pacer.learn(resource, *left)
             LEFT.say(resource, id(self), *left)
+
+
+def _result(call: _Call, tried: _Tried, verdict: Ok | Raise) -> httpx.Response:
+    """The answer, or the error that stands for it."""
+    response = tried.response
+    if isinstance(verdict, Raise) and verdict.limit is not None:
+        raise RateLimited(_used_up(call), after=verdict.limit.after)
+    if isinstance(verdict, Raise) or response is None:
+        raise Unavailable(f"{call.operation}: {_what(tried)}")
+    if response.has_redirect_location and (call.request.method not in _SAFE or _leads_away(call.request.url, response)):
+        raise NotFound(call.operation, response.status_code, "it has moved")
+    return response
 
 
 def _answer(response: httpx.Response | None, cost: Cost) -> Answer:
@@ -177,7 +217,7 @@ def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
     return (target.scheme, target.host, target.port) != (url.scheme, url.host, url.port)
 
 
-def _result(response: httpx.Response | None, limit: Limit | None) -> str:
+def _came_back(response: httpx.Response | None, limit: Limit | None) -> str:
     """What came back, in the words of the metric."""
     if response is None:
         return "unanswered"
@@ -188,17 +228,18 @@ def _result(response: httpx.Response | None, limit: Limit | None) -> str:
     return "ok" if response.status_code < 400 else "refused" if response.status_code < 500 else "failed"
 
 
-def _used_up(cost: Cost, operation: str) -> str:
+def _used_up(call: _Call) -> str:
     """A limit in words. That of searches stands in comments, where nobody knows GitHub's paths and resources."""
-    if cost.resource in _SEARCHES:
-        return _SEARCHES[cost.resource].of()
-    return f"{operation}: GitHub's rate limit is used up for now"
+    if call.cost.resource in _SEARCHES:
+        return _SEARCHES[call.cost.resource].of()
+    return f"{call.operation}: GitHub's rate limit is used up for now"
 
 
-def _what(response: httpx.Response | None, failure: httpx.RequestError | None) -> str:
+def _what(tried: _Tried) -> str:
     """What went wrong, in words that hold no header: some of httpx's messages repeat the one that they object to."""
-    if response is not None:
-        return f"GitHub answered {response.status_code}"
+    failure = tried.failure
+    if tried.response is not None:
+        return f"GitHub answered {tried.response.status_code}"
     if isinstance(failure, httpx.TimeoutException):
         return "GitHub did not answer in time"
     if isinstance(failure, httpx.ConnectError):
