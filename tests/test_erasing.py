@@ -14,6 +14,7 @@ from bot.events import EvaluationEvent, IndexEvent, IssueEvent, ScanEvent
 from bot.feedback.polling import Round
 from bot.index import IndexedIssue
 from bot.indexing import Indexing, indexing
+from bot.indexing.writing import Writer
 from bot.model import Actor, RepoRef, Repository
 from bot.store.parts.backfills import Progress
 from tests.about import stored
@@ -96,7 +97,7 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
 @pytest.mark.parametrize("steps", [0, 1])
 @pytest.mark.parametrize(
     ("where", "before"),
-    [(indexing, "read_pages"), (Indexing, "_put"), (Indexing, "_surplus"), (Indexing, "_note")],
+    [(indexing, "read_pages"), (Writer, "put"), (Indexing, "_surplus"), (Indexing, "_note")],
 )
 def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
     host: Host, steps: int, where: object, before: str, monkeypatch: pytest.MonkeyPatch

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
 from bot.embedding import EmbeddingError
-from bot.errors import Retryable, Unavailable
+from bot.errors import Retryable
 from bot.events import Event, IndexEvent
 from bot.github.api.calls import PAGE
 from bot.github.repository.repo import RepoClient
-from bot.index import Index, IndexedIssue
-from bot.index.issues import UNTOLD
+from bot.index import Index
 from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_AGAIN, SLOWLY, pause, retry
 from bot.indexing.pages import read_pages
+from bot.indexing.writing import Writer, told
 from bot.model import Issue, Repository
-from bot.posts.own_issues import is_own_issue
 from bot.store import Store
 from bot.store.parts.backfills import Progress
 from bot.store.parts.repositories import StoredRepository
-from bot.text.terms import read
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +48,7 @@ class Indexing:
         self._inbox = inbox
         self._clock = clock
         self._backfills = store.backfills
+        self._writer = Writer(index, store)
         self._unexplained: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -130,13 +129,12 @@ class Indexing:
 
     def keep(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
         """Put one issue into the index as it is now. A model that fails leaves its vectors for the next round."""
-        if problem := self._put(github, repository, [issue]):
+        if problem := self._writer.put(github, repository, [issue]):
             logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
 
     def remove(self, repo_id: int, number: int) -> None:
-        """Take an issue out that is no longer there, and its words out of those that are counted for searches."""
-        self._take_back(repo_id, {number: ("", "")})
-        self._index.remove(repo_id, [number])
+        """Take an issue out that is no longer there."""
+        self._writer.remove(repo_id, number)
 
     def _advance(
         self, known: Progress | None, repository: Repository, github: RepoClient
@@ -156,7 +154,7 @@ class Indexing:
         read = read_pages(progress, repository, github)
         if read.issues:
             self._make_sure(repository, github)
-        problem = self._put(github, repository, read.issues)
+        problem = self._writer.put(github, repository, read.issues)
         progress = replace(
             progress,
             cursor=str(read.place),
@@ -185,24 +183,11 @@ class Indexing:
             # After a change of the model these are all there are.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
         except EmbeddingError as failure:
-            return replace(progress, problem=_told(repository, failure)), None
+            return replace(progress, problem=told(repository, failure)), None
         if embedded:
             return progress, 0.0
-        return replace(progress, problem=progress.problem or self._ask_again(github, repository)), None
-
-    def _ask_again(self, github: RepoClient, repository: Repository) -> str:
-        """Ask of what those issues are duplicates of which it was not told; returns what is in the way, if that is so.
-
-        Nothing waits for it: the index finds as much without, and only shows one by one what belongs together.
-        """
-        asked = self._index.untold(repository.id, PAGES * PAGE)
-        if not asked:
-            return ""
-        found = self._told_originals(github, repository, asked)
-        self._index.tell(repository.id, found)
-        if len(found) == len(asked):
-            return ""
-        return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
+        problem = progress.problem or self._writer.tell_originals(github, repository, PAGES * PAGE)
+        return replace(progress, problem=problem), None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
         """How many issues there are to read. Where that failed before it goes on without: only people want to know.
@@ -256,53 +241,6 @@ class Indexing:
             self._store.forget_issue(repository.id, number)
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
-    def _put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
-        """Put issues into the index; returns why they got no vectors, empty if they did."""
-        own = self._store.own_issues(repository.id)
-        issues = [issue for issue in issues if issue.number not in own and not is_own_issue(issue)]
-        if not issues:
-            return ""
-        originals = self._originals(github, repository, issues)
-        self._take_back(repository.id, {issue.number: (issue.title, issue.body) for issue in issues})
-        indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
-        try:
-            self._index.put(repository.id, indexed)
-        except EmbeddingError as failure:
-            self._index.put(repository.id, indexed, embed=False)
-            return _told(repository, failure)
-        return ""
-
-    def _take_back(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
-        """Count the words of those issues no more that have others in these `texts`; a look counts the new ones.
-
-        What was counted is known from the index alone, so this comes before that is changed.
-        """
-        with self._index.view(repo_id) as view:
-            stored = view.texts(texts)
-        before = {number: read(*text).counted() for number, text in stored.items()}
-        changed = {number: words for number, words in before.items() if words != read(*texts[number]).counted()}
-        if changed:
-            self._store.words.remove(repo_id, changed)
-
-    def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
-        """Of what the issues are duplicates: GitHub tells, or our own command did that."""
-        numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
-        return dict.fromkeys(numbers, UNTOLD) | self._told_originals(github, repository, numbers)
-
-    def _told_originals(
-        self, github: RepoClient, repository: Repository, numbers: Sequence[int]
-    ) -> dict[int, int | None]:
-        """The same, without those of which nobody can tell it now: GraphQL can fail over one repository for good."""
-        try:
-            found = dict(github.originals(repository.ref, numbers))
-        except Unavailable as failure:
-            logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
-            found = {}
-        for number in numbers:
-            if found.get(number) is None and (ours := self._store.verdicts.original(repository.id, number)):
-                found[number] = ours
-        return found
-
     def _begun(self, repo_id: int) -> Progress | None:
         """A note that a reading begins, without which nobody could tell that the repository was erased meanwhile; None
         where somebody else is faster.
@@ -320,10 +258,3 @@ class Indexing:
 
     def _now(self) -> float:
         return self._clock().timestamp()
-
-
-def _told(repository: Repository, failure: EmbeddingError) -> str:
-    """Why there are no vectors, for the progress. The dashboard shows that to people who do not run the host."""
-    if failure.told != str(failure):
-        logger.warning("%s: %s", repository.ref, failure)
-    return f"vectors: {failure.told}"

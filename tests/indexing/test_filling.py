@@ -12,6 +12,7 @@ from bot.errors import Unavailable
 from bot.github.repository.changes import ChangesPage
 from bot.github.repository.repo import RepoClient
 from bot.indexing import Indexing, indexing, pace
+from bot.indexing.writing import Writer
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
 from bot.store.parts.backfills import Backfills, Progress
@@ -42,7 +43,7 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
 
 
 @on_one_database
-@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (Indexing, "_put")])
+@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (Writer, "put")])
 def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
     host: Host, where: object, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

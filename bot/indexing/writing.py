@@ -1,0 +1,100 @@
+"""What is written into the index of a repository: issues as they are now, with what they are duplicates of."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from bot.embedding import EmbeddingError
+from bot.errors import Unavailable
+from bot.github.repository.repo import RepoClient
+from bot.index import Index, IndexedIssue
+from bot.index.issues import UNTOLD
+from bot.model import Issue, Repository
+from bot.posts.own_issues import is_own_issue
+from bot.store import Store
+from bot.text.terms import read
+
+logger = logging.getLogger(__name__)
+
+
+class Writer:
+    """Writes issues into an index and takes them out. Safe to share between threads."""
+
+    def __init__(self, index: Index, store: Store) -> None:
+        self._index = index
+        self._store = store
+
+    def put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
+        """Put issues into the index; returns why they got no vectors, empty if they did."""
+        own = self._store.own_issues(repository.id)
+        issues = [issue for issue in issues if issue.number not in own and not is_own_issue(issue)]
+        if not issues:
+            return ""
+        originals = self._originals(github, repository, issues)
+        self._take_back(repository.id, {issue.number: (issue.title, issue.body) for issue in issues})
+        indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
+        try:
+            self._index.put(repository.id, indexed)
+        except EmbeddingError as failure:
+            self._index.put(repository.id, indexed, embed=False)
+            return told(repository, failure)
+        return ""
+
+    def remove(self, repo_id: int, number: int) -> None:
+        """Take an issue out that is no longer there, and its words out of those that are counted for searches."""
+        self._take_back(repo_id, {number: ("", "")})
+        self._index.remove(repo_id, [number])
+
+    def tell_originals(self, github: RepoClient, repository: Repository, most: int) -> str:
+        """Ask of what those issues are duplicates of which the index was not told, `most` of them at once.
+
+        Returns what is in the way, empty where nothing is. Nothing waits for it: the index finds as much without, and
+        only shows one by one what belongs together.
+        """
+        asked = self._index.untold(repository.id, most)
+        if not asked:
+            return ""
+        found = self._told_originals(github, repository, asked)
+        self._index.tell(repository.id, found)
+        if len(found) == len(asked):
+            return ""
+        return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
+
+    def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
+        """Of what the issues are duplicates, `UNTOLD` where nobody tells: GitHub does, or our own command did that."""
+        numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
+        return dict.fromkeys(numbers, UNTOLD) | self._told_originals(github, repository, numbers)
+
+    def _told_originals(
+        self, github: RepoClient, repository: Repository, numbers: Sequence[int]
+    ) -> dict[int, int | None]:
+        """The same, without those of which nobody can tell it now: GraphQL can fail over one repository for good."""
+        try:
+            found = dict(github.originals(repository.ref, numbers))
+        except Unavailable as failure:
+            logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
+            found = {}
+        for number in numbers:
+            if found.get(number) is None and (ours := self._store.verdicts.original(repository.id, number)):
+                found[number] = ours
+        return found
+
+    def _take_back(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
+        """Count the words of those issues no more that have others in these `texts`; a look counts the new ones.
+
+        What was counted is known from the index alone, so this comes before that is changed.
+        """
+        with self._index.view(repo_id) as view:
+            stored = view.texts(texts)
+        before = {number: read(*text).counted() for number, text in stored.items()}
+        changed = {number: words for number, words in before.items() if words != read(*texts[number]).counted()}
+        if changed:
+            self._store.words.remove(repo_id, changed)
+
+
+def told(repository: Repository, failure: EmbeddingError) -> str:
+    """Why there are no vectors, for the progress. The dashboard shows that to people who do not run the host."""
+    if failure.told != str(failure):
+        logger.warning("%s: %s", repository.ref, failure)
+    return f"vectors: {failure.told}"
