@@ -31,19 +31,18 @@ NOTES = ("each point is a threshold: min_confidence", "on the dashed line it hol
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A diagram's square; both axes begin at 0, `right` and `top` are where they end."""
+    """A diagram's square; both axes begin at 0. `right` is where the horizontal one ends, the other ends at 1."""
 
     left: float
     bottom: float
     size: float
     right: float = 1.0
-    top: float = 1.0
 
     def x(self, value: float) -> float:
         return self.left + self.size * value / self.right
 
     def y(self, value: float) -> float:
-        return self.bottom - self.size * value / self.top
+        return self.bottom - self.size * value
 
 
 def inline(found: Evaluation) -> tuple[str, str]:
@@ -130,10 +129,10 @@ def _frame(panel: Panel, head: str, across: str, up: str) -> list[str]:
     parts = [text(panel.left, top - 26, head, "head")]
     for step in range(6):
         value = step / 5
-        x, y = panel.x(value * panel.right), panel.y(value * panel.top)
+        x, y = panel.x(value * panel.right), panel.y(value)
         parts.append(f'<line class="grid" x1="{panel.left}" y1="{y:.1f}" x2="{end}" y2="{y:.1f}"/>')
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{panel.bottom}"/>')
-        parts.append(text(panel.left - 8, y + 4, f"{value * panel.top:.0%}", "faint", "end"))
+        parts.append(text(panel.left - 8, y + 4, f"{value:.0%}", "faint", "end"))
         parts.append(text(x, panel.bottom + 18, f"{value * panel.right:.0%}", "faint", "middle"))
     parts.append(f'<path class="axis" fill="none" d="M{panel.left} {top}V{panel.bottom}H{end}"/>')
     parts.append(text(panel.left + panel.size / 2, panel.bottom + 38, across, "", "middle"))
