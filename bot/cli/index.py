@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,6 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
     if watch and as_json:
         raise click.UsageError("--watch is for people; leave it out with --json")
     from rich.console import Console
-    from rich.live import Live
 
     from bot.indexing.status import statuses
     from bot.store import open_store
@@ -60,19 +59,27 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
             click.echo(json.dumps([dataclasses.asdict(one) for one in found], indent=2))
         elif not found:
             click.echo("The store holds no repository: install the App on one, and it is indexed.")
-        elif not watch:
-            console = Console()
-            console.print(_shown(found, console))
+        elif watch:
+            _watch(found, look)
         else:
             console = Console()
-            with Live(_shown(found, console), console=console, auto_refresh=False) as live:
-                while any(one.state in _AT_WORK for one in found):
-                    time.sleep(_EVERY)
-                    found = look()
-                    live.update(_shown(found, console), refresh=True)
-            if not console.is_terminal:
-                # On a terminal the last line is ended by then.
-                console.print()
+            console.print(_shown(found, console))
+
+
+def _watch(found: Sequence[Status], look: Callable[[], Sequence[Status]]) -> None:
+    """Show what was `found`, and what is seen at each further `look`, until nothing is at work any more."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console()
+    with Live(_shown(found, console), console=console, auto_refresh=False) as live:
+        while any(one.state in _AT_WORK for one in found):
+            time.sleep(_EVERY)
+            found = look()
+            live.update(_shown(found, console), refresh=True)
+    if not console.is_terminal:
+        # On a terminal the last line is ended by then.
+        console.print()
 
 
 def _shown(found: Sequence[Status], console: Console) -> Group:

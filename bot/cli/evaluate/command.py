@@ -24,6 +24,8 @@ from bot.errors import UserError
 from bot.model import RepoRef
 
 if TYPE_CHECKING:
+    from bot.evaluation.judging import Found
+    from bot.evaluation.metrics import Id
     from bot.evaluation.trial import Trial
 
 _HOW_IT_IS_KNOWN = (
@@ -82,12 +84,10 @@ def evaluate(
     """
     # These take a second to import, which `doppel --help` need not pay.
     from bot.cli.evaluate import shown
-    from bot.evaluation import judging
     from bot.evaluation.metrics import DEPTHS
     from bot.evaluation.trial import Trial, as_the_bot_asks
     from bot.render.picture import picture as draw
     from bot.replay import Asking
-    from bot.replay.archive import read_rows
     from bot.wiring.evaluating import keep_evaluation, rejected_pairs
 
     _check(picture, answers, answered_only, sample)
@@ -105,13 +105,7 @@ def evaluate(
     _say_what_is_marked(trial, source, picture)
     asking = Asking(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights, sources), store=store)
     if answers is not None:
-        found = judging.answers(read_rows(answers), trial.issues)
-        _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
-        trial = trial.only(found) if answered_only else trial
-        if not trial.chosen:
-            raise UserError(f"--answered-only: {answers} has no answer for an issue of {source} that can be judged")
-        if picture is not None and not any(trial.known[place] for place in trial.chosen):
-            raise UserError(f"--picture: {answers} has no answer for a known duplicate: there is nothing to draw")
+        trial, found = _answered(trial, answers, source, picture, only=answered_only)
     else:
         with ended_in_order(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
@@ -182,6 +176,23 @@ def _say_what_is_marked(trial: Trial, source: str, picture: Path | None) -> None
         )
     if picture is not None and not any(trial.known.values()):
         raise UserError(f"--picture: {source}: no known duplicate can be judged: there is nothing to draw")
+
+
+def _answered(
+    trial: Trial, answers: Path, source: str, picture: Path | None, *, only: bool
+) -> tuple[Trial, dict[Id, Found]]:
+    """The answers that are there, and the trial, with `only` what they answer; tells of those that are missing."""
+    from bot.evaluation import judging
+    from bot.replay.archive import read_rows
+
+    found = judging.answers(read_rows(answers), trial.issues)
+    _say_what_is_missing(len(trial.only(found).chosen), len(trial.chosen))
+    trial = trial.only(found) if only else trial
+    if not trial.chosen:
+        raise UserError(f"--answered-only: {answers} has no answer for an issue of {source} that can be judged")
+    if picture is not None and not any(trial.known[place] for place in trial.chosen):
+        raise UserError(f"--picture: {answers} has no answer for a known duplicate: there is nothing to draw")
+    return trial, found
 
 
 def _say_what_is_missing(given: int, wanted: int) -> None:
