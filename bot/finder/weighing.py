@@ -95,7 +95,7 @@ def weigh_inside(
 
 
 def weigh_outside(
-    target: Issue, hits: Sequence[Hit], stats: WordStats, model: Model, issues: int | None = None
+    target: Issue, hits: Sequence[Hit], stats: WordStats, model: Model, issues: int | None
 ) -> list[Weighed]:
     """Judge what no index holds, most likely first; `issues` is how many the repository has, where that is known."""
     if not hits:

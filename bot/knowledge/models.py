@@ -61,8 +61,8 @@ MODELS: Mapping[str, ShippedModel] = MappingProxyType(
 """By name, the best first."""
 
 
-def choose_model(name: str | None = None) -> ShippedModel:
-    """The model of that name, or the best one whose package is installed; nothing is imported for it.
+def choose_model(name: str | None) -> ShippedModel:
+    """The model of that name, with None the best one whose package is installed; nothing is imported for it.
 
     Raises EmbeddingError where there is none, InvalidArgument for a name that is not known.
     """

@@ -81,7 +81,7 @@ class Tools:
         open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, AskAll] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
-        default: RepoRef | None = None,
+        default: RepoRef | None,
     ) -> None:
         self._open_repo = open_repo
         self._open_known = open_known

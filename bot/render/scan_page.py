@@ -39,7 +39,7 @@ class _Named:
         return f'<a href="{quoted(self.home)}/issues/{entry.number}" rel="noreferrer">#{entry.number}</a>'
 
 
-def scan_page(result: Result, name: str, checked: str, home: str = "", names: Mapping[int, str] | None = None) -> str:
+def scan_page(result: Result, name: str, checked: str, home: str, names: Mapping[int, str] | None) -> str:
     """The whole page. `name` says what was looked through, `checked` when; `home` is the address of the repository's
     page. Issues of a file have `names` instead.
     """

@@ -22,7 +22,7 @@ class KnownRepository:
     settings: Loaded
     finder: Finder
     indexed: bool
-    store: Store | None = None
+    store: Store | None
 
     def bar(self) -> Bar:
         """From which probability on the bot speaks there."""

@@ -14,7 +14,7 @@ from bot.store.tables.index import indexed_issues as issues
 _ROWS = 2_000
 
 
-def count_entries(connection: sa.Connection, repo_id: int, *, closed: bool = False) -> int:
+def count_entries(connection: sa.Connection, repo_id: int, *, closed: bool) -> int:
     """How many `entries` there are."""
     query = sa.select(sa.func.count()).select_from(issues).where(issues.c.repo_id == repo_id, in_backlog(closed))
     return int(connection.execute(query).scalar_one())

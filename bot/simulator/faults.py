@@ -44,11 +44,11 @@ class Fault:
 
     pattern: str
     kind: Kind
-    status: int = 502
-    times: int | None = 1
-    probability: float = 1.0
-    retry_after: int | None = None
-    seconds: float = 60.0
+    status: int
+    times: int | None
+    probability: float
+    retry_after: int | None
+    seconds: float
     hits: int = 0
     rng: random.Random = field(default_factory=random.Random)
 

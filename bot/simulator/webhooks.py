@@ -30,7 +30,7 @@ class Webhooks:
     how long deliveries are listed; an Enterprise Server lists them for seven days.
     """
 
-    def __init__(self, world: World, post: Post | None = None, *, validate: bool = True) -> None:
+    def __init__(self, world: World, post: Post | None, *, validate: bool) -> None:
         self._world = world
         self.post: Post = post or http_post
         self.validate = validate

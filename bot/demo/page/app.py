@@ -34,7 +34,7 @@ POLICY = (
 )
 
 
-def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str] = ()) -> Flask:
+def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str]) -> Flask:
     """The page of `repository` (`owner/name`); `maintainers` are offered as people to comment as."""
     app = Flask(__name__, static_url_path="/static")
     # Another site's name that resolves to this machine does not reach the page either.

@@ -25,8 +25,8 @@ class Job:
 
     delivery_id: str
     event: Event
-    attempt: int = 1
-    arrived: float = 0.0
+    attempt: int
+    arrived: float
 
 
 @dataclass(frozen=True, slots=True)
