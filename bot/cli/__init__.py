@@ -14,7 +14,7 @@ import sys
 import traceback
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -114,42 +114,58 @@ def main(args: list[str] | None = None) -> Any:
     """The console script: runs a command and turns errors into a line on stderr and one of EXIT_CODES."""
     # Before any command loads NumPy; what is added up by one thread is the same wherever it is added up.
     use_one_thread()
+    _make_streams_usable()
+    try:
+        return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())
+    except BrokenPipeError:
+        # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
+        sys.stderr.close()
+    except Exception as error:
+        text, code = _told(error)
+        if code == FAULT:
+            traceback.print_exc()
+        _complain(text, code)
+
+
+def _make_streams_usable() -> None:
     if sys.stdin is None:
         # Closed by who started it (`<&-`): whoever reads from it finds nothing there, as in an empty file.
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
         # What a terminal's encoding lacks, as names of files may, is written out, as Python does where it complains.
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())
-    except UserError as problem:
-        _complain(str(problem), USAGE)
-    except (Retryable, GitHubError) as problem:
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """What a command says that ended so, and its exit code."""
+    if isinstance(error, UserError):
+        return str(error), USAGE
+    if isinstance(error, (Retryable, GitHubError)):
         # Loaded here, since `doppel --help` has no use for it.
         from bot.jobs.queue.job import QueueUnavailable
 
-        mend = "; see `doppel doctor`" if isinstance(problem, QueueUnavailable) else ""
-        _complain(f"{problem}{mend}", UNREACHABLE)
-    except BrokenPipeError:
-        # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
-        sys.stderr.close()
-    except Exception as fault:
-        if type(fault).__module__.startswith("sqlalchemy."):
-            from bot.store.database.failures import why
+        mend = "; see `doppel doctor`" if isinstance(error, QueueUnavailable) else ""
+        return f"{error}{mend}", UNREACHABLE
+    if type(error).__module__.startswith("sqlalchemy."):
+        from bot.store.database.failures import why
 
-            _complain(f"the database of DATABASE_URL failed ({why(fault)}); see `doppel doctor`", UNREACHABLE)
-        where = f"{fault.filename}: {fault.strerror}" if isinstance(fault, OSError) else ""
-        if isinstance(fault, PermissionError) and fault.filename:
-            of_ours = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(fault) else ""
-            _complain(f"{where}; run as the user that owns it{of_ours}", USAGE)
-        if isinstance(fault, OSError) and is_of_a_database(fault):
-            _complain(f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE)
-        if isinstance(fault, OSError) and fault.errno in _FULL:
-            _complain(f"cannot write, what is printed or a file of its own: {fault.strerror}", UNREACHABLE)
-        traceback.print_exc()
-        _complain(
-            f"a fault of Doppel's own ({type(fault).__name__}); the lines above say where, please report it", FAULT
-        )
+        return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
+    if isinstance(error, OSError) and (told := _told_of_files(error)):
+        return told
+    return f"a fault of Doppel's own ({type(error).__name__}); the lines above say where, please report it", FAULT
+
+
+def _told_of_files(error: OSError) -> tuple[str, int] | None:
+    """The same where a file or its disk is not as it must be; None where something else failed."""
+    where = f"{error.filename}: {error.strerror}"
+    if isinstance(error, PermissionError) and error.filename:
+        of_ours = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
+        return f"{where}; run as the user that owns it{of_ours}", USAGE
+    if is_of_a_database(error):
+        return f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE
+    if error.errno in _FULL:
+        return f"cannot write, what is printed or a file of its own: {error.strerror}", UNREACHABLE
+    return None
 
 
 def _colour() -> bool | None:
@@ -157,7 +173,7 @@ def _colour() -> bool | None:
     return False if os.environ.get("NO_COLOR") else None
 
 
-def _complain(text: str, code: int) -> None:
+def _complain(text: str, code: int) -> NoReturn:
     click.secho("doppel: ", nl=False, err=True, fg="red", bold=True, color=_colour())
     click.echo(text, err=True)
     sys.exit(code)
