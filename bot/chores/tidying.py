@@ -7,7 +7,7 @@ import logging
 from bot.commands import LIMIT_SECONDS
 from bot.github.limits.pacing import SHARED
 from bot.services import Services
-from bot.store.database.engine import empty_log
+from bot.store.database.sqlite import empty_log
 from bot.store.parts.budgets import Budgets
 from bot.store.parts.decisions import KEPT_DAYS
 

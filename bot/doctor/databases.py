@@ -19,10 +19,11 @@ from bot.jobs.queue.database import QUEUE, SCHEMA, queue_url, workflow_table
 from bot.jobs.queue.job import QueueUnavailable
 from bot.settings import Settings
 from bot.store.database import pgvector
-from bot.store.database.engine import is_full, make_engine, shown, write
+from bot.store.database.engine import make_engine, shown, write
 from bot.store.database.failures import why
 from bot.store.database.files import sqlite_file
 from bot.store.database.migrate import is_later
+from bot.store.database.sqlite import is_full
 from bot.store.parts.backfills import OFF
 from bot.store.tables.index import backfills
 from bot.store.tables.schema import repositories

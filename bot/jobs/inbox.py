@@ -23,8 +23,9 @@ from bot.jobs.queue.enqueue import Entry, enqueue, insert
 from bot.jobs.queue.job import Message, QueueUnavailable
 from bot.jobs.queue.shared_commit import SharedCommit
 from bot.settings import Settings
-from bot.store.database.engine import is_full, write
+from bot.store.database.engine import write
 from bot.store.database.half_moved import half_moved
+from bot.store.database.sqlite import is_full
 
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0

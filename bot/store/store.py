@@ -6,9 +6,10 @@ import sqlalchemy as sa
 
 from bot.errors import UserError
 from bot.settings import Settings
-from bot.store.database.engine import PATIENCE, empty_log, make_engine, write
+from bot.store.database.engine import PATIENCE, make_engine, write
 from bot.store.database.half_moved import half_moved
 from bot.store.database.migrate import migrate
+from bot.store.database.sqlite import empty_log
 from bot.store.parts.backfills import Backfills
 from bot.store.parts.calibrations import Calibrations
 from bot.store.parts.closings import Closings

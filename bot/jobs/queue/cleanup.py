@@ -17,7 +17,8 @@ import sqlalchemy as sa
 
 from bot.jobs.queue.database import GIVEN_UP, belongs_to, input_table, queue_client, workflow_table
 from bot.jobs.queue.enqueue import AHEAD
-from bot.store.database.engine import empty_log, write
+from bot.store.database.engine import write
+from bot.store.database.sqlite import empty_log
 
 _HOUR = 3600.0
 _DAY = 24 * _HOUR

@@ -1,6 +1,6 @@
 """Noticing that the database's file is another one, because somebody has restored a backup beside a running worker.
 
-Each connection finds the new file by itself (`bot/store/database/engine.py`). But what a worker remembers of its
+Each connection finds the new file by itself (`bot/store/database/sqlite.py`). But what a worker remembers of its
 indexes is of the lost one, and the new one may lack tables: the worker ends, and the next begins with what is there.
 """
 

@@ -15,8 +15,10 @@ import pytest
 import sqlalchemy as sa
 from dbos._utils import retriable_postgres_exception
 
-from bot.store.database import engine as module
-from bot.store.database.engine import empty_log, make_engine, write
+from bot.store.database import engine as engines
+from bot.store.database import sqlite
+from bot.store.database.engine import make_engine, write
+from bot.store.database.sqlite import empty_log
 from tests.conftest import KINDS
 
 
@@ -24,8 +26,9 @@ def test_each_transaction_takes_the_lock_once_and_only_to_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken = []
-    take = module._take_write_lock
-    monkeypatch.setattr(module, "_take_write_lock", lambda connection: (taken.append(1), take(connection)))
+    take = sqlite.take_write_lock
+    for module in (engines, sqlite):
+        monkeypatch.setattr(module, "take_write_lock", lambda connection: (taken.append(1), take(connection)))
     engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
     with engine.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE t (a INTEGER)")
@@ -127,7 +130,7 @@ def test_what_keeps_a_file_from_being_opened_but_a_lock_is_not_waited_for() -> N
     full: Any = OnAFullDisk()
     began = time.monotonic()
     with pytest.raises(sqlite3.OperationalError):
-        module._use_wal(full, 10.0)
+        sqlite._use_wal(full, 10.0)
     assert time.monotonic() - began < 5
 
 
