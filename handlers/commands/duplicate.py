@@ -23,13 +23,12 @@ _LINKS_MAX = 20
 
 def close_as_duplicate(ask: Ask, command: Command) -> Answer:
     """`of #N`: close the issue in favour of #N, or of what #N itself is a duplicate of."""
-    visit = ask.visit
     named = issue_named(ask, command)
     if isinstance(named, Answer):
         return named
     chain = _chain(ask, named)
     root = chain[-1]
-    if any(issue.number == visit.number for issue in chain):
+    if any(issue.number == ask.visit.number for issue in chain):
         return Answer(False, ask.replies.refused_circle(named.number))
     if (root.created_at, root.number) > (ask.issue.created_at, ask.issue.number):
         newer = ask.replies.refused_newer(root.number)
@@ -43,6 +42,13 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
             refused = ask.replies.refused_unseen if root.state_reason == "duplicate" else ask.replies.refused_closed
             return Answer(False, ask.replies.refused_root(named.number, root.number, refused(root.number)))
         verdict = _decide(ask, root, before)
+    _carry_out(ask, root, verdict)
+    return Answer(True, ask.replies.closed_for(named.number, root.number))
+
+
+def _carry_out(ask: Ask, root: Issue, verdict: Verdict) -> None:
+    """Close the issue in favour of the root, and give it the label, as was decided."""
+    visit = ask.visit
     try:
         visit.github.close_as_duplicate(visit.repo, visit.number, root.id)
     except GitHubError:
@@ -58,7 +64,6 @@ def close_as_duplicate(ask: Ask, command: Command) -> Answer:
         except GitHubError as refusal:
             # The issue is closed and tied to the other one, which is what was asked for.
             logger.warning("no label on %s#%d: %s", visit.repo, visit.number, refusal)
-    return Answer(True, ask.replies.closed_for(named.number, root.number))
 
 
 def _chain(ask: Ask, named: Issue) -> list[Issue]:

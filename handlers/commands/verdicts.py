@@ -106,19 +106,12 @@ def undo(ask: Ask, command: Command) -> Answer:
         return elsewhere.take_back(ask, there, everybodys=actor is None)
     if verdict is None:
         return Answer(False, ask.replies.nothing_to_undo())
-    is_open = True
-    if verdict.kind is VerdictKind.OF:
-        if actor is not None and not verdict.details.get("by_itself"):
-            # They could close it then and may not open it now.
-            return Answer(False, ask.replies.forbidden(BY_NAME[Name.OF]))
-        # What was restored before may have been changed again, by a later `of` for instance.
-        is_open = ask.issue.state == "open" if done else _restore(ask, verdict)
     if verdict.kind is VerdictKind.NOT:
         return _take_back_not(ask, verdict, everybodys=actor is None)
-    store.undo(verdict.id, ask.command_id, visit.services.now())
-    if verdict.details.get("by_itself"):
-        taken_back(visit, visit.github.issue(visit.repo, visit.number))
-    return Answer(True, ask.replies.undone_of(verdict.other, is_open))
+    if actor is not None and not verdict.details.get("by_itself"):
+        # They could close it then and may not open it now.
+        return Answer(False, ask.replies.forbidden(BY_NAME[Name.OF]))
+    return _take_back_of(ask, verdict, again=bool(done))
 
 
 def _take_back_not(ask: Ask, verdict: Verdict, *, everybodys: bool) -> Answer:
@@ -133,6 +126,17 @@ def _take_back_not(ask: Ask, verdict: Verdict, *, everybodys: bool) -> Answer:
         refresh(visit, ask.issue)
         _tell_other(ask, other)
     return Answer(True, ask.replies.undone_not(other, holds))
+
+
+def _take_back_of(ask: Ask, verdict: Verdict, *, again: bool) -> Answer:
+    """Have the issue as it was before `of`; `again` is whether this very command has done so before."""
+    visit = ask.visit
+    # What was restored before may have been changed again, by a later `of` for instance.
+    is_open = ask.issue.state == "open" if again else _restore(ask, verdict)
+    visit.services.store.verdicts.undo(verdict.id, ask.command_id, visit.services.now())
+    if verdict.details.get("by_itself"):
+        taken_back(visit, visit.github.issue(visit.repo, visit.number))
+    return Answer(True, ask.replies.undone_of(verdict.other, is_open))
 
 
 def _restore(ask: Ask, verdict: Verdict) -> bool:
