@@ -58,7 +58,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     tell_failures(pages)
     signing, routes = SignInPages(dashboard.sign_in, dashboard.sessions), _Pages(dashboard)
     pages.before_request(signing.recognise)
-    pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session")})
+    pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session"), "page_of": _page_of})
     here = "/dashboard/<owner>/<name>"
     issue = f"{here}/issues/<int:number>"
     table: tuple[tuple[str, str, str, Callable[..., Page]], ...] = (
@@ -82,6 +82,11 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
         # People type a slash at the end as well.
         pages.add_url_rule(path, name, shown, methods=[method], strict_slashes=False)
     return pages
+
+
+def _page_of(repository: StoredRepository, page: str, **values: Any) -> str:
+    """The address of a repository's page; `values` are those of its route, or of the question in it."""
+    return url_for(f"dashboard.{page}", owner=repository.ref.owner, name=repository.ref.name, **values)
 
 
 class _Pages:
@@ -188,14 +193,11 @@ class _Pages:
         if said not in _VOTES or other not in known or other is None:
             abort(400)
         self._data.vote(repository, number, other, g.session.login, _VOTES[said])
-        owner, name = repository.ref.owner, repository.ref.name
         if request.form.get("back"):
             # It was said in the list, on one of its pages.
             before = request.form.get("back", type=float)
-            listed = url_for("dashboard.decisions", owner=owner, name=name, before=before, _anchor=f"issue-{number}")
-            return redirect(listed, 303)
-        here = url_for("dashboard.issue", owner=owner, name=name, number=number, _anchor=f"candidate-{other}")
-        return redirect(here, 303)
+            return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
+        return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)
 
     def backlog(self, repository: StoredRepository) -> Page:
         """The groups that the last scan found."""
@@ -229,8 +231,7 @@ class _Pages:
     def evaluate(self, repository: StoredRepository) -> Page:
         """Have it evaluated. Who asks too soon is shown the page, which says when they may."""
         self._data.evaluate(repository)
-        owner, name = repository.ref.owner, repository.ref.name
-        return redirect(url_for("dashboard.evaluation", owner=owner, name=name), 303)
+        return redirect(_page_of(repository, "evaluation"), 303)
 
     def feedback(self, repository: StoredRepository) -> Page:
         """Where people have put the bar, and what they said: the latest first, a page at a time."""
