@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 
-from bot.cli import cli
+from bot.cli import cli, main
 from bot.store.database.engine import make_engine, write
 
 
@@ -29,3 +31,21 @@ def test_a_schema_of_a_later_release_does_not_pass_for_the_present_one(
         connection.exec_driver_sql("UPDATE store_version SET version_num = '9999'")
     engine.dispose()
     assert says().endswith(": the schema is of a later release, and left as it is")
+
+
+def test_of_two_databases_the_one_that_fails_is_named(
+    new_store: Callable[[str], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Where only the queue's file was damaged, people were sent to mend the store's."""
+    store = Path(str(sa.make_url(new_store("sqlite")).database))
+    monkeypatch.setenv("DATABASE_URL", f"sqlite:///{store}")
+    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
+    store.with_name("doppel-queue.db").write_bytes(b"no database" * 1000)
+    with pytest.raises(SystemExit) as ended:
+        main(["migrate"])
+    assert ended.value.code == 3
+    says = "doppel: the queue's database failed: the file is not an SQLite database; see `doppel doctor`\n"
+    assert capsys.readouterr().err == says

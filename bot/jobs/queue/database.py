@@ -43,6 +43,8 @@ GIVEN_UP = ["ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 PARTITION = "partition"
 
 SCHEMA = "dbos"
+# What a database can raise, beside what the system says of a file.
+_FAILURES = (sa.exc.SQLAlchemyError, dbos_error.DBOSException)
 # Any two constants will do, as long as nothing else in the database locks the same numbers.
 _LOCK, _TURN = 7_205_759_404, 7_205_759_405
 # Seconds for which others that start may be looking at the schema; a delivery must be answered soon after.
@@ -186,7 +188,7 @@ def give_back(engine: sa.Engine, workflow_id: str, executor_id: str, owner: str 
 def ensure_schema(settings: Settings) -> None:
     """Create or upgrade the queue's tables; quick when all is there. Waits for others as long as they take.
 
-    Raises UserError where a move there has not ended.
+    Raises UserError where a move there has not ended, QueueUnavailable where its database fails.
     """
     engine = queue_engine(settings, pool_size=4)
     tell_and_wait = waiting("the queue")
@@ -197,9 +199,9 @@ def ensure_schema(settings: Settings) -> None:
                     raise UserError(problem)
                 prepare(engine, patience=None)
                 return
-            except sa.exc.OperationalError as refused:
+            except _FAILURES as refused:
                 if not is_locked(refused):
-                    raise
+                    raise _unavailable(refused) from refused
             tell_and_wait()
     finally:
         engine.dispose()
@@ -229,8 +231,12 @@ def named_failures() -> Iterator[None]:
     """Turn whatever a database can raise into QueueUnavailable."""
     try:
         yield
-    except (sa.exc.SQLAlchemyError, dbos_error.DBOSException, OSError) as error:
-        raise QueueUnavailable(f"the queue's database failed: {why(error)}") from error
+    except (*_FAILURES, OSError) as error:
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: Exception) -> QueueUnavailable:
+    return QueueUnavailable(f"the queue's database failed: {why(error)}")
 
 
 def _schema(engine: sa.Engine) -> str | None:
