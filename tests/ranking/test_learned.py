@@ -18,7 +18,7 @@ def test_weights_come_in_the_order_of_the_names() -> None:
     assert read_linear(data(b=2, a=1.5), ("a", "b")) == ((1.5, 2.0), 0.5)
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1" + "0" * 400])
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1" + "0" * 400, "1e308", "-1e10"])
 def test_what_cannot_be_reckoned_with_is_named(number: str) -> None:
     with pytest.raises(ValueError, match=r"^a is not"):
         read_linear(data(a=json.loads(number)), ("a",))
