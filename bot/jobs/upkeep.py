@@ -17,7 +17,7 @@ from bot.jobs.queue.cleanup import clean
 from bot.jobs.queue.enqueue import bring_forward
 from bot.jobs.recovery import executors
 from bot.jobs.recovery.executors import Executor
-from bot.jobs.recovery.replaced import Files
+from bot.jobs.recovery.replaced import Replaceable
 from bot.jobs.running.retry import describe
 
 log = logging.getLogger(__name__)
@@ -36,17 +36,17 @@ class Upkeep:
         engine: sa.Engine,
         executor: Executor,
         timetable: Timetable,
-        files: Files,
+        databases: Replaceable,
         *,
         give_up_overdue: Callable[[], None],
         give_back_orphans: Callable[[], object],
         on_replaced: Callable[[], None],
     ) -> None:
-        """`files` are of the databases that this process uses; `on_replaced` is called where they are others."""
+        """`databases` are those that this process uses; `on_replaced` is called where they are others."""
         self._engine = engine
         self._executor = executor
         self._timetable = timetable
-        self._files = files
+        self._databases = databases
         self._give_up_overdue = give_up_overdue
         self._give_back_orphans = give_back_orphans
         self._on_replaced = on_replaced
@@ -74,8 +74,8 @@ class Upkeep:
         while not self._stopping.wait(executors.BEAT_EVERY):
             try:
                 self._give_up_overdue()
-                if self._files.replaced():
-                    log.error("the database's file was replaced or taken away: this worker ends, to begin anew")
+                if self._databases.replaced():
+                    log.error("the database is another one than before: this worker ends, to begin anew")
                     self._on_replaced()
                     return
                 self._beat()

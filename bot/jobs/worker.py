@@ -26,13 +26,12 @@ from bot.jobs.queue.database import (
     prepare,
     queue_client,
     queue_engine,
-    queue_url,
 )
 from bot.jobs.queue.enqueue import WORKFLOW
 from bot.jobs.queue.job import Job
 from bot.jobs.recovery import executors
 from bot.jobs.recovery.orphans import Orphans
-from bot.jobs.recovery.replaced import Files
+from bot.jobs.recovery.replaced import present
 from bot.jobs.running.given_up import leave_out_given_up
 from bot.jobs.running.retry import describe
 from bot.jobs.running.runs import Runs
@@ -127,7 +126,7 @@ class Worker:
             self._engine,
             self._executor,
             self._timetable,
-            Files((self._settings.database_url, queue_url(self._settings))),
+            present(self._settings, self._engine),
             give_up_overdue=partial(self._runs.give_up_overdue, self._on_overdue),
             give_back_orphans=partial(orphans.give_back, self._running, self._unbegun),
             on_replaced=self._on_overdue,

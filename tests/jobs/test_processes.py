@@ -26,6 +26,7 @@ from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store.database import files
 from tests.jobs import worker_process
+from tests.jobs.renaming import give_name_to
 
 pytestmark = pytest.mark.processes
 
@@ -212,6 +213,27 @@ def test_a_worker_whose_file_was_replaced_ends_and_the_next_goes_on_with_what_is
     assert ended(first) == OVERDUE
     second = workers.start("here")
     monkeypatch.setattr(files, "SETTLED", 0.0)
+    workers.put("two", 2)
+    workers.wait(lambda: "two" in [line[0] for line in workers.log("end")])
+    second.terminate()
+    assert ended(second) == 0
+    inbox.close()
+
+
+@pytest.mark.postgres
+def test_a_worker_whose_database_was_replaced_ends_and_the_next_goes_on_with_what_is_there(
+    new_store: Callable[[str], str], tmp_path: Path
+) -> None:
+    """On PostgreSQL the connections alone went over to the restored one, and the worker stayed, with what it knew."""
+    url, restored = new_store("postgres"), new_store("postgres")
+    inbox = Inbox(Settings(home=tmp_path, database_url=url))
+    workers = Workers(url, tmp_path, inbox, [])
+    first = workers.start("here")
+    workers.put("one", 1)
+    workers.wait(lambda: len(workers.log("end")) == 1)
+    give_name_to(restored, url)
+    assert ended(first) == OVERDUE
+    second = workers.start("here")
     workers.put("two", 2)
     workers.wait(lambda: "two" in [line[0] for line in workers.log("end")])
     second.terminate()

@@ -1,18 +1,38 @@
-"""Noticing that the database's file is another one, because somebody has restored a backup beside a running worker.
+"""Noticing that the database is another one, because somebody has restored a backup beside a running worker.
 
-Each connection finds the new file by itself (`bot/store/database/sqlite.py`). But what a worker remembers of its
-indexes is of the lost one, and the new one may lack tables: the worker ends, and the next begins with what is there.
+Each connection finds the new one by itself. But what a worker remembers of its indexes is of the lost one, and the new
+one may lack tables: the worker ends, and the next begins with what is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
+import sqlalchemy as sa
+
+from bot.jobs.queue.database import SCHEMA, queue_url
+from bot.settings import Settings
 from bot.store.database.files import look_at
+
+# Each primary key has a number of its own that no other gets while it is there. A dump that is restored makes its keys
+# anew, after all rows; and a database that gets the name of another has another number itself.
+_KEYS = sa.text(
+    "SELECT pg_database.oid, pg_constraint.conindid FROM pg_database, pg_constraint "
+    "WHERE datname = current_database() AND contype = 'p' "
+    "AND connamespace IN (to_regnamespace(current_schema()), to_regnamespace(:queue))"
+)
+
+
+class Replaceable(Protocol):
+    """What a worker's databases are, as they were when it began."""
+
+    def replaced(self) -> bool:
+        """Whether others stand there, and have not changed since the last look: one may be half of a copy."""
 
 
 class Files:
-    """The files of some databases, as they are now. Those of a server, and what is not there yet, are left out."""
+    """The files of some databases, as they are now. What is not there yet is left out."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._begun = {url: found[0] for url in urls if (found := look_at(url)) is not None}
@@ -20,8 +40,33 @@ class Files:
         self._lost = False
 
     def replaced(self) -> bool:
-        """Whether others stand there, and have not changed since the last look: one may be half of a copy."""
+        """As `Replaceable` says."""
         found = {url: look_at(url) for url in self._begun}
         still, self._before = found == self._before, found
         self._lost |= any(one is None or one[0] != self._begun[url] for url, one in found.items())
         return self._lost and still and None not in found.values()
+
+
+class Tables:
+    """The tables of store and queue in a PostgreSQL database, as they are now."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+        self._begun = self._before = self._keys()
+
+    def replaced(self) -> bool:
+        """As `Replaceable` says. An upgrade adds tables to those that it keeps. Raises what the database raises."""
+        found = self._keys()
+        still, self._before = found == self._before, found
+        return still and found.isdisjoint(self._begun) and len(found) >= len(self._begun)
+
+    def _keys(self) -> frozenset[tuple[int, int]]:
+        with self._engine.connect() as connection:
+            return frozenset((row[0], row[1]) for row in connection.execute(_KEYS, {"queue": SCHEMA}))
+
+
+def present(settings: Settings, engine: sa.Engine) -> Replaceable:
+    """What the databases are now; `engine` is the queue's."""
+    if engine.dialect.name == "sqlite":
+        return Files((settings.database_url, queue_url(settings)))
+    return Tables(engine)
