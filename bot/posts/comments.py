@@ -102,14 +102,15 @@ class CommentKeeper:
             return kept.state is CommentState.POSTED
         return look and self._find(github, slot) is not None
 
-    def remove(self, github: CommentApi, slot: Slot, text_hash: str) -> None:
+    def remove(self, github: CommentApi, slot: Slot, text_hash: str, *, look: bool = False) -> None:
         """Answer a text with silence, and delete the comment that answered what stood there before.
 
-        Raises Retryable while another attempt is at the same comment.
+        `look`: as for `keep`. Raises Retryable while another attempt is at the same comment.
         """
         record = self._record(slot)
         kept = record.kept()
-        if kept is not None and kept.state is CommentState.INTENDED:
+        doubtful = look if kept is None else kept.state is CommentState.INTENDED
+        if doubtful:
             self._remove_doubtful(github, record, text_hash)
             return
         if kept is not None and kept.state is CommentState.POSTED and kept.comment_id is not None:
@@ -118,7 +119,9 @@ class CommentKeeper:
         record.answer_silently(text_hash)
 
     def _remove_doubtful(self, github: CommentApi, record: Record, text_hash: str) -> None:
-        """The same where an attempt has ended without an answer: its comment may be there, and nobody knows which."""
+        """The same where a comment may be there, and nobody knows which: an attempt has ended without an answer, or the
+        store knows of none.
+        """
         claim, since = record.claim()
         if claim is Claim.SETTLED:
             self.remove(github, record.slot, text_hash)

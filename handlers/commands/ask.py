@@ -21,13 +21,14 @@ class Answer:
 
 
 class Ask:
-    """A comment with commands: where it stands, on which issue, and who wrote it or last changed it."""
+    """A comment with commands: where it stands, on which issue, whether it was edited, and who wrote it or did that."""
 
     def __init__(self, visit: Visit, event: CommentEvent, issue: Issue) -> None:
         self.visit = visit
         self.issue = issue
         self.command_id = event.comment_id
         self.installation = event.installation
+        self.edited = event.action == "edited"
         self.login = event.sender.login
 
     @cached_property

@@ -36,9 +36,13 @@ def reply(
         # A reply comes later; the second is for a server that takes this to mean after it.
         None if written is None else written - timedelta(seconds=1),
     )
+    # A reply can be there without our knowing: the store may be new, or older than it. Besides the command itself there
+    # must be another comment then.
+    look = written is not None and ask.issue.comments > 1
     if not texts:
         if not partial:
-            visit.services.comments.remove(visit.github, slot, hashed)
+            # Only an edit leaves one behind: of a new re-check, which is common, none is looked for.
+            visit.services.comments.remove(visit.github, slot, hashed, look=look and ask.edited)
         return
     if visit.settings.problems:
         line, text = texts[-1]
@@ -46,7 +50,4 @@ def reply(
         problems = ask.replies.settings_problems(settings.problems, settings.source, settings.private)
         texts[-1] = (line, f"{text}\n\n{problems}")
     body = render_reply(ask.command_id, texts, partial=partial)
-    # A reply can be there without our knowing: the store may be new, or older than it. Besides the command itself there
-    # must be another comment then.
-    look = written is not None and ask.issue.comments > 1
     visit.services.comments.keep(visit.github, slot, Draft(body, digest(body), hashed), look=look)

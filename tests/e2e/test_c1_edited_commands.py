@@ -29,6 +29,15 @@ def test_c1_an_edit_to_a_recheck_takes_the_reply_away(pair: Doppel) -> None:
     assert len(pair.said(2)) == 1
 
 
+def test_c2_a_reply_of_which_a_restored_store_knows_nothing_is_taken_away_as_well(pair: Doppel) -> None:
+    """It was written after the backup, and stayed beside the answer to what the comment says now."""
+    comment = pair.write(2, "/duplicate", "reporter")
+    assert "Did you mean `/duplicates`?" in reply(pair)
+    pair.services.store.forget_issue(pair.repository.id, 2)
+    pair.edit(comment, "/duplicates")
+    assert len(pair.said(2)) == 1
+
+
 def test_c4_of_the_thumbs_only_that_of_the_last_edit_stays(pair: Doppel) -> None:
     """People's own stay, whichever way they go."""
     comment = pair.write(2, "/duplicate", "reporter")
