@@ -7,7 +7,7 @@ one may lack tables: the worker ends, and the next begins with what is there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import sqlalchemy as sa
 
@@ -15,13 +15,15 @@ from bot.jobs.queue.database import SCHEMA, queue_url
 from bot.settings import Settings
 from bot.store.database.files import look_at
 
-# Each primary key has a number of its own that no other gets while it is there. A dump that is restored makes its keys
-# anew, after all rows; and a database that gets the name of another has another number itself.
-_KEYS = sa.text(
-    "SELECT pg_database.oid, pg_constraint.conindid FROM pg_database, pg_constraint "
-    "WHERE datname = current_database() AND contype = 'p' "
-    "AND connamespace IN (to_regnamespace(current_schema()), to_regnamespace(:queue))"
+# Each primary key has a number of its own, which no other gets while it is there. A dump that is restored makes its
+# keys anew, after all rows; and a database that gets the name of another has another number itself.
+_TABLES = sa.text(
+    "SELECT pg_database.oid, relname, pg_constraint.oid FROM pg_database, "
+    "pg_class LEFT JOIN pg_constraint ON conrelid = pg_class.oid AND contype = 'p' WHERE datname = current_database() "
+    "AND relkind = 'r' AND relnamespace IN (to_regnamespace(current_schema()), to_regnamespace(:queue))"
 )
+# Of the store and of the queue each release has one of these.
+_BOTH = frozenset({"store_version", "workflow_status"})
 
 
 class Replaceable(Protocol):
@@ -52,17 +54,32 @@ class Tables:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        self._begun = self._before = self._keys()
+        self._begun = self._before = self._look()
 
     def replaced(self) -> bool:
-        """As `Replaceable` says. An upgrade adds tables to those that it keeps. Raises what the database raises."""
-        found = self._keys()
-        still, self._before = found == self._before, found
-        return still and found.isdisjoint(self._begun) and len(found) >= len(self._begun)
+        """As `Replaceable` says: both are there, of an older release maybe, and no table waits for its key.
 
-    def _keys(self) -> frozenset[tuple[int, int]]:
+        An upgrade adds tables to those that it keeps. Raises what the database raises.
+        """
+        begun, found = self._begun, self._look()
+        still, self._before = found == self._before, found
+        whole = found.names >= _BOTH and found.without <= begun.without
+        return still and whole and found.keys.isdisjoint(begun.keys)
+
+    def _look(self) -> _Found:
         with self._engine.connect() as connection:
-            return frozenset((row[0], row[1]) for row in connection.execute(_KEYS, {"queue": SCHEMA}))
+            rows = connection.execute(_TABLES, {"queue": SCHEMA}).all()
+        keyed = [row for row in rows if row[2] is not None]
+        keys = frozenset((database, key) for database, _, key in keyed)
+        return _Found(keys, frozenset(name for _, name, _ in keyed), len(rows) - len(keyed))
+
+
+class _Found(NamedTuple):
+    """The keys of tables, each with its database; the names of those tables; how many tables are `without`."""
+
+    keys: frozenset[tuple[int, int]]
+    names: frozenset[str]
+    without: int
 
 
 def present(settings: Settings, engine: sa.Engine) -> Replaceable:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from bot.jobs import ensure_schema
 from bot.jobs.queue.database import queue_engine
-from bot.jobs.recovery.replaced import Files, present
+from bot.jobs.recovery.replaced import Files, Tables
 from bot.settings import Settings
 from bot.store import open_store
 from tests.jobs.renaming import give_name_to
@@ -63,39 +63,64 @@ def test_what_is_written_in_the_same_file_is_no_replacement(paths: list[Path]) -
     assert [present.replaced(), present.replaced(), present.replaced()] == [False, False, False]
 
 
+@pytest.fixture
+def restored(new_store: Callable[[str], str]) -> str:
+    """The URL of another database with all tables."""
+    return new_store("postgres")
+
+
+@pytest.fixture
+def ours(new_store: Callable[[str], str]) -> Iterator[sa.Engine]:
+    """The database of a worker, as it is connected to it."""
+    engine = queue_engine(Settings(home=Path("unused"), database_url=new_store("postgres")))
+    yield engine
+    engine.dispose()
+
+
+def execute(engine: sa.Engine, *statements: str) -> None:
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+
+
+def now_named(restored: str, ours: sa.Engine) -> None:
+    give_name_to(restored, ours.url.render_as_string(hide_password=False))
+
+
 @pytest.mark.postgres
-def test_a_database_that_gets_the_name_of_the_one_before_is_another(new_store: Callable[[str], str]) -> None:
-    ours, restored = new_store("postgres"), new_store("postgres")
-    settings = Settings(home=Path("unused"), database_url=ours)
-    engine = queue_engine(settings)
-    databases = present(settings, engine)
+def test_a_database_that_gets_the_name_of_the_one_before_is_another(ours: sa.Engine, restored: str) -> None:
+    databases = Tables(ours)
     assert [databases.replaced(), databases.replaced()] == [False, False]
-    give_name_to(restored, ours)
+    now_named(restored, ours)
     assert [databases.replaced(), databases.replaced()] == [False, True]
-    engine.dispose()
 
 
 @pytest.mark.postgres
-def test_tables_that_are_restored_one_after_the_other_are_waited_for(new_store: Callable[[str], str]) -> None:
-    settings = Settings(home=Path("unused"), database_url=new_store("postgres"))
-    engine = queue_engine(settings)
-    databases = present(settings, engine)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("DROP SCHEMA dbos CASCADE; DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+def test_so_is_one_of_an_older_release_which_has_fewer_tables(ours: sa.Engine, restored: str) -> None:
+    databases = Tables(ours)
+    now_named(restored, ours)
+    execute(ours, "DROP TABLE rejected_elsewhere")
+    assert [databases.replaced(), databases.replaced()] == [False, True]
+
+
+@pytest.mark.postgres
+def test_a_dump_that_is_being_restored_is_waited_for(ours: sa.Engine) -> None:
+    """It makes all tables, then their rows, and then the keys."""
+    databases = Tables(ours)
+    execute(ours, "DROP SCHEMA dbos CASCADE", "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
     assert [databases.replaced(), databases.replaced()] == [False, False]
+    settings = Settings(home=Path("unused"), database_url=ours.url.render_as_string(hide_password=False))
     ensure_schema(settings)
-    assert [databases.replaced(), databases.replaced()] == [False, False], "the store's are not there yet"
-    with closing(open_store(settings)):
-        assert [databases.replaced(), databases.replaced()] == [False, True]
-    engine.dispose()
+    assert [databases.replaced(), databases.replaced()] == [False, False], "the store is not there yet"
+    open_store(settings).close()
+    execute(ours, "ALTER TABLE words DROP CONSTRAINT words_pkey")
+    assert [databases.replaced(), databases.replaced()] == [False, False], "it is, but for a key"
+    execute(ours, "ALTER TABLE words ADD PRIMARY KEY (repo_id, word)")
+    assert [databases.replaced(), databases.replaced()] == [False, True]
 
 
 @pytest.mark.postgres
-def test_an_upgrade_is_no_replacement(new_store: Callable[[str], str]) -> None:
-    settings = Settings(home=Path("unused"), database_url=new_store("postgres"))
-    engine = queue_engine(settings)
-    databases = present(settings, engine)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE later (id integer PRIMARY KEY)")
+def test_an_upgrade_is_no_replacement(ours: sa.Engine) -> None:
+    databases = Tables(ours)
+    execute(ours, "CREATE TABLE later (id integer PRIMARY KEY)")
     assert [databases.replaced(), databases.replaced()] == [False, False]
-    engine.dispose()
