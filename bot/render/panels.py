@@ -86,14 +86,16 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
         x, y = places[cut]
         words = f"{threshold(cut)} {names[cut]}" if cut in names else threshold(cut)
         wide = 8 + _CHARACTER * len(words)
-        # What would leave the diagram stands to the left of its point, higher than the falling curve is there.
+        # What would leave the diagram stands to the left of its point, higher than the falling curve is there; where
+        # that would be in the title, below it.
         left = x + wide > panel.left + panel.size + _OVER
-        box = (x - wide, y - 2 * _LINE) if left else (x, y - _LINE)
+        rise = 6.0 if not left else 22.0 if y - 2 * _LINE >= panel.y(panel.top) - _LINE else -18.0
+        box = (x - wide if left else x, y - rise - 8)
         if all(_apart(box, wide, *other) for other in taken):
             taken.append((box, wide))
             kind = "mark" if cut in names else "faint"
             dots.append(_dot(x, y, 5.0 if cut in names else 3.5, "mark" if cut in names else "dot"))
-            parts.append(text(x + 8, y - 22, words, kind, "end") if left else text(x + 8, y - 6, words, kind))
+            parts.append(text(x + 8, y - rise, words, kind, "end" if left else "start"))
     return parts + dots
 
 

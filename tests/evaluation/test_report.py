@@ -26,7 +26,7 @@ from bot.evaluation.report import (
     others_needed,
 )
 from bot.render import evaluation as words
-from bot.render.panels import Panel, reliability_panel
+from bot.render.panels import Panel, reliability_panel, speaking_panel
 from bot.render.picture import picture
 from bot.wilson import wilson
 
@@ -84,6 +84,15 @@ def test_a_tenth_with_few_answers_is_no_point_of_the_line() -> None:
     assert 'points="15.0,90.0 35.0,70.0 75.0,30.0"' in line
     dots = [piece for piece in drawn if piece.startswith("<circle")]
     assert [dot[dot.index("r=") :] for dot in dots] == ['r="4"/>', 'r="4"/>', 'r="2.5"/>', 'r="4"/>']
+
+
+def test_the_name_of_a_point_at_the_top_stands_below_it_and_not_in_the_title() -> None:
+    """Where the recommended threshold is always right, of which small repositories have many."""
+    found = made(caught=[0.9] * 20, missed=0, bothered=[0.3] * 30, quiet=970)
+    assert found.advice.threshold is not None
+    drawn = "".join(speaking_panel(found, Panel(60, 326, 250)))
+    ((head, name),) = re.findall(r' y="([0-9.]+)"[^>]*>[^<]*does<.* y="([0-9.]+)"[^>]*>[^<]*recommended<', drawn)
+    assert float(name) - float(head) > 20
 
 
 def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> None:
