@@ -143,11 +143,19 @@ class Limits:
         return bucket
 
 
+TOO_QUICK = "was submitted too quickly"
+"""What GitHub says of what it takes for a machine's haste, without any header."""
+
+
 def secondary_limit(retry_after: int | None, *, status: int = 403, creation: bool = False) -> ApiError:
     """The refusal of a secondary limit; without `retry_after` the header is left out, as GitHub sometimes does.
 
-    With a `status` of 200 it is what GraphQL answers at times.
+    With a `status` of 200 it is what GraphQL answers at times, with 422 what REST answers who creates too much at once:
+    a comment is made there by GraphQL's mutation, whose word for it is passed on (https://github.com/cli/cli/issues/4801).
     """
+    if status == 422:
+        error = {"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": TOO_QUICK}
+        return ApiError(422, "Validation Failed", errors=[error])
     message = "You have exceeded a secondary rate limit"
     if creation:
         message += " and have been temporarily blocked from content creation"

@@ -103,12 +103,18 @@ class World:
     def let_pass(self, seconds: float, timeout: float = 60.0) -> None:
         """Wait until something waits for another try, and let so many seconds pass for it and for GitHub."""
         end = time.monotonic() + timeout
-        sooner = "UPDATE workflow_status SET delay_until_epoch_ms = delay_until_epoch_ms - ? WHERE status = 'DELAYED'"
+        # What is due already waits for nothing but DBOS's next look.
+        sooner = (
+            "UPDATE workflow_status SET delay_until_epoch_ms = delay_until_epoch_ms - ?"
+            " WHERE status = 'DELAYED' AND delay_until_epoch_ms > ?"
+        )
         while True:
             with write(self.queue) as connection:
-                if connection.exec_driver_sql(sooner, (int(seconds * 1000),)).rowcount:
-                    self.sim.clock.advance(seconds)
-                    return
+                passed = connection.exec_driver_sql(sooner, (int(seconds * 1000), int(time.time() * 1000))).rowcount
+            if passed:
+                self.sim.clock.advance(seconds)
+                self.client._sys_db.transition_delayed_workflows()
+                return
             assert time.monotonic() < end, "nothing waits"
             time.sleep(0.02)
 

@@ -137,6 +137,17 @@ def test_a_secondary_limit_is_waited_for(doppel: Doppel) -> None:
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
 
+def test_what_was_written_too_fast_is_written_when_github_takes_it(doppel: Doppel) -> None:
+    # As often as what is wrong with a request is tried at all.
+    fault = doppel.sim.faults.add(POST, "secondary_limit", code=422, times=3)
+    doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
+    for _ in range(3):
+        doppel.world.let_pass(70)
+    doppel.settle()
+    assert fault.hits == 3
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
 def test_c4_what_github_refuses_is_told(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     doppel.sim.faults.add("PATCH /repos/*/issues/2", 403, times=None)

@@ -146,7 +146,7 @@ def test_server_errors_as_often_as_asked(sim: Simulator, bot: Api, status: int) 
     assert bot.get("/repos/acme/app").status_code == 200
 
 
-@pytest.mark.parametrize(("code", "retry_after"), [(403, 30), (403, None), (429, 30), (429, None)])
+@pytest.mark.parametrize(("code", "retry_after"), [(403, 30), (403, None), (429, 30), (429, None), (422, None)])
 def test_secondary_limits_on_demand(sim: Simulator, bot: Api, code: int, retry_after: int | None) -> None:
     sim.faults.add("POST /repos/*/comments", "secondary_limit", code=code, retry_after=retry_after)
     refused = bot.post(f"{ISSUE}/comments", {"body": "One"})

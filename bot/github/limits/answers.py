@@ -26,13 +26,15 @@ _LONGEST_TOLD = 86_400.0
 _ROUNDING = 1.0
 # What an answer of GraphQL must hold that tells of a limit; texts of people can hold it too.
 _TELLS_OF_LIMIT = re.compile(rb"rate.limit", re.IGNORECASE)
+_TOO_QUICK = "was submitted too quickly"
+_TELLS_OF_HASTE = re.compile(rb"abuse|too quickly")
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What came back. `status` is 0 where nothing did; header names are lower case.
 
-    `body` matters for 403 and 429, and for what GraphQL answers: limits are told there with status 200 as well.
+    `body` matters for 403, 422 and 429, and for what GraphQL answers: limits are told there with status 200 as well.
     """
 
     status: int
@@ -110,14 +112,16 @@ def find_limit(answer: Answer, *, now: float, resource: str, strikes: int = 0, j
     primary limit covers one resource, a secondary one everything.
     """
     headers = answer.headers
-    if answer.status in (403, 429):
+    if answer.status == 422:
+        message, used_up = _too_quick(answer.body), False
+    elif answer.status in (403, 429):
         message, used_up = message_of(answer.body).lower(), headers.get("x-ratelimit-remaining") == "0"
     elif answer.status == 200:
         # Of GraphQL's primary limit the header need not say that nothing is left (octokit/plugin-throttling.js, 636).
         message, used_up = _limit_in(answer.body)
     else:
         return None
-    if answer.status == 200 and not message:
+    if answer.status in (200, 422) and not message:
         return None
     covers = resource if used_up and "secondary" not in message else None
     if (after := retry_after(headers, now)) is not None:
@@ -165,6 +169,26 @@ def message_of(body: bytes) -> str:
     for error in errors if isinstance(errors, list) else ():
         parts.append(error if isinstance(error, str) else error.get("message") if isinstance(error, dict) else None)
     return " ".join(" ".join(part for part in parts if isinstance(part, str)).split())
+
+
+def _too_quick(body: bytes) -> str:
+    """What a 422 says that refuses something only because it came too fast; empty for all others.
+
+    "Validation failed, or the endpoint has been spammed", says GitHub's manual. The error then has the code `abuse`
+    (https://github.com/octokit/plugin-throttling.js/issues/775) or the message of GraphQL's mutations, which REST
+    passes on (https://github.com/cli/cli/issues/4801).
+    """
+    if not _TELLS_OF_HASTE.search(body):
+        return ""
+    try:
+        data = json.loads(body)
+    except ValueError:
+        return ""
+    errors = data.get("errors") if isinstance(data, dict) else None
+    for error in errors if isinstance(errors, list) else ():
+        if isinstance(error, dict) and (error.get("code") == "abuse" or error.get("message") == _TOO_QUICK):
+            return _TOO_QUICK
+    return ""
 
 
 def _limit_in(body: bytes) -> tuple[str, bool]:

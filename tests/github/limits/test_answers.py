@@ -97,6 +97,35 @@ def test_g_else_a_minute_at_least_and_longer_each_time() -> None:
     assert waits == [60, 120, 240, 480, 960, 960, 960, 960]
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        b'{"code": "unprocessable", "field": "data", "message": "was submitted too quickly"}',
+        b'{"code": "abuse", "field": "base"}',
+    ],
+)
+def test_g_what_was_written_too_fast_is_refused_like_what_is_wrong(error: bytes) -> None:
+    limit = find_limit(
+        Answer(422, {}, b'{"message": "Validation Failed", "errors": [%s]}' % error), now=NOW, resource="core"
+    )
+    assert limit is not None
+    assert (limit.after, limit.resource, limit.told) == (60, None, False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"message": "Validation Failed", "errors": [{"code": "custom", "message": "The abuse goes on"}]}',
+        b'{"message": "was submitted too quickly"}',
+        b'{"errors": ["abuse", {"code": ["abuse"]}]}',
+        b'["abuse"]',
+        b"abuse",
+    ],
+)
+def test_a_422_that_says_anything_else_is_none(body: bytes) -> None:
+    assert judge(Answer(422, {"retry-after": "5"}, body)) == Ok()
+
+
 def test_clients_that_wait_for_the_same_thing_come_back_one_after_the_other() -> None:
     limit = find_limit(Answer(403, {}, SECONDARY), now=NOW, resource="core", jitter=0.8)
     assert limit is not None and limit.after == 72
