@@ -98,8 +98,12 @@ class IssueForms:
         if known is not None and abs(now - known.fetched_at) < KEPT:
             return
         files: dict[str, str] = {}
-        for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
-            files = files or _read(github, place)
+        try:
+            for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
+                files = files or _read(github, place)
+        except Forbidden:
+            # That says nothing of the files: while access rests, say, what was read before holds.
+            return
         supplied = supplied_by_all(files)
         # The second last, since it is the one that is looked at.
         for name, texts in ((_HEADINGS, [one.headings for one in supplied]), (_LINES, [one.lines for one in supplied])):
@@ -123,7 +127,7 @@ def _read(github: FolderReader, place: RepoRef) -> dict[str, str]:
             if files := _in(github, place, folder, names):
                 return files
         return {}
-    except (NotFound, Forbidden, Invalid):
+    except (NotFound, Invalid):
         # Without them a heading may be searched for that every issue has: worse, but no reason to fail.
         return {}
 

@@ -100,6 +100,7 @@ class RepositorySettings:
         # What was read long after now is from before the clock was set back.
         if known is not None and abs(now - known.fetched_at) < KEPT:
             return known.text
+        # A refusal ends this: it says nothing of the file, and whoever takes it back has the file read at once.
         text = _file(github, place)
         self._store.texts.put(repo_id, name, text, now)
         return text
@@ -121,6 +122,9 @@ def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
         except Invalid:
             too_large = ConfigError.saying(1, 1, lambda say, _: say.file_too_large())
             return Loaded(RepoConfig(), (too_large,), source, private)
+        except Forbidden:
+            # Access rests, or does not reach the files; nor need the App be installed on the owner's repository.
+            continue
         if text is not None:
             config, problems = parse_config(text)
             return Loaded(config, problems, source, private)
@@ -128,12 +132,13 @@ def _first(*places: tuple[RepoRef, bool, Callable[[], str | None]]) -> Loaded:
 
 
 def _file(github: FileReader, place: RepoRef) -> str | None:
+    """The text, None where there is no file. Raises Invalid where it is too large, and Forbidden."""
     try:
         text = github.file(place, CONFIG_PATH)
         # From a name that a repository had once GitHub leads on to what that is now: it may be another owner's.
         if text is not None and place.name == OWNERS_REPOSITORY and github.repository(place).ref.key != place.key:
             return None
         return text
-    except (NotFound, Forbidden):
-        # The App need not be installed on the owner's repository, nor need that exist.
+    except NotFound:
+        # The owner's repository need not exist, and a private one does not for the App that is not installed on it.
         return None

@@ -28,6 +28,17 @@ def test_c6_mode_off_does_nothing(doppel: Doppel) -> None:
     assert doppel.searches() == searches
 
 
+def test_c6_what_could_not_be_read_while_access_rested_is_read_as_soon_as_it_is_back(doppel: Doppel) -> None:
+    doppel.configure("mode: off")
+    with doppel.worker_away():
+        doppel.sim.open_issue(doppel.repo, "reporter", "Dark mode for the settings page")
+        doppel.sim.suspend(doppel.owner)
+    doppel.settle()
+    doppel.sim.suspend(doppel.owner, False)
+    doppel.open(*AGAIN)
+    assert doppel.said(3) == [], "that the file could not be read was not taken for its absence"
+
+
 def test_c6_mode_shadow_records_what_it_would_have_posted(doppel: Doppel) -> None:
     doppel.configure("mode: shadow\n")
     doppel.open(*AGAIN)

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 
-from bot.repositories.issue_forms import FILES_SIZE_MAX, supplied_by, supplied_by_all
+from bot.errors import Forbidden
+from bot.events.parse import TEMPLATES
+from bot.model import RepoRef, Repository
+from bot.repositories.issue_forms import FILES_SIZE_MAX, IssueForms, supplied_by, supplied_by_all
+from bot.settings import load
+from bot.store import open_store
 
 FORM = """\
 name: Bug
@@ -153,3 +161,32 @@ def test_what_goes_beyond_the_size_of_all_files_together_is_left_out() -> None:
         ("Shorter",),
     ]
     assert len(supplied_by_all({"b.md": long[: FILES_SIZE_MAX - len(FORM)], "a.yml": FORM, "c.md": "# No"})) == 2
+
+
+class _Folders:
+    """A repository with one form, to which access rests at first."""
+
+    def __init__(self) -> None:
+        self.suspended = True
+
+    def directory(self, repo: RepoRef, path: str) -> list[str]:
+        if self.suspended:
+            raise Forbidden(f"read {path}", 403, "This installation has been suspended")
+        return {"": [".github/"], ".github": ["ISSUE_TEMPLATE/"], TEMPLATES: ["bug.yml"]}[path]
+
+    def file(self, repo: RepoRef, path: str) -> str | None:
+        return FORM
+
+
+def test_forms_that_could_not_be_read_while_access_rested_are_read_when_it_is_back(tmp_path: Path) -> None:
+    folders, here = _Folders(), Repository(7, RepoRef("acme", "app"), private=False)
+    store = open_store(load({"DOPPEL_HOME": str(tmp_path)}, tmp_path / ".env"))
+    try:
+        forms = IssueForms(store, lambda: datetime.now(UTC))
+        assert forms.headings(folders, here) == ()
+        folders.suspended = False
+        assert forms.headings(folders, here) == ("Steps to reproduce", "Version")
+        folders.suspended = True
+        assert forms.headings(folders, here) == ("Steps to reproduce", "Version"), "which are remembered"
+    finally:
+        store.close()
