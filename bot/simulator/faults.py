@@ -20,6 +20,7 @@ Kind = Literal[
     "reset",
     "reset_after_write",
     "secondary_limit",
+    "unresolved",
     "incomplete_results",
     "hybrid_unavailable",
     "malformed",
@@ -77,9 +78,9 @@ class Faults:
 
         A pattern without a method means all. `status` is an HTTP status or one of the kinds above; `code` (403, 422
         or 429, for GraphQL also 200) is that of kind `secondary_limit`; a `graphql_error` of 200 leaves no data.
-        `times` says how often (None: always), `probability` the chance of each request, drawn from `seed`. `seconds` is
-        how long a time-out holds the connection if the client does not hang up before. Returns the fault, whose `hits`
-        counts.
+        `unresolved` is what GitHub says at times of an issue that is there. `times` says how often (None: always),
+        `probability` the chance of each request, drawn from `seed`. `seconds` is how long a time-out holds the
+        connection if the client does not hang up before. Returns the fault, whose `hits` counts.
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):

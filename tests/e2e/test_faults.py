@@ -23,7 +23,7 @@ def first(doppel: Doppel) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault", ["timeout_after_write", "reset_after_write", "malformed", "timeout", "reset", 502, 503]
+    "fault", ["timeout_after_write", "reset_after_write", "malformed", "timeout", "reset", "unresolved", 502, 503]
 )
 def test_c2_one_comment_though_posting_it_fails_once(doppel: Doppel, fault: str | int) -> None:
     doppel.sim.faults.add(POST, fault)  # type: ignore[arg-type]
@@ -51,6 +51,15 @@ def test_c2_one_reply_though_the_command_is_edited_after_posting_it_was_not_answ
     assert "No earlier issue" in doppel.advice(1), "the reply is gone, since the comment is the answer"
     doppel.edit(comment, "/duplicates help")
     assert len(doppel.said(1)) == 2
+
+
+def test_c2_a_recheck_is_not_refused_because_github_does_not_know_the_issue_everywhere_yet(doppel: Doppel) -> None:
+    doppel.open("Dark mode for the settings page")
+    fault = doppel.sim.faults.add(POST, "unresolved")
+    comment = doppel.write(2, "/duplicates")
+    assert fault.hits == 1
+    assert "No earlier issue" in doppel.advice(2)
+    assert doppel.reactions(comment) == ["eyes", "+1"]
 
 
 @pytest.mark.parametrize("command", ["help", "not #7"])

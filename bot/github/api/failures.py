@@ -10,6 +10,9 @@ from bot.github.limits.answers import message_of
 _LONGEST_DETAIL = 500
 # What GitHub answers who signs as an App that is not there, wherever that is asked (octokit/auth-app.js, issue 165).
 _NO_SUCH_APP = "Integration not found"
+# What it answers now and then, with 422, who comments on an issue that it shows already: not all of its databases have
+# it yet (https://github.com/trstringer/manual-approval/issues/208).
+_NOT_THERE_YET = "Could not resolve to a node with the global id"
 
 
 def translate(operation: str, problem: GitHubException) -> DoppelError:
@@ -43,6 +46,8 @@ def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
     detail = message_of(response.content)[:_LONGEST_DETAIL] or response.reason_phrase
     if status == 404 and detail == _NO_SUCH_APP:
         return KeyRefused(f"{operation}: GitHub knows no App of this id: {detail}")
+    if status == 422 and _NOT_THERE_YET in detail:
+        return Unavailable(f"{operation}: GitHub does not know everywhere yet what this is about")
     if problem.request.url.path.endswith("/access_tokens"):
         if status == 401:
             return KeyRefused(f"{operation}: GitHub refuses the App's private key: {detail}")

@@ -16,7 +16,7 @@ from flask import Request, Response
 from bot.simulator import validation
 from bot.simulator.auth import authenticate
 from bot.simulator.callers import Anonymous, AppCaller, Caller, InstallationCaller, UserCaller
-from bot.simulator.errors import DOCS, ApiError, unauthorized
+from bot.simulator.errors import DOCS, ApiError, invalid, unauthorized
 from bot.simulator.faults import AFTER, Fault
 from bot.simulator.http import misbehaviour
 from bot.simulator.http.context import Context
@@ -179,6 +179,9 @@ def _fail_before(fault: Fault, request: Request) -> None:
     """Faults that strike before anything is done."""
     if fault.kind == "secondary_limit":
         raise secondary_limit(fault.retry_after, status=fault.status)
+    if fault.kind == "unresolved":
+        message = "Could not resolve to a node with the global id of 'I_1'."
+        raise invalid("IssueComment", "data", "unprocessable", message)
     if fault.kind == "status":
         headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
         raise ApiError(fault.status, "Server Error", headers=headers)

@@ -84,6 +84,12 @@ def test_no_token_means_no_access(status: int) -> None:
     assert "no access as this installation" in str(error)
 
 
+def test_what_is_not_known_everywhere_yet_is_no_refusal() -> None:
+    said = {"code": "unprocessable", "message": "Could not resolve to a node with the global id of 'I_kwDOA'."}
+    error = translate("comment on a/b#1", answered(422, {"message": "Validation Failed", "errors": [said]}))
+    assert type(error) is Unavailable
+
+
 def test_what_our_transport_raised_comes_out_as_it_was() -> None:
     limited = RateLimited("later", after=5)
     assert translate("x", RequestError(RequestError(limited))) is limited
