@@ -286,8 +286,10 @@ def test_what_is_gone_or_moved_says_so(sim: Simulator, bot: Api) -> None:
     sim.remove_from_installation("acme/other")
     assert bot.get(f"{ISSUES}/2").status_code == 404
     sim.install("acme/other")
-    followed = bot.get(f"{ISSUES}/2/comments", allow_redirects=True)
-    assert [entry["body"] for entry in followed.json()] == ["Stays with it"]
+    assert bot.get(f"{ISSUES}/2", allow_redirects=True).json()["comments"] == 1
+    assert [entry["body"] for entry in bot.get("/repos/acme/other/issues/1/comments").json()] == ["Stays with it"]
+    for belonging in ("comments", "events", "timeline"):
+        assert bot.get(f"{ISSUES}/2/{belonging}").status_code == 404, "as GitHub has it"
 
 
 def test_a_renamed_repository_redirects(sim: Simulator, bot: Api) -> None:

@@ -113,7 +113,11 @@ class Context:
         return forbidden("Resource not accessible by integration", headers=headers)
 
     def issue(self) -> Issue:
-        """The issue of the path: 404 if it never was, 410 if it was deleted or issues are off, moved if it was."""
+        """The issue of the path: 404 if it never was, 410 if it was deleted or issues are off, moved if it was.
+
+        Who reads what belongs to it, such as its comments, does not find that under the former address
+        (https://github.com/Systemorph/MeshWeaver/issues/4629).
+        """
         repo = self.repository()
         number = int(self.params["number"])
         if not repo.has_issues:
@@ -124,7 +128,8 @@ class Context:
                 raise gone("This issue was deleted")
             tail = self.route_tail().split(f"/issues/{number}", 1)[-1]
             target = found.moved_to
-            if not can_see(self.sim, self.caller, target.repository):
+            read_apart = tail.startswith("/") and self.operation.method == "GET"
+            if read_apart or not can_see(self.sim, self.caller, target.repository):
                 raise not_found()
             place = f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}"
             raise moved(place, self.operation.method)
