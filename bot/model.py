@@ -114,7 +114,8 @@ class Issue:
 
     `id` is the database id (which `duplicate_issue_id` wants), `number` the number in its repository.
     `state_reason` is GitHub's word (`completed`, `not_planned`, `duplicate`, `reopened`) or None; a pull request that
-    was merged has `merged`. Pull requests and discussions come in the shape of issues and share their numbers.
+    was merged has `merged`. Pull requests and discussions come in the shape of issues and share their numbers. `parent`
+    is the issue that it was made a sub-issue of, where that was read of GitHub itself.
     """
 
     repo: RepoRef
@@ -137,6 +138,7 @@ class Issue:
     comments: int = 0
     thumbs_up: int = 0
     thumbs_down: int = 0
+    parent: IssueRef | None = None
 
     @property
     def key(self) -> str:

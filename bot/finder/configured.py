@@ -52,8 +52,12 @@ def bot_options(
     """How the bot asks about an issue of its own accord, so that who tells what it would say asks as it does.
 
     `bar` is the probability from which on it speaks there. The other three are what people decided, as `FindOptions`
-    has it.
+    has it. What an issue was made a sub-issue of it does not repeat, however alike the two are.
     """
+    if (parent := target.parent) and parent.repo.key == target.repo.key:
+        rejected = {*rejected, parent.number}
+    elif parent:
+        rejected_elsewhere = {*rejected_elsewhere, parent.key}
     return FindOptions(
         threshold=0.0,
         min_confidence=bar,

@@ -80,6 +80,16 @@ def test_c3_who_sends_what_many_have_sent_is_shown_the_first_of_them_and_no_word
     )
 
 
+def test_c2_a_sub_issue_is_not_said_to_repeat_what_it_is_a_part_of(doppel: Doppel) -> None:
+    whole = doppel.open(*FIRST, author="ann")
+    doppel.open(*AGAIN, author="ann", parent=whole)
+    assert doppel.said(2) == []
+    doppel.write(2, "/duplicates")
+    assert "No earlier issue" in doppel.advice(2)
+    doppel.open(*AGAIN)
+    assert "[#1]" in doppel.advice(3)
+
+
 def test_c2_nothing_found_on_opening_means_no_comment(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open("Dark mode for the settings page", "Please add it.")

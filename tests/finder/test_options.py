@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.finder import FindOptions
-from bot.model import RepoRef
+from bot.config import RepoConfig
+from bot.finder import FindOptions, bot_options
+from bot.model import IssueRef, RepoRef
 from tests.matching.made import an_issue
 
 TARGET = an_issue(5, "It fails", days=5.0)
@@ -45,3 +46,13 @@ def test_c4_h6_of_other_repositories(options: FindOptions, days: float, may: boo
 )
 def test_c4_of_the_same_repository(options: FindOptions, number: int, days: float, may: bool) -> None:
     assert options.may_tell(an_issue(number, "It fails", days=days), TARGET) is may
+
+
+@pytest.mark.parametrize("repo", ["acme/app", "Acme/Lib"])
+def test_what_it_is_a_sub_issue_of_is_not_mentioned_wherever_that_is(repo: str) -> None:
+    parent = replace(an_issue(3, "It fails", days=1.0), repo=RepoRef.parse(repo))
+    other = replace(parent, number=4)
+    for made_of, may in ((None, [True, True]), (IssueRef(parent.repo, 3), [False, True])):
+        target = replace(TARGET, parent=made_of)
+        options = bot_options(RepoConfig(), target, 0.5, rejected=(), rejected_elsewhere=(), duplicates={})
+        assert [options.may_tell(issue, target) for issue in (parent, other)] == may

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from bot.model import NOBODY, Actor, Comment, Issue, Permission, RepoRef, Repository
+from bot.model import NOBODY, Actor, Comment, Issue, IssueRef, Permission, RepoRef, Repository
 
 Json = Mapping[str, Any]
 
@@ -22,6 +22,7 @@ def issue(data: Json) -> Issue:
     reactions = data.get("reactions") or {}
     closed_at = data.get("closed_at")
     pull_request = data.get("pull_request") or {}
+    parent = data.get("parent_issue_url")
     return Issue(
         repo=_repo_of(data["repository_url"]),
         id=data["id"],
@@ -42,6 +43,7 @@ def issue(data: Json) -> Issue:
         comments=data.get("comments") or 0,
         thumbs_up=reactions.get("+1") or 0,
         thumbs_down=reactions.get("-1") or 0,
+        parent=_issue_of(parent) if parent else None,
     )
 
 
@@ -109,3 +111,9 @@ def _repo_of(address: str) -> RepoRef:
     """The repository that `…/repos/OWNER/NAME` or `OWNER/NAME` is about."""
     owner, name = address.rsplit("/", 2)[-2:]
     return RepoRef(owner, name)
+
+
+def _issue_of(address: str) -> IssueRef:
+    """The issue at `…/repos/OWNER/NAME/issues/N`."""
+    repository, _, number = address.rpartition("/issues/")
+    return IssueRef(_repo_of(repository), int(number))

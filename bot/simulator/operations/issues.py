@@ -29,8 +29,12 @@ def open_issue(
     *,
     created_at: datetime | None = None,
     is_pull_request: bool = False,
+    parent: Issue | None = None,
 ) -> Issue:
-    """Open an issue as `author`. 410 where the repository has no issues, 422 for texts that are too long."""
+    """Open an issue as `author`, at once as a sub-issue of `parent` where one is given.
+
+    410 where the repository has no issues, 422 for texts that are too long.
+    """
     repo = world.repo(repository)
     if not repo.has_issues:
         raise gone("Issues are disabled for this repo")
@@ -38,6 +42,9 @@ def open_issue(
     check_text("Issue", "body", body or "", BODY_MAX)
     check_label_names(labels)
     issue = store_issue(world, repo, who(world, author), title, body, created_at, is_pull_request=is_pull_request)
+    if parent is not None:
+        issue.parent = parent
+        parent.parts.append(issue)
     issue.labels = list(dict.fromkeys(label_named(world, repo, name) for name in labels))
     for label in issue.labels:
         record(world, issue, "labeled", issue.author, label=label)

@@ -37,7 +37,7 @@ def transfer_issue(
     sender = acting(world, actor, issue.repository)
     made = store_issue(world, target, issue.author, issue.title, issue.body, issue.created_at)
     made.updated_at, made.reactions, made.comments = world.now(), issue.reactions, issue.comments
-    made.events = issue.events
+    made.events, made.parent, made.parts = issue.events, issue.parent, issue.parts
     made.state, made.state_reason = issue.state, issue.state_reason
     made.closed_at, made.closed_by = issue.closed_at, issue.closed_by
     target.open_issues -= made.state == "closed"

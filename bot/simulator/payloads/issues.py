@@ -72,15 +72,24 @@ def issue(world: World, record: Issue) -> Json:
         "type": None,
         "body": record.body,
         "reactions": reaction_rollup(url, record.reactions),
-        "sub_issues_summary": {"total": 0, "completed": 0, "percent_completed": 0},
+        "sub_issues_summary": _parts(record),
         "issue_dependencies_summary": {"blocked_by": 0, "total_blocked_by": 0, "blocking": 0, "total_blocking": 0},
         "performed_via_github_app": via_app(world, record.author),
     }
+    # Left out where there is none, as GitHub does.
+    if parent := world.present(record.parent) if record.parent else None:
+        body["parent_issue_url"] = issue_url(world, parent)
     if record.is_pull_request:
         pull = f"{repository_url(world, record.repository)}/pulls/{record.number}"
         diff = {"html_url": page, "diff_url": f"{page}.diff", "patch_url": f"{page}.patch"}
         body |= {"draft": False, "pull_request": {"url": pull, **diff, "merged_at": iso_or_none(record.merged_at)}}
     return body
+
+
+def _parts(record: Issue) -> Json:
+    """How many sub-issues there are, and how many of them are closed."""
+    total, closed = len(record.parts), sum(part.state == "closed" for part in record.parts)
+    return {"total": total, "completed": closed, "percent_completed": 100 * closed // max(total, 1)}
 
 
 def full_issue(world: World, record: Issue) -> Json:

@@ -91,6 +91,8 @@ class Issue:
     closed_at: datetime | None = None
     closed_by: Account | None = None
     duplicate_of: Issue | None = None
+    parent: Issue | None = None
+    parts: list[Issue] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     locked: bool = False
     lock_reason: str | None = None

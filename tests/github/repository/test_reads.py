@@ -12,7 +12,7 @@ from bot.errors import Forbidden, Invalid, InvalidArgument, NotFound
 from bot.github.api import convert
 from bot.github.repository.reads import LARGEST_FILE
 from bot.github.repository.repo import RepoClient
-from bot.model import Actor, Permission, RepoRef
+from bot.model import Actor, IssueRef, Permission, RepoRef
 from bot.simulator import Simulator
 from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
@@ -72,6 +72,16 @@ def test_a_transferred_issue_is_not_taken_for_the_one_that_was_here(
     sim.transfer_issue("acme/app", 1, "acme/other")
     with pytest.raises(NotFound, match=f"transferred to acme/other#{before + 1}"):
         client.issue(REPO, 1)
+
+
+def test_a_sub_issue_says_of_what_wherever_that_is(client: RepoClient, sim: Simulator) -> None:
+    whole = sim.open_issue("acme/app", "alice", "One", "")
+    sim.open_issue("acme/app", "alice", "A part of it", "", parent=whole)
+    assert client.issue(REPO, 1).parent is None
+    assert client.issue(REPO, 2).parent == IssueRef(REPO, 1)
+    sim.add_repository("acme/other")
+    sim.transfer_issue("acme/app", 1, "acme/other")
+    assert client.issue(REPO, 2).parent == IssueRef(RepoRef("acme", "other"), 1)
 
 
 def test_names_do_not_tell_upper_from_lower_case(client: RepoClient, sim: Simulator) -> None:
