@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from bot.errors import SettingsError
 from bot.settings.environment import path_of
+from bot.signing_key import read_key
 
 _BEGIN = "-----BEGIN "
 _MOST_BYTES = 64 * 1024
@@ -61,7 +62,6 @@ def _checked(variable: str, pem: str) -> str:
     # The library takes 50 ms to import, which processes that need no key shall not pay.
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-    from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
     pem = pem.strip() + "\n"
     if _BEGIN not in pem:
@@ -71,7 +71,7 @@ def _checked(variable: str, pem: str) -> str:
     if "PRIVATE KEY-----" not in pem:
         raise SettingsError(f"{variable}: this is a public key or a certificate; the App needs its private key.")
     try:
-        key = load_pem_private_key(pem.encode("ascii", errors="replace"), password=None)
+        key = read_key(pem)
     except TypeError:
         raise SettingsError(
             f"{variable}: the key is protected by a password; use the file as GitHub made it."

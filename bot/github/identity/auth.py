@@ -10,11 +10,11 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import httpx
 import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from githubkit.auth.app import AppAuth
 from githubkit.auth.base import BaseAuthStrategy
 from githubkit.cache import BaseCache, BaseCacheStrategy
@@ -22,6 +22,7 @@ from githubkit.exception import CacheUnsupportedError
 from githubkit.utils import UNSET
 
 from bot.github.http.clock import ServerClock
+from bot.signing_key import read_key
 
 if TYPE_CHECKING:
     from githubkit import GitHubCore
@@ -173,7 +174,9 @@ class _Signer(AppAuth):
         if not (token := self.tokens.get(key)):
             now = int(self.server_clock.now())
             claims = {"iss": self.issuer, "iat": now - _JWT_EARLIER, "exp": now + _JWT_LATER}
-            token = jwt.encode(claims, _read_key(self.private_key), algorithm="RS256")
+            private = read_key(self.private_key)
+            assert isinstance(private, RSAPrivateKey), "the settings take no other"
+            token = jwt.encode(claims, private, algorithm="RS256")
             self.tokens.keep(key, token, _JWT_KEPT)
         return token
 
@@ -184,9 +187,3 @@ class _Signer(AppAuth):
         a route of the App's, and trips over a `#` in another.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
-
-
-@lru_cache(maxsize=4)
-def _read_key(pem: str) -> Any:
-    """The key as it signs. Reading it checks its primes, which takes as long as many requests, so it is done once."""
-    return jwt.get_algorithm_by_name("RS256").prepare_key(pem)
