@@ -105,6 +105,13 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish() -> None:
+    """The same at the end, where pytest looks for garbage five times in a row and the interpreter once more."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def logging_as_it_was() -> Iterator[None]:
     """A command that a test runs in this process sets up logging for it; the next test shall hear as if it had not."""
