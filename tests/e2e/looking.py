@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from dbos._queue import Queue
 from dbos._sys_db import SystemDatabase
 
@@ -46,12 +47,15 @@ class Glance:
 def looking_only_at_changes(patch: pytest.MonkeyPatch, file: Path) -> Iterator[None]:
     """DBOS asks what it may begin only if the file was written to since it found nothing.
 
-    It also reads how a queue is set up once, instead of before each look: these tests change nothing about that.
+    It also reads once how a queue is set up and which version of the application is the latest, instead of before each
+    look and each start: these tests change nothing about that.
     """
     dequeue_scopes, get_queue = SystemDatabase.dequeue_scopes, SystemDatabase.get_queue
+    is_latest_version = SystemDatabase._is_latest_version
     glances: dict[str, Glance] = {}
     nothing_at: dict[str, int] = {}
     queues: dict[str, Queue] = {}
+    latest: dict[str, bool] = {}
 
     def scopes_with_work(database: SystemDatabase, queue: str) -> list[Any]:
         if queue not in glances:
@@ -73,7 +77,13 @@ def looking_only_at_changes(patch: pytest.MonkeyPatch, file: Path) -> Iterator[N
             queues[name] = found
         return queues.get(name)
 
+    def latest_as_it_was(database: SystemDatabase, version: str, connection: sa.Connection | None = None) -> bool:
+        if version not in latest:
+            latest[version] = is_latest_version(database, version, connection)
+        return latest[version]
+
     patch.setattr(SystemDatabase, "dequeue_scopes", scopes_with_work)
+    patch.setattr(SystemDatabase, "_is_latest_version", latest_as_it_was)
     patch.setattr(SystemDatabase, "get_queue", queue_as_it_was)
     try:
         yield
