@@ -69,7 +69,7 @@ def post(
     stands = visit.services.comments.keep(
         visit.github,
         visit.slot,
-        draft(visit, issue, report, named, closing, command),
+        draft(visit, issue, report, named, closing, command, before),
         look=issue.comments > 0,
         create=create,
         anew=command is not None,

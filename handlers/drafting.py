@@ -13,6 +13,7 @@ from bot.posts.marker import fingerprint
 from bot.posts.slot import Draft
 from bot.render import Closing, View, render_comment
 from bot.report import Candidate, Report
+from bot.store import KeptComment
 from handlers.visit import Visit
 
 
@@ -23,12 +24,14 @@ def draft(
     named: Sequence[Candidate],
     closing: Closing | None,
     command: Command | None,
+    kept: KeptComment | None,
 ) -> Draft:
     """The comment that names these candidates, the first of the report's, and says that of `closing`.
 
-    Where a `command` asked, it tells what that asked differently, and what is wrong with the settings file.
+    `kept` is what is known of the comment before that. Where a `command` asked, it tells what that asked differently,
+    and what is wrong with the settings file.
     """
-    kept, bar, asked = visit.kept_comment(), visit.bar, command is not None
+    bar, asked = visit.bar, command is not None
     view = View(
         checked_at=visit.services.clock(),
         enterprise=visit.services.settings.enterprise,

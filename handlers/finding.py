@@ -25,12 +25,13 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
     # Forms cost requests, and their headings matter only where the issue has headings.
     forms = services.issue_forms.headings(visit.github, visit.repository) if "##" in issue.body else ()
     github = visit.thread(fresh=fresh)
+    index = services.indexing.progress(visit.repository.id)
     return Finder(
         github,
         words=RepositoryWords(services.store.words, visit.repository.id, issue),
-        issues=services.indexing.size(visit.repository.id),
+        issues=index.size,
         settings=finder_settings(visit.config, headings=forms, workflow_field=services.settings.workflow_field),
-        matcher=services.matcher if services.indexing.ready(visit.repository.id) else None,
+        matcher=services.matcher if index.done else None,
         repo_id=visit.repository.id,
         further=further_sources(visit.config, github, services.settings.siblings),
     )
@@ -60,7 +61,7 @@ def find(
             visit.config,
             issue,
             visit.bar.value,
-            rejected=store.verdicts.rejected(repo_id, visit.number) | store.own_issues(repo_id),
+            rejected=store.verdicts.rejected(repo_id, visit.number) | visit.own_issues,
             rejected_elsewhere=store.elsewhere.rejected(repo_id, visit.number),
             duplicates=store.verdicts.originals(repo_id),
         )

@@ -79,7 +79,7 @@ def gone(event: IssueEvent, services: Services) -> None:
 def _look(visit: Visit, event: IssueEvent) -> None:
     # The payload may be old: what counts is the issue as it is now.
     issue = visit.github.issue(visit.repo, event.number)
-    if is_own_issue(issue) or issue.number in visit.services.store.own_issues(visit.repository.id):
+    if is_own_issue(issue) or issue.number in visit.own_issues:
         feedback.ticked(visit, issue, event)
         return
     # In the index before its own answer, which can wait for GitHub: what is reported again in the same second is judged

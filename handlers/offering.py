@@ -48,7 +48,8 @@ def remember(visit: Visit, closing: Closing | None) -> None:
     store, repo_id = visit.services.store.closings, visit.repository.id
     kept = store.get(repo_id, visit.number)
     if closing is None:
-        store.drop(repo_id, visit.number)
+        if kept is not None:
+            store.drop(repo_id, visit.number)
     elif closing.closed is None and (kept is None or _differs(kept, closing)):
         since = _written(visit)
         store.put(repo_id, KeptClosing(visit.number, closing.other, closing.days, since, ClosingState.OFFERED))

@@ -50,6 +50,11 @@ class Visit:
         """How sure the bot must be here to speak of its own accord; the same for all that is said in one visit."""
         return bar_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
 
+    @cached_property
+    def own_issues(self) -> set[int]:
+        """The numbers of the issues that the bot itself keeps here, which it never looks at nor names."""
+        return self.services.store.own_issues(self.repository.id)
+
     @property
     def place(self) -> Place:
         """Where comments are written, for rendering."""

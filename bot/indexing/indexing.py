@@ -53,12 +53,11 @@ class Indexing:
 
     def ready(self, repo_id: int) -> bool:
         """Whether the index of a repository is complete."""
-        return self._backfills.complete(repo_id)
+        return self.progress(repo_id).done
 
-    def size(self, repo_id: int) -> int | None:
-        """How many issues a repository has, as far as anybody has counted them."""
-        progress = self._backfills.get(repo_id)
-        return None if progress is None else progress.size
+    def progress(self, repo_id: int) -> Progress:
+        """How far the reading of a repository has come."""
+        return self._backfills.get(repo_id) or Progress()
 
     def begin(self, repository: Repository, installation: int | None, at: float) -> None:
         """Have a repository read that came to us `at` a time (seconds since 1970); nothing happens if that has begun.

@@ -23,12 +23,12 @@ class RepositoryWords:
 
     def total(self) -> int:
         """How many other issues were counted."""
-        return self.words.total(self.repo_id) - self._is_counted()
+        return self.words.total(self.repo_id, but=self.target.number)
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
         """In how many other issues each word occurs."""
         counts = self.words.counts(self.repo_id, words)
-        if not self._is_counted():
+        if not self.words.includes(self.repo_id, self.target.number):
             return counts
         own = read(self.target.title, self.target.body).counted()
         return {word: count - (word in own) for word, count in counts.items()}
@@ -36,6 +36,3 @@ class RepositoryWords:
     def add(self, issues: Mapping[int, Collection[str]]) -> None:
         """Count the words of issues that were not counted before."""
         self.words.add(self.repo_id, issues)
-
-    def _is_counted(self) -> bool:
-        return self.words.includes(self.repo_id, self.target.number)

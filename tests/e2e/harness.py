@@ -203,8 +203,8 @@ def _github(services: Services, clock: Clock, ahead: float) -> GitHub:
 class _Unready(Indexing):
     """An index that is still being filled."""
 
-    def ready(self, repo_id: int) -> bool:
-        return False
+    def progress(self, repo_id: int) -> Progress:
+        return dataclasses.replace(super().progress(repo_id), done=False)
 
 
 class Doppel:

@@ -65,10 +65,11 @@ class Words(Part):
         query = sa.select(counted.c.number).where(counted.c.repo_id == repo_id, counted.c.number == number)
         return self._first(query) is not None
 
-    def total(self, repo_id: int) -> int:
-        """How many issues of this repository have been counted."""
+    def total(self, repo_id: int, *, but: int | None = None) -> int:
+        """How many issues of this repository have been counted, without the one of the number `but`."""
+        others = () if but is None else (counted.c.number != but,)
         with self._engine.connect() as connection:
-            return _count(connection, counted, repo_id)
+            return _count(connection, counted, repo_id, *others)
 
     def _count(
         self,
@@ -100,8 +101,8 @@ class Words(Part):
         connection.execute(sa.delete(words).where(words.c.repo_id == repo_id, words.c.issues == 1))
 
 
-def _count(connection: sa.Connection, table: sa.Table, repo_id: int) -> int:
-    query = sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id)
+def _count(connection: sa.Connection, table: sa.Table, repo_id: int, *among: sa.ColumnElement[bool]) -> int:
+    query = sa.select(sa.func.count()).select_from(table).where(table.c.repo_id == repo_id, *among)
     return connection.execute(query).scalar_one()
 
 
