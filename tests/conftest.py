@@ -121,7 +121,9 @@ def logging_as_it_was() -> Iterator[None]:
     yield
     threading.excepthook = hook
     for name, level in levels.items():
-        logging.getLogger(name).setLevel(level)
+        # To set one has all loggers look again what they let through.
+        if (logger := logging.getLogger(name)).level != level:
+            logger.setLevel(level)
     # Pytest's own come and go with the phases of a test.
     for handler in root.handlers[:]:
         if handler not in before and type(handler).__module__.startswith("bot."):
