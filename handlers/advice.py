@@ -124,7 +124,7 @@ def _log_silence(visit: Visit, report: Report) -> None:
     bar, outcome = visit.bar.value, report.outcome.value
     if report.failed:
         outcome += f": {', '.join(report.failed)}"
-    logger.info("%s#%d: silent (%s); %s, the bar %.2f", visit.repo, visit.number, outcome, best, bar)
+    logger.info("%s#%d: silent (%s); %s, the threshold %.2f", visit.repo, visit.number, outcome, best, bar)
 
 
 def _note(visit: Visit, issue: Issue, report: Report, cause: str) -> None:

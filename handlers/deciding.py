@@ -39,11 +39,11 @@ def why_nothing(report: Report, bar: float) -> str:
     if report.outcome is Found.DEGRADED:
         below = report.considered and any(run.source == FULL_TEXT for run in report.queries)
         missing = f"not every search answered ({', '.join(report.failed)})"
-        return f"the best was below the bar, and {missing}" if below else missing
+        return f"the best was below the threshold, and {missing}" if below else missing
     if report.outcome is Found.INCONCLUSIVE:
         return "there was nothing to search for properly"
     if report.considered and report.considered[0].confidence < bar:
-        return "the best was below the bar"
+        return "the best was below the threshold"
     return "nothing was found"
 
 

@@ -43,6 +43,6 @@ def look_at_feedback(services: Services) -> None:
         except GitHubError as refusal:
             logger.warning("%s: its reactions cannot be read: %s", known.ref, refusal)
         if recalibrate(services.store, known.id, now):
-            logger.info("%s: what people said has moved the bar", known.ref)
+            logger.info("%s: what people said has moved the threshold", known.ref)
 
     in_each(ours[first:] + ours[:first], services.store, look)

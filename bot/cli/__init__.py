@@ -35,7 +35,7 @@ COMMANDS = {
     "scan": "Look through a backlog for groups that report the same thing.",
     "index": "Show how far the index of each repository is.",
     "digest": "Say what the bot did lately, and how right it was.",
-    "calibrate": "Say which bar is in force, and put it back.",
+    "calibrate": "Say which threshold is in force, and put it back.",
     "jobs": "List the deliveries that were given up, and try them again.",
     "export": "Print everything that is stored about a repository.",
     "forget": "Erase everything that is stored about a repository.",

@@ -1,4 +1,4 @@
-"""`doppel calibrate OWNER/REPO`: where feedback has put a repository's bar, and putting it back (C7)."""
+"""`doppel calibrate OWNER/REPO`: where feedback has put a repository's threshold, and putting it back (C7)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from bot.cli.shared.stored import stored_repository
 
 @click.command()
 @click.argument("repository", metavar="OWNER/REPO")
-@click.option("--reset", is_flag=True, help="Put the bar back; what was said until now moves it no more.")
+@click.option("--reset", is_flag=True, help="Put the threshold back; what was said until now no longer moves it.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def calibrate(repository: str, reset: bool, as_json: bool) -> None:
-    """Say which bar is in force, who put it there, and what people have said.
+    """Say which threshold is in force, who put it there, and what people have said.
 
     GitHub's id may stand for OWNER/REPO. Workers calibrate every hour by themselves; this works it out anew and keeps
     what comes of it. docs/feedback.md says by which rule.
@@ -47,12 +47,12 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
         click.echo(json.dumps({**values, "right": found.right, "wrong": found.wrong, "reset": reset}, indent=2))
         return
     if reset:
-        click.echo("Put back. What was said until now moves the bar no more.")
+        click.echo("Put back. What was said until now no longer moves the threshold.")
     click.echo(bar_words(bar, english()))
     if found.move is not Move.STAYS:
         return
     since = known.since if known else 0.0
-    put_back = f"since the bar was put back on {datetime.fromtimestamp(since, UTC):%Y-%m-%d at %H:%M} UTC"
+    put_back = f"since the threshold was put back on {datetime.fromtimestamp(since, UTC):%Y-%m-%d at %H:%M} UTC"
     when = put_back if since > moment - WINDOW else "of the last year"
     click.echo(
         f"Feedback {when}, by weight: {found.right:g} right, {found.wrong:g} wrong. "

@@ -108,7 +108,7 @@ class Terminal:
         says = event.reason
         if event.nearest is not None:
             number, title, probability = event.nearest
-            says += f": #{number} {plain(title)}, with {_percent(probability)}; it speaks from {event.bar:.0%} on"
+            says += f": #{number} {plain(title)}, with {_percent(probability)}; it takes {event.bar:.0%}"
         self._console.print(Padding(Text(says), (0, 0, 0, 2)), style="dim")
 
     @_show.register

@@ -106,7 +106,7 @@ def test_c7_the_bar_is_shown_and_put_back(store: Store) -> None:
     assert moved in run("digest", "acme/app")
     said = run("calibrate", "acme/app", "--reset")
     assert "Issues are shown at a probability of 20% or more, the default." in said
-    assert "Feedback since the bar was put back on 20" in said
+    assert "Feedback since the threshold was put back on 20" in said
     assert "UTC, by weight: 0 right, 0 wrong. The threshold can move once one of them reaches 6." in said
     found = json.loads(run("calibrate", "acme/app", "--json"))
     assert (found["bar"], found["from"], found["feedback"]) == (0.2, "usual", "stays")

@@ -48,7 +48,7 @@ def play(
         return done
 
     found = (Evidence(1, 0.04, 1, shown=False),)
-    kept = Decision(2, 0.0, "opened", "comment", Outcome.SILENT, 0.2, "the best was below the bar", found)
+    kept = Decision(2, 0.0, "opened", "comment", Outcome.SILENT, 0.2, "the best was below the threshold", found)
     backstage = Backstage(lambda: None, is_done, lambda number: kept if number == 2 and noted else None)
     try:
         return list(Show(simulator, REPOSITORY, backstage, patience=patience).play([scene]))
@@ -93,7 +93,7 @@ def test_a_comment_that_disturbs_others_is_named(text: str) -> None:
 def test_silence_is_work_done_without_a_comment() -> None:
     scene = Scene("h", "bea", "t", "b", Expect.SILENCE)
     (said,) = (event for event in play(scene, silent) if isinstance(event, StayedSilent))
-    assert (said.number, said.reason, said.bar) == (2, "the best was below the bar", 0.2)
+    assert (said.number, said.reason, said.bar) == (2, "the best was below the threshold", 0.2)
     assert said.nearest == (1, "It was so before", 0.04)
     (said,) = (event for event in play(scene, silent, noted=False) if isinstance(event, StayedSilent))
     assert (said.reason, said.nearest) == ("it was not looked at", None)

@@ -34,7 +34,7 @@ EVERY_EVENT: list[Event] = [
     events.Commented(13, COMMENT, 0.6, unfold=True),
     events.Edited(13, COMMENT, COMMENT.replace("3 results", "4 results"), 0.3),
     events.Replied(13, "Noted.", 0.3),
-    events.StayedSilent(14, 0.4, "the best was below the bar", 0.2, (12, "It [red]crashes[/red] " * 9, 0.04)),
+    events.StayedSilent(14, 0.4, "the best was below the threshold", 0.2, (12, "It [red]crashes[/red] " * 9, 0.04)),
     events.IssueClosed(13, 12, 0.5),
     events.Checked("nobody was mentioned"),
     events.Serving("http://127.0.0.1:3/"),
@@ -75,7 +75,7 @@ def test_an_issue_of_a_file_cannot_command_the_terminal() -> None:
     hostile = "It \x1b]0;owned\x07\x1b[2Jstops\u202e\x00"
     said = printed(
         events.IssueOpened(13, hostile, f"    {hostile}\n{hostile}", hostile),
-        events.StayedSilent(14, 0.4, "the best was below the bar", 0.2, (12, hostile, 0.04)),
+        events.StayedSilent(14, 0.4, "the best was below the threshold", 0.2, (12, hostile, 0.04)),
     )
     assert said.count("stops") == 5
     assert [char for char in said if not char.isprintable() and char != "\n"] == []
@@ -107,12 +107,12 @@ def test_an_edit_of_what_is_always_seen_shows_the_comment_anew() -> None:
 
 
 def test_a_silence_has_its_reason_and_how_near_the_nearest_came() -> None:
-    near = events.StayedSilent(14, 0.4, "the best was below the bar", 0.2, (12, "Crash at start", 0.04))
-    far = events.StayedSilent(14, 0.4, "the best was below the bar", 0.2, (12, "Crash at start", 0.004))
+    near = events.StayedSilent(14, 0.4, "the best was below the threshold", 0.2, (12, "Crash at start", 0.04))
+    far = events.StayedSilent(14, 0.4, "the best was below the threshold", 0.2, (12, "Crash at start", 0.004))
     assert "#12 Crash at start, with less than 1%;" in printed(far)
     nothing = events.StayedSilent(15, 0.4, "nothing was found", 0.2, None)
     assert printed(near).splitlines()[1].strip() == (
-        "the best was below the bar: #12 Crash at start, with 4%; it speaks from 20% on"
+        "the best was below the threshold: #12 Crash at start, with 4%; it takes 20%"
     )
     assert printed(nothing).splitlines()[1].strip() == "nothing was found"
 

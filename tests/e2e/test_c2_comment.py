@@ -103,8 +103,8 @@ def test_c2_silence_is_logged_with_how_near_the_nearest_came(doppel: Doppel, cap
     doppel.open(*FIRST, author="ann")
     doppel.open("Login page: dark mode", "Please add it.")
     lines = [record.getMessage() for record in caplog.records if record.name == "handlers.advice"]
-    assert lines[0] == f"{doppel.repo}#1: silent (none); nothing to compare, the bar 1.00"
-    near = re.escape(f"{doppel.repo}#2: silent (none); the best is ") + r"0\.\d\d, the bar 1\.00"
+    assert lines[0] == f"{doppel.repo}#1: silent (none); nothing to compare, the threshold 1.00"
+    near = re.escape(f"{doppel.repo}#2: silent (none); the best is ") + r"0\.\d\d, the threshold 1\.00"
     assert re.fullmatch(near, lines[1])
     assert doppel.said(1) == doppel.said(2) == []
 

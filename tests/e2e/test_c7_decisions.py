@@ -94,7 +94,7 @@ def test_c7_silence_says_why(doppel: Doppel) -> None:
     doppel.open(*AGAIN)
     doppel.open(*AGAIN, labels=["question"])
     assert doppel.said(2) == doppel.said(3) == []
-    assert told(doppel, 2) == [("opened", "comment", "silent", "the best was below the bar")]
+    assert told(doppel, 2) == [("opened", "comment", "silent", "the best was below the threshold")]
     (silent,) = decisions(doppel, 2)
     assert silent.bar == 1
     assert [(one.number, one.shown) for one in silent.evidence] == [(1, False)]
@@ -107,7 +107,7 @@ def test_c7_silence_while_githubs_search_is_away_says_what_the_index_found_too(d
     doppel.open(*FIRST, author="ann")
     doppel.sim.faults.add("GET /search/issues", 503, times=None)
     doppel.open("Paper size when exporting", "Please add A5.")
-    assert told(doppel, 2)[0][3] == "the best was below the bar, and not every search answered (github-hybrid)"
+    assert told(doppel, 2)[0][3] == "the best was below the threshold, and not every search answered (github-hybrid)"
 
 
 def test_c7_shadow_keeps_what_it_would_have_posted(doppel: Doppel) -> None:
