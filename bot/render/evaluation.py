@@ -17,10 +17,11 @@ def basis(found: Evaluation) -> str:
     """What the figures were made from."""
     known = counted(found.retrieval.queries, "known duplicate")
     text = f"{counted(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
-    if found.asked < found.arrivals:
-        text += f"; of a sample of {found.asked:,} of these "
-        return text + f"{known}, and {found.silent:,} that {_repeat(found)} nothing. Comments are counted as for all."
-    return f"{text}: {known}, and {found.silent:,} that {_repeat(found)} nothing."
+    kinds = f"{known}, and {found.silent:,} that {_repeat(found)} nothing."
+    if found.asked == found.arrivals:
+        return f"{text}: {kinds}"
+    asked = f"It was asked about {found.asked:,} of them: {kinds}"
+    return f"{text}. {asked} The numbers of comments are estimates for all {found.arrivals:,}."
 
 
 def counts(found: Evaluation) -> str:
@@ -37,8 +38,8 @@ def finding(found: Evaluation) -> str:
             " not how much it finds, nor how many comments are right."
         )
     return (
-        f"Of 100 duplicates {_hundred(found.retrieval.rr[5])} have an original among the first five candidates, "
-        f"{_hundred(found.retrieval.rr[10])} among the first ten{_between(found.rr_intervals.get(10))}."
+        f"{percent(found.retrieval.rr[5])} of the known duplicates have an original among the first five candidates, "
+        f"{percent(found.retrieval.rr[10])} among the first ten{_between(found.rr_intervals.get(10))}."
     )
 
 
@@ -51,7 +52,7 @@ def confidence(found: Evaluation) -> str:
         return ""
     text = f"The confidence of the first candidate is off by {_points(got.ece)} on average"
     if got.ece_high is not None:
-        text += f", where it is 30 % or more by {_points(got.ece_high)} ({counted(got.answers_high, 'answer')})"
+        text += f"; where it is 30 % or more, by {_points(got.ece_high)} ({counted(got.answers_high, 'answer')})"
     return text + "."
 
 
@@ -231,12 +232,13 @@ def interval(bounds: Interval | None) -> str:
 
 
 def _between(bounds: Interval | None) -> str:
-    """The interval of a share in words, as of a hundred."""
-    return f" (between {bounds[0] * 100:.0f} and {bounds[1] * 100:.0f}, at 95 %)" if bounds else ""
+    """The interval of a share, in brackets."""
+    return f" ({interval(bounds)}, at 95 %)" if bounds else ""
 
 
-def _hundred(share: float) -> str:
-    return f"{share * 100:.0f}"
+def a_month(number: float) -> str:
+    """Comments in an average month; a few in a year are not none: `<0.1`."""
+    return "<0.1" if 0 < number < 0.05 else f"{number:.1f}"
 
 
 def _points(share: float) -> str:

@@ -80,7 +80,7 @@ def test_people_read_sentences_and_tables(file: Path, replayed: Path) -> None:
     assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
     assert text.startswith("60 issues, of which 60 can be judged: 12 known duplicates, and 48 that repeat nothing.")
-    assert "Of 100 duplicates 100 have an original among the first five candidates" in text
+    assert "100 % of the known duplicates have an original among the first five candidates" in text
     assert FEW in text
     assert ".20 as set" in text
     assert "which is set" not in text, "what is said of it below is said once"
@@ -145,6 +145,9 @@ def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of
     ) in said
     assert "These are the likeliest. Read some" in said and plain[found["unmarked"][0]["id"] - 1]["title"] in said
     assert said.endswith(" Mark a few duplicates in duplicate_of, and evaluate again: then it says how many it finds.")
+    assert "Speaking: comments at each threshold\n" in "".join(
+        f"{one.rstrip()}\n" for one in result.stdout.splitlines()
+    )
     table = [line.split() for line in result.stdout.splitlines() if line.lstrip().startswith(".20")]
     assert table == [[".20", "as", "set", f"{at['monthly']['comments']:.1f}", f"{at['false_alarms'] * 100:.0f}", "%"]]
     for word in ("rightly", "caught", "bothered", "RR@", "confidence of the first"):

@@ -225,6 +225,30 @@ def test_what_is_said_without_duplicates_or_answers() -> None:
     )
 
 
+def test_of_a_sample_it_says_how_many_were_asked_about_and_that_comments_are_estimates() -> None:
+    sample = replace(made([0.9] * 2, 0, [], 4), arrivals=60)
+    assert words.basis(sample) == (
+        "2,000 issues, of which 60 can be judged. It was asked about 6 of them: 2 known duplicates, and 4 that repeat "
+        "nothing. The numbers of comments are estimates for all 60."
+    )
+
+
+def test_how_well_it_finds_and_how_far_it_is_off_are_said_as_shares() -> None:
+    found = made([0.9] * 3, 0, [], 8)
+    assert words.finding(found) == (
+        "100 % of the known duplicates have an original among the first five candidates, 100 % among the first ten "
+        "(44–100 %, at 95 %)."
+    )
+    assert words.confidence(found) == (
+        "The confidence of the first candidate is off by 10.0 percentage points on average; where it is 30 % or more, "
+        "by 10.0 percentage points (3 answers)."
+    )
+
+
+def test_a_few_comments_in_a_year_are_not_none_a_month() -> None:
+    assert [words.a_month(number) for number in (0, 0.01, 0.05, 2.24)] == ["0.0", "<0.1", "0.1", "2.2"]
+
+
 def test_nothing_is_said_of_others_or_duplicates_where_there_are_none() -> None:
     """0 % of nobody would look like a good result."""
     repeats, alone = made([0.9] * 30, 0, [], 0), made([], 0, [0.9] * 30, 0)

@@ -31,7 +31,7 @@ def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -
     # Where there is less room a terminal breaks their lines; to fit, the ends of figures would be cut off.
     tables = Console(highlight=False, width=max(console.width, _TABLES))
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
-        console.print(paragraph, "\n")
+        console.print(f"{paragraph}\n")
     # What is said below of the threshold that is set, because no other is recommended, is said once.
     if words.spoken_of(found) != found.at.cut:
         console.print(f"{words.at_threshold(found, found.at)}\n")
@@ -52,7 +52,11 @@ def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    # A table narrower than its title would break that in two.
+    wide = len(title)
+    table = Table(
+        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, min_width=wide
+    )
     for place, name in enumerate(columns):
         table.add_column(name, justify="right" if place else "left")
     return table
@@ -83,7 +87,9 @@ def _thresholds(found: Evaluation) -> Table:
         month = found.monthly[row.cut]
         style = "bold" if row.cut == found.advice.threshold else "cyan" if row.cut == found.at.cut else ""
         note = " recommended" if row.cut == found.advice.threshold else " as set" if row.cut == found.at.cut else ""
-        of_marks = (f"{month.right:.1f}", words.percent(row.precision), words.caught(found, row)) if marked else ()
-        cells = (f"{month.comments:.1f}", *of_marks, words.bothered(found, row))
+        of_marks = (
+            (words.a_month(month.right), words.percent(row.precision), words.caught(found, row)) if marked else ()
+        )
+        cells = (words.a_month(month.comments), *of_marks, words.bothered(found, row))
         table.add_row(words.threshold(row.cut) + note, *cells, style=style)
     return table
