@@ -21,8 +21,8 @@ def proxy() -> None:
     settings = host.load()
     if not settings.webhook_proxy_url:
         raise SettingsError(
-            "WEBHOOK_PROXY_URL: not set. Open https://smee.io/new, and enter the address it leads to here and as the "
-            "webhook URL on the App's page."
+            "WEBHOOK_PROXY_URL: not set. Open https://smee.io/new, set WEBHOOK_PROXY_URL to the address it leads to, "
+            "and enter the same address as the webhook URL on the App's page."
         )
     if not settings.webhook_secrets:
         raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")

@@ -12,6 +12,7 @@ import click
 
 from bot.cli.shared.files import READ_FILE, keep_apart, replace_file
 from bot.cli.shared.web_address import WebAddress
+from bot.counted import counted
 from bot.errors import UserError
 from bot.model import RepoRef
 from bot.simulator import Simulator, serve
@@ -86,7 +87,7 @@ def simulator(
     done = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: done.set())
-    click.echo(f"{ref} with {count} {'issue' if count == 1 else 'issues'} at {server.url}")
+    click.echo(f"{server.url} is a simulated GitHub that has {ref} with {counted(count, 'issue')}; Ctrl-C ends it.")
     done.wait()
     server.stop()
 

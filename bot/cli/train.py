@@ -71,4 +71,8 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
     }
     with told_if_refused(out):
         out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    click.echo(f"{out}: from {learned['arrivals']} issues", err=True)
+    click.echo(
+        f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
+        "with --weights, on issues that they were not learned from.",
+        err=True,
+    )

@@ -108,7 +108,11 @@ class Number(Kind):
 
     def read(self, node: Node, problems: Problems) -> Any:
         value = _within(self.least, self.most, node)
-        return self.refuse(node, problems) if value is None else float(value)
+        if value is not None:
+            return float(value)
+        # Somebody who writes 30 where a share is wanted means 30 %.
+        percent = _within(self.most, 100, node) if self.most == 1 else None
+        return self.refuse(node, problems, "" if percent is None else f"{percent / 100:g}")
 
     def schema(self) -> JSON:
         return {"type": "number", "minimum": self.least, "maximum": self.most}
@@ -211,7 +215,8 @@ class Days(Kind):
             return None
         if isinstance(value, str) and re.fullmatch(_DAYS, value):
             return int(value[:-1])
-        return self.refuse(node, problems)
+        number = re.fullmatch("([1-9][0-9]?)(?: ?days?)?", node.text) if isinstance(node, Scalar) else None
+        return self.refuse(node, problems, f"{number[1]}d" if number else "")
 
     def schema(self) -> JSON:
         days = {"type": "string", "pattern": f"^{_DAYS}$"}

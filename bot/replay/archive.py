@@ -101,6 +101,10 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
                         raise UserError(f"{place}: not JSON Lines but a list; jq -c '.[]' makes lines of it")
                     try:
                         row = json.loads(line)
+                    except json.JSONDecodeError as problem:
+                        # Not what the problem itself says of its place: to the decoder each line is the first.
+                        says = f"not JSON: {problem.msg} at character {problem.pos + 1}"
+                        raise UserError(f"{place}: {says}") from None
                     except (ValueError, RecursionError) as problem:
                         raise UserError(f"{place}: not JSON: {problem}") from None
                     yield row, place

@@ -29,7 +29,7 @@ from bot.training.beginning import beginning, grown_from
 Progress = Callable[[int, int], None]
 
 #: What is wrong with files that teach nothing.
-TOO_FEW = "too few of their issues are known as duplicates (duplicate_of) of one that came before them"
+TOO_FEW = "too few issues there are known as duplicates (duplicate_of) of one that came before them"
 
 _PATIENCE_SECONDS = 0.2
 

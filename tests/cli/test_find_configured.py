@@ -78,7 +78,7 @@ def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(c
     [
         (
             "mode: shadow",
-            "The bot posts nothing of its own accord (mode: shadow). In mode: comment:\nThe bot would name of its own",
+            "The bot posts nothing of its own accord (mode: shadow). If it did:\nThe bot would name of its own",
         ),
         ("mode: off", "The bot leaves this issue alone (mode: off). Otherwise:\nThe bot would name of its own"),
         ("mode: shadow\nignore: {authors: [dan]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:"),

@@ -85,6 +85,7 @@ def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
     ("line", "says"),
     [
         ("{", "not JSON"),
+        ("{oops}", "not JSON: Expecting property name enclosed in double quotes at character 2$"),
         ('{"id": ' * 100_000, "not JSON"),
         ('"1"', "an issue is an object"),
         ("[]", "not JSON Lines but a list; jq -c '.\\[\\]' makes lines of it"),

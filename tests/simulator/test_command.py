@@ -40,8 +40,9 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
     )
     try:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("octo/tool with 1 issue at http://127.0.0.1:")
-        values = _sourced(env)
+        said, values = process.stdout.readline(), _sourced(env)
+        url = values["GITHUB_API_URL"]
+        assert said == f"{url} is a simulated GitHub that has octo/tool with 1 issue; Ctrl-C ends it.\n"
         assert stat.S_IMODE(env.stat().st_mode) == 0o600
         key = Path(values["PRIVATE_KEY_PATH"])
         assert stat.S_IMODE(key.stat().st_mode) == 0o600

@@ -35,8 +35,8 @@ def labelled(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("purpose", "spoilt", "says"),
     [
-        ("index", {"duplicate_of": None}, "too few of their issues are known as duplicates"),
-        ("search", {"duplicate_of": 99}, "too few of their issues are known as duplicates"),
+        ("index", {"duplicate_of": None}, "too few issues there are known as duplicates"),
+        ("search", {"duplicate_of": 99}, "too few issues there are known as duplicates"),
         ("index", {"duplicate_of": [3]}, "duplicate_of of the issue 4 is neither a number nor a string"),
         ("index", {"duplicate_of": True}, "duplicate_of of the issue 4 is neither a number nor a string"),
     ],

@@ -63,7 +63,7 @@ def _show_bots(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, b
     """What the bot would name, or that it would name nothing. `blind`: of open issues alone, as far as is known."""
     alone = f"of its own accord (min_confidence {bots.bar:g})"
     if bots.silence == SHADOW:
-        click.echo(f"The bot posts nothing of its own accord ({SHADOW}). In mode: comment:")
+        click.echo(f"The bot posts nothing of its own accord ({SHADOW}). If it did:")
     elif bots.silence:
         click.echo(f"The bot leaves this issue alone ({plain(bots.silence)}). Otherwise:")
     named = bots.report.of_sources(only).candidates if only else bots.report.candidates
