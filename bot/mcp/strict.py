@@ -4,6 +4,7 @@ over stdio that is no message."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from inspect import cleandoc
 from typing import Any
 
 import anyio
@@ -28,9 +29,17 @@ class StrictServer(MCPServer[str]):
     """
 
     async def list_tools(self) -> list[Tool]:
-        """The tools, whose schemas say that there are no further arguments."""
+        """The tools, whose schemas say that there are no further arguments.
+
+        The SDK gives a docstring as it stands in the code; its indentation is no part of a description.
+        """
         return [
-            tool.model_copy(update={"input_schema": tool.input_schema | {"additionalProperties": False}})
+            tool.model_copy(
+                update={
+                    "description": cleandoc(tool.description or ""),
+                    "input_schema": tool.input_schema | {"additionalProperties": False},
+                }
+            )
             for tool in await super().list_tools()
         ]
 

@@ -33,6 +33,7 @@ def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
             assert set(tools) == READING
             for tool in tools.values():
                 assert len(tool.description or "") > 100
+                assert all(line == line.strip() for line in (tool.description or "").splitlines())
                 assert tool.annotations is not None
                 assert tool.annotations.read_only_hint is True
                 assert {"cached", "note"} <= set((tool.output_schema or {})["properties"])
