@@ -87,7 +87,7 @@ class LazyGroup(click.Group):
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and name not in COMMANDS:
             near = get_close_matches(name, COMMANDS, n=1)
-            ctx.fail(f"No such command {name!r}. " + (f"Did you mean {near[0]!r}?" if near else "See doppel --help."))
+            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

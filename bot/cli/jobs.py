@@ -14,6 +14,8 @@ from bot import settings as host
 from bot.counted import counted
 from bot.moments import write_moment
 
+_NOTHING = "Nothing was given up."
+
 
 @click.group(invoke_without_command=True)
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="The most that are listed.")
@@ -45,7 +47,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
         click.echo(f"  {letter.event} {letter.repository or ''}".rstrip() + f", given up {when}")
         tries = counted(letter.attempts, "attempt") if letter.attempts else "several attempts"
         click.echo(f"    after {tries}: {letter.reason}")
-    click.echo("doppel jobs retry ID tries one again, --all all of them." if found else "Nothing was given up.")
+    click.echo("`doppel jobs retry ID` tries one again, `doppel jobs retry --all` all of them." if found else _NOTHING)
 
 
 @jobs.command()
@@ -63,6 +65,9 @@ def retry(delivery: str | None, everything: bool) -> None:
     with closing(DeadLetters(host.load())) as letters:
         wanted = [delivery] if delivery else [one.delivery_id for one in letters.list(MOST)]
         missed = [one for one in wanted if not letters.retry(one)]
+    if everything and not wanted:
+        click.echo(_NOTHING)
+        return
     for one in missed:
         click.echo(f"{one}: no delivery of this id was given up, or its content has been erased", err=True)
     if everything or not missed:

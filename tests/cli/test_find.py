@@ -102,7 +102,7 @@ def test_what_the_bot_would_name_comes_first() -> None:
     weak, others = parts(run("acme/app#5", "--threshold", "0.1", "--include-closed").stdout)
     assert f"The bot would name none {NAMED}." in weak and " #" not in weak
     # How near it came, since the titles that are alike need not be the likeliest.
-    assert re.search(r"^The nearest has 1?\d%; --threshold 0 --include-closed shows it\.$", weak, re.MULTILINE)
+    assert re.search(r"^The nearest is 1?\d% likely; --threshold 0 --include-closed shows it\.$", weak, re.MULTILINE)
     assert others.startswith("issues, with titles at least 10% alike:")
 
 
@@ -278,13 +278,13 @@ def test_f8_searches_are_planned_by_the_words_that_the_bot_has_counted(
 
 def test_h4_the_hint_beside_a_filter_by_source_leads_to_what_it_names() -> None:
     hint = re.compile(
-        r"^The nearest has (\d+%); --threshold 0 --include-closed without --source shows it\.$", re.MULTILINE
+        r"^The nearest is (\d+%) likely; --threshold 0 --include-closed without --source shows it\.$", re.MULTILINE
     )
     filtered = run("acme/app#5", "--include-closed", "--source", "discussions").stdout
     assert f"The bot would name none {NAMED}." in filtered
     found = hint.search(filtered)
     assert found
-    assert f" {found[1]}  #" in run("acme/app#5", "--threshold", "0", "--include-closed").stdout
+    assert f" {found[1]} likely  #" in run("acme/app#5", "--threshold", "0", "--include-closed").stdout
 
 
 def test_h4_beside_a_filter_by_source_what_that_source_found_is_counted() -> None:

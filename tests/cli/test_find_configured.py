@@ -61,7 +61,7 @@ def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(c
     shown = run("acme/app#3").stdout
     named, _ = parts(shown)
     assert "The bot would name of its own accord (min_confidence 0.23):" in named
-    assert re.search(r"^ +\d+%  acme/lib#1 +Parser drops all trailing comments  \(open; ", named, re.MULTILINE)
+    assert re.search(r"^ +\d+% likely  acme/lib#1 +Parser drops all trailing comments  \(open; ", named, re.MULTILINE)
     assert re.search(r"#2 +Parser drops trailing comments  \(pull request, open; ", named)
     asked = shown.partition("):\n")[2]
     assert all(f"\n  {source} " in asked for source in ("pull-requests", "siblings", "known-issues"))

@@ -48,7 +48,7 @@ def find_names(doppel: Doppel, number: int) -> Named:
     """What `doppel find` says that the bot would name."""
     told = CliRunner().invoke(cli, ["find", f"{doppel.repo}#{number}"], catch_exceptions=False).stdout
     bots = told.partition("The bot would name of its own accord")[2].partition("\n\n")[0]
-    return [(name, chance) for chance, name in re.findall(r"^ +(\d+%)  (\S*#\d+) ", bots, re.MULTILINE)]
+    return [(name, chance) for chance, name in re.findall(r"^ +(\d+%) likely  (\S*#\d+) ", bots, re.MULTILINE)]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ SHADOW = "mode: shadow"
 
 _UNASKED = "Nothing can be said: it could not be asked properly."
 _IN_PART = "Not everything could be asked; this is what was found all the same:"
+_INDENT = " " * 15
 _NOTHING_IN_PART = "Nothing was found, but not everything could be asked, so that says little."
 
 
@@ -78,7 +79,7 @@ def _show_bots(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, b
         click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
         if bots.nearest is not None:
             without = " without --source" if only else ""
-            click.echo(f"The nearest has {bots.nearest:.0%}; --threshold 0 --include-closed{without} shows it.")
+            click.echo(f"The nearest is {bots.nearest:.0%} likely; --threshold 0 --include-closed{without} shows it.")
 
 
 def _is_unanswered(report: Report, bots: OfItsOwnAccord) -> bool:
@@ -137,12 +138,12 @@ def _asked_for(report: Report, include_closed: bool) -> str:
 
 
 def _show_candidate(candidate: Candidate) -> None:
-    chance = "" if candidate.confidence is None else f"{candidate.confidence:4.0%}  "
+    chance = "" if candidate.confidence is None else f"{candidate.confidence:4.0%} likely  "
     click.secho(f"  {chance}{f'{candidate.repo}#{candidate.number}':<7} ", bold=True, nl=False)
     state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
     state = state if candidate.kind == "issue" else f"{candidate.kind}, {state}"
     click.echo(f"{plain(candidate.title)}  ({state}; titles {candidate.similarity:.0%} alike)")
     if candidate.also:
-        click.echo(f"           also reported in {', '.join(f'#{number}' for number in candidate.also)}")
+        click.echo(f"{_INDENT}also reported in {', '.join(f'#{number}' for number in candidate.also)}")
     for reason in candidate.reasons:
-        click.echo(f"           {plain(reason)}")
+        click.echo(f"{_INDENT}{plain(reason)}")

@@ -12,15 +12,14 @@ from rich.progress import (
     Progress,
     TaskID,
     TextColumn,
-    TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
 
 @contextmanager
 def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskID]]:
-    """Rich's bar and its one task: `what` is done, how much of `total` (None if that is not known yet), how long."""
+    """Rich's bar and its one task: `what` is done, how much of `total` (None: not known yet), how long still."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    times = (TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, *times, console=Console(stderr=True)) as progress:
+    # One time alone, what is left and at the end how long it took: nobody could tell two apart.
+    with Progress(*columns, TimeRemainingColumn(elapsed_when_finished=True), console=Console(stderr=True)) as progress:
         yield progress, progress.add_task(what, total=total)
