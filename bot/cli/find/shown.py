@@ -78,8 +78,14 @@ def _show_bots(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, b
     elif not _is_unanswered(report, bots):
         click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
         if bots.nearest is not None:
-            without = " without --source" if only else ""
-            click.echo(f"The nearest is {bots.nearest:.0%} likely; --threshold 0 --include-closed{without} shows it.")
+            click.echo(f"The nearest is {bots.nearest:.0%} likely{_where_it_is(report, bots, only)}.")
+
+
+def _where_it_is(report: Report, bots: OfItsOwnAccord, only: Collection[str]) -> str:
+    """With which options the nearest is shown; empty where those that were given show it already."""
+    if any(candidate.confidence == bots.nearest for candidate in report.candidates):
+        return ""
+    return f"; --threshold 0 --include-closed{' without --source' if only else ''} shows it"
 
 
 def _is_unanswered(report: Report, bots: OfItsOwnAccord) -> bool:
