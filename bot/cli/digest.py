@@ -45,7 +45,8 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     """Say what the bot did lately, or would have done (mode: shadow), and how right it was as far as people have said.
 
     GitHub's id may stand for OWNER/REPO. GitHub is not asked: workers read reactions every hour, and closings, commands
-    and ticked boxes as they come. docs/feedback.md says what counts how much.
+    and ticked boxes as they come. In the table, "not" and "of" in brackets are the commands by which people said so.
+    docs/feedback.md says what counts how much.
     """
     if as_json and as_markdown:
         raise click.UsageError("--json or --markdown, not both")
