@@ -89,7 +89,7 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
         # What would leave the diagram stands to the left of its point, higher than the falling curve is there; where
         # that would be in the title, below it.
         left = x + wide > panel.left + panel.size + _OVER
-        rise = 6.0 if not left else 22.0 if y - 2 * _LINE >= panel.y(panel.top) - _LINE else -18.0
+        rise = 6.0 if not left else 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
         box = (x - wide if left else x, y - rise - 8)
         if all(_apart(box, wide, *other) for other in taken):
             taken.append((box, wide))
