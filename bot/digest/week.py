@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -93,18 +93,8 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     """The digest of the decisions from `since` to before `until`; `examples` are all that are known by now."""
     inside = [one for one in sorted(decisions, key=lambda one: one.at) if since <= one.at < until]
     said = by_issue(examples)
-    spoke: dict[int, Line] = {}
-    unasked: set[int] = set()
-    for one in inside:
-        if one.outcome.speaks and one.shown:
-            line = _line(one, said.get(one.number, ()))
-            asked_again = one.cause == COMMAND and one.number in unasked
-            if _replaces(line, spoke.get(one.number), asked_again=asked_again):
-                spoke[one.number] = line
-            if one.cause != COMMAND:
-                unasked.add(one.number)
     looked = {one.number for one in inside if one.outcome is not Outcome.LEFT_ALONE}
-    lines = tuple(sorted(spoke.values(), key=lambda line: -line.at))
+    lines = tuple(sorted(_lines(inside, said).values(), key=lambda line: -line.at))
     # A comment that names other repositories' issues alone has no line, and is one all the same.
     posted = {
         one.number: one.outcome.seen for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)
@@ -120,6 +110,21 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
         missed=sum(any(one.same for one in said.get(number, ())) for number in looked - set(posted)),
         lines=lines,
     )
+
+
+def _lines(decisions: Iterable[Decision], said: Mapping[int, Sequence[Example]]) -> dict[int, Line]:
+    """The line of each issue by its number; `decisions` are the earliest first."""
+    lines: dict[int, Line] = {}
+    unasked: set[int] = set()
+    for one in decisions:
+        if one.outcome.speaks and one.shown:
+            line = _line(one, said.get(one.number, ()))
+            asked_again = one.cause == COMMAND and one.number in unasked
+            if _replaces(line, lines.get(one.number), asked_again=asked_again):
+                lines[one.number] = line
+            if one.cause != COMMAND:
+                unasked.add(one.number)
+    return lines
 
 
 def _replaces(line: Line, known: Line | None, *, asked_again: bool) -> bool:

@@ -84,27 +84,33 @@ def statements_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Statement, ...]:
 
 def said_of(node: Mapping[str, Any], repo: RepoRef) -> Said:
     """What was said of an issue, as `bot.github.repository.history` gives it."""
-    said = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
     closing = next((event for event in node["closings"]["nodes"] if event and _person(event["actor"])), None)
     closer = closing["actor"]["login"] if closing else ""
-    for comment in filter(None, node["comments"]["nodes"]):
-        author = comment["author"] or {}
-        # Bots name candidates all the time, this one first of all.
-        if author.get("__typename") != "Bot":
-            statement = read_comment(
-                comment["body"],
-                repo,
-                comment["createdAt"],
-                by_member=comment["authorAssociation"] in MEMBERS,
-                by=author.get("login", ""),
-                closing=closing is not None and author.get("login") == closer and _together(comment, closing),
-            )
-            said += [statement] if statement else []
+    marks = [_mark(event) for event in node["timelineItems"]["nodes"] if event]
+    comments = [_statement(comment, repo, closing) for comment in node["comments"]["nodes"] if comment]
+    statements = sorted([*marks, *filter(None, comments)], key=lambda one: one.at)
     labels = [label["name"] for label in (node["labels"] or {}).get("nodes") or () if label]
     labelled = any(_LABEL.search(name) and not _UNSURE_LABEL.search(name) for name in labels)
     closed_so = node["stateReason"] == "DUPLICATE" or labelled
     for_another = closer if closer != (node["author"] or {}).get("login") else ""
-    return Said(closed_so, tuple(sorted(said, key=lambda one: one.at)), for_another)
+    return Said(closed_so, tuple(statements), for_another)
+
+
+def _statement(comment: Mapping[str, Any], repo: RepoRef, closing: Mapping[str, Any] | None) -> Statement | None:
+    """What a comment says, if it does; `closing` is the event by which a person has closed the issue."""
+    author = comment["author"] or {}
+    if author.get("__typename") == "Bot":
+        # Bots name candidates all the time, this one first of all.
+        return None
+    login = author.get("login")
+    return read_comment(
+        comment["body"],
+        repo,
+        comment["createdAt"],
+        by_member=comment["authorAssociation"] in MEMBERS,
+        by=login or "",
+        closing=closing is not None and login == closing["actor"]["login"] and _together(comment, closing),
+    )
 
 
 def _person(actor: Mapping[str, Any] | None) -> bool:

@@ -17,7 +17,7 @@ from bot.cli.shared.shares import Share
 from bot.config.keys import SOURCES
 from bot.config.model import MIN_CONFIDENCE
 from bot.errors import NotFound, SettingsError, UserError
-from bot.model import Issue, IssueRef
+from bot.model import Issue, IssueRef, RepoRef
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.report import Outcome
 from bot.settings import Settings
@@ -25,6 +25,7 @@ from bot.text.naming import named_by
 
 if TYPE_CHECKING:
     from bot.finder.asking import Gathered
+    from bot.github.repository.repo import RepoClient
     from bot.repositories.known import KnownRepository
 
 
@@ -86,16 +87,9 @@ def find(
 
     # These take a second to import, which neither `doppel --help` need pay nor who has mistyped something.
     from bot.finder import FindOptions
-    from bot.wiring.clients import build_github, reader
     from bot.wiring.indexes import known_repository
 
-    try:
-        client = reader(settings, build_github(settings), ref.repo)
-    except NotFound as problem:
-        raise UserError(
-            f"{ref.repo}: the App is not installed there, or there is no such repository. Install the App on it, or "
-            "ask with GITHUB_TOKEN and without APP_ID."
-        ) from problem
+    client = _client(settings, ref.repo)
     try:
         with told_of_tokens(ref.repo):
             target = client.issue(ref.repo, ref.number)
@@ -132,6 +126,19 @@ def find(
         says = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
         click.echo(f"{file}: {says}", err=True)
     sys.exit(0 if report.outcome in (Outcome.FOUND, Outcome.NONE) else UNREACHABLE)
+
+
+def _client(settings: Settings, repo: RepoRef) -> RepoClient:
+    """What can read the repository."""
+    from bot.wiring.clients import build_github, reader
+
+    try:
+        return reader(settings, build_github(settings), repo)
+    except NotFound as problem:
+        raise UserError(
+            f"{repo}: the App is not installed there, or there is no such repository. Install the App on it, or ask "
+            "with GITHUB_TOKEN and without APP_ID."
+        ) from problem
 
 
 def _issue(text: str, settings: Settings) -> IssueRef:
