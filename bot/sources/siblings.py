@@ -13,10 +13,8 @@ from typing import Protocol
 
 from bot.errors import Forbidden, GitHubError, NotFound, Retryable
 from bot.model import RepoRef, Repository, name_key, same_login
-from bot.ranking.plan import any_that_fit
-from bot.ranking.query import build_query
 from bot.remarks import Remark
-from bot.sources.lexical import ask_by_words
+from bot.sources.lexical import ask_titles
 from bot.sources.protocol import Answer, Question, Searcher, unanswered
 
 NAME = "siblings"
@@ -48,9 +46,7 @@ class Siblings:
             public = self._public([repo for repo in named if self._may_name(repo, here)])
             if not public:
                 return Answer(NAME, problems=_left_out(named, public))
-            query = build_query(public, any_that_fit(words), "title", question.state)
-            narrow = build_query(public, " ".join(words[:2]), "title", question.state)
-            answer = ask_by_words(self._github, NAME, [query], [narrow], budget=2)
+            answer = ask_titles(self._github, NAME, public, question)
             # Between the first look and the search a repository may have been hidden.
             found = {issue.repo.key for items in answer.lists for issue in items}
             still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
