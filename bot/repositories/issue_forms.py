@@ -94,8 +94,7 @@ class IssueForms:
         """Read the files if that was long ago."""
         now = self._clock().timestamp()
         known = self._store.texts.get(repository.id, _LINES)
-        # What was read long after now is from before the clock was set back.
-        if known is not None and abs(now - known.fetched_at) < KEPT:
+        if known is not None and known.is_fresh(now, KEPT):
             return
         files: dict[str, str] = {}
         try:

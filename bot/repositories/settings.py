@@ -97,8 +97,7 @@ class RepositorySettings:
     def _text(self, github: FileReader, repo_id: int, name: str, place: RepoRef) -> str | None:
         now = self._clock().timestamp()
         known = self._store.texts.get(repo_id, name)
-        # What was read long after now is from before the clock was set back.
-        if known is not None and abs(now - known.fetched_at) < KEPT:
+        if known is not None and known.is_fresh(now, KEPT):
             return known.text
         # A refusal ends this: it says nothing of the file, and whoever takes it back has the file read at once.
         text = _file(github, place)

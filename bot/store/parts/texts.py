@@ -17,6 +17,11 @@ class StoredText:
     text: str | None
     fetched_at: float
 
+    def is_fresh(self, now: float, seconds: float) -> bool:
+        """Whether it was fetched within so many seconds."""
+        # What was fetched long after now is from before the clock was set back.
+        return abs(now - self.fetched_at) < seconds
+
 
 class Texts(Part):
     """The `texts` table: by repository and a name that the caller chooses."""
