@@ -58,11 +58,10 @@ class Webhooks:
     def _concerned(self, event: Event) -> Iterator[Installation]:
         """The installations that the event names, and those on its repository."""
         yield from event.installations
-        for installation in self._world.installations.values():
-            if event.repository is None or installation in event.installations:
-                continue
-            if self._world.covers(installation, event.repository):
-                yield installation
+        if event.repository is not None:
+            for installation in self._world.installations_on(event.repository):
+                if installation not in event.installations:
+                    yield installation
 
     def ping(self, app: App) -> None:
         """Queue the event that says hello."""

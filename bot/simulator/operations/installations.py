@@ -63,7 +63,7 @@ def remove_from_installation(world: World, *repositories: str) -> None:
     """Take repositories out of the installations that have them selected."""
     for name in repositories:
         repo = world.repository(name)
-        for installation in [i for i in world.installations.values() if world.covers(i, repo)]:
+        for installation in world.installations_on(repo):
             if installation.all_repositories:
                 installation.repositories = {entry.id for entry in world.repositories_of(installation)}
                 installation.all_repositories = False

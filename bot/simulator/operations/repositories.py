@@ -86,7 +86,7 @@ def transfer_repository(world: World, repository: str | Repository, owner: str, 
     _require_free(world, f"{owner}/{repo.name}")
     old = repo.owner
     sender = acting(world, actor, repo)
-    losing = [i for i in world.installations.values() if world.covers(i, repo)]
+    losing = world.installations_on(repo)
     repo.owner = who(world, owner, "Organization")
     _renamed(world, repo)
     gain(world, repo, sender)
@@ -130,7 +130,7 @@ def delete_repository(world: World, repository: str | Repository, actor: str | N
     repo = world.repo(repository)
     sender = acting(world, actor, repo)
     world.emit("repository", "deleted", sender, repository=repo)
-    for installation in [i for i in world.installations.values() if world.covers(i, repo)]:
+    for installation in world.installations_on(repo):
         drop(world, installation, repo, sender)
     for issue in list(world.issues_of(repo)):
         forget(world, issue)

@@ -129,12 +129,13 @@ class World:
             return False
         return installation.all_repositories or repository.id in installation.repositories
 
+    def installations_on(self, repository: Repository) -> list[Installation]:
+        """The installations that reach the repository."""
+        return [one for one in self.installations.values() if self.covers(one, repository)]
+
     def installation_for(self, app: App, repository: Repository) -> Installation | None:
         """The App's installation that reaches the repository, None without one."""
-        for installation in self.installations.values():
-            if installation.app is app and self.covers(installation, repository):
-                return installation
-        return None
+        return next((one for one in self.installations_on(repository) if one.app is app), None)
 
     @staticmethod
     def role(repository: Repository, account: Account | None) -> Role:
