@@ -75,8 +75,20 @@ def replay_index(
         for answer in _answers(issues, _Segment(first, frozenset(asked), asking, room)):
             advance()
             yield answer
-        return
-    positions = sorted(asked)
+    else:
+        yield from _side_by_side(issues, sorted(asked), count, asking, room, advance)
+
+
+def _side_by_side(
+    issues: Sequence[PastIssue],
+    positions: Sequence[int],
+    count: int,
+    asking: Asking,
+    room: int,
+    advance: Callable[[], None],
+) -> Iterator[Answered | None]:
+    """The arrivals from the first of these positions on, in `count` processes; each has a `room` below the last's."""
+    first = positions[0]
     starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
     ends = [*starts[1:], len(issues)]
     segments: list[_Process] = []
