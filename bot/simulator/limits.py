@@ -20,10 +20,9 @@ HOUR, MINUTE = 3600.0, 60.0
 
 @dataclass(slots=True)
 class Bucket:
-    """A primary limit of one caller: a window that begins with the first request in it."""
+    """A primary limit of one caller, in a window that begins with the first request in it and ends at `reset`."""
 
     limit: int
-    window: float
     used: int = 0
     reset: float = 0.0
 
@@ -136,7 +135,7 @@ class Limits:
         if caller.startswith("ip:"):
             limit = {"core": self.anonymous, "search": self.anonymous_searches}.get(resource, limit)
         now = self._clock.timestamp()
-        bucket = self._buckets.setdefault((caller, resource), Bucket(limit, window))
+        bucket = self._buckets.setdefault((caller, resource), Bucket(limit))
         bucket.limit = limit
         if now >= bucket.reset:
             bucket.used, bucket.reset = 0, now + window
