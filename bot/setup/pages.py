@@ -29,6 +29,8 @@ COOKIE = "doppel_setup"
 _HOUR = 3600
 # GitHub does not tell it a second time.
 _LOST = "The App's key is lost by that: delete the App on GitHub, mend this, and create another."
+# The pages by which an App is made.
+_MAKING = ("setup.form", "setup.start", "setup.callback")
 Page = str | AnyResponse | tuple[str, int]
 
 
@@ -59,6 +61,7 @@ def make_setup(setup: SetUp) -> Blueprint:
     protect(pages)
     routes = _Pages(setup)
     pages.before_request(routes.admit)
+    pages.before_request(routes.lead_on)
     pages.add_url_rule("", "form", routes.form)
     pages.add_url_rule("", "start", routes.start, methods=["POST"])
     pages.add_url_rule("/callback", "callback", routes.callback)
@@ -85,9 +88,13 @@ class _Pages:
             return render_template("setup/closed.html"), 403
         return None
 
-    def form(self) -> Page:
-        if self._setup.slug_of_app is not None:
+    def lead_on(self) -> AnyResponse | None:
+        """Once there is an App, show whoever comes to make one how far it is."""
+        if self._setup.slug_of_app is not None and request.endpoint in _MAKING:
             return redirect(url_for("setup.done"))
+        return None
+
+    def form(self) -> Page:
         local = is_here(root_url())
         entered = {
             "name": f"Doppel {secrets.token_hex(2)}",
@@ -100,8 +107,6 @@ class _Pages:
 
     def start(self) -> Page:
         """Check the form, and hand the manifest to GitHub: the browser posts it there, as GitHub wants it."""
-        if self._setup.slug_of_app is not None:
-            return redirect(url_for("setup.done"))
         entered = {
             name: request.form.get(name, "") for name in ("name", "organization", "address", "channel", "github")
         }
@@ -129,8 +134,6 @@ class _Pages:
 
     def callback(self) -> Page:
         """Take the code that GitHub sends the browser back with."""
-        if self._setup.slug_of_app is not None:
-            return redirect(url_for("setup.done"))
         try:
             state: dict[str, Any] = read_signed(self._signer, request.args.get("state", ""), _HOUR)
         except BadData:
