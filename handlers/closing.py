@@ -19,7 +19,7 @@ from handlers.advice import refresh
 from handlers.closing_facts import facts_of, is_let_alone
 from handlers.feedback import right_of
 from handlers.labelling import set_by_us
-from handlers.visit import Visit, visiting
+from handlers.visit import Visit, visited
 
 logger = logging.getLogger(__name__)
 
@@ -41,26 +41,24 @@ def call_for_due(services: Services) -> None:
             services.inbox.put(f"{DUE}-{uuid.uuid4()}", event)
 
 
-def due(event: IssueEvent, services: Services) -> None:
+@visited
+def due(visit: Visit, event: IssueEvent) -> None:
     """The time of one issue may have come."""
-    with visiting(event, services) as visit:
-        if visit is None:
-            return
-        kept = services.store.closings.get(visit.repository.id, visit.number)
-        if kept is None or visit.config.mode != "comment":
-            return
-        issue = visit.github.issue(visit.repo, visit.number)
-        if kept.state is not ClosingState.OFFERED:
-            # An attempt before this one has closed it, or is over with it, and could not say so in the comment.
-            if kept.state is ClosingState.CLOSED or not is_let_alone(visit, issue):
-                refresh(visit, issue)
-            return
-        begun = _begun(visit)
-        if begun and (issue.state, issue.state_reason) == ("closed", "duplicate"):
-            # An attempt before this one has closed it, and did not hear that it had, or did not come to note it.
-            _note_closed(visit, kept)
-        else:
-            _decide(visit, issue, kept, begun)
+    kept = visit.services.store.closings.get(visit.repository.id, visit.number)
+    if kept is None or visit.config.mode != "comment":
+        return
+    issue = visit.github.issue(visit.repo, visit.number)
+    if kept.state is not ClosingState.OFFERED:
+        # An attempt before this one has closed it, or is over with it, and could not say so in the comment.
+        if kept.state is ClosingState.CLOSED or not is_let_alone(visit, issue):
+            refresh(visit, issue)
+        return
+    begun = _begun(visit)
+    if begun and (issue.state, issue.state_reason) == ("closed", "duplicate"):
+        # An attempt before this one has closed it, and did not hear that it had, or did not come to note it.
+        _note_closed(visit, kept)
+    else:
+        _decide(visit, issue, kept, begun)
 
 
 def _decide(visit: Visit, issue: Issue, kept: KeptClosing, begun: Iterable[Verdict]) -> None:

@@ -16,54 +16,49 @@ from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
 from handlers.indexed import is_unanswered, until_complete
 from handlers.overtaken import tell_later
-from handlers.visit import Visit, visiting, why_silent
+from handlers.visit import Visit, visited, why_silent
 
 logger = logging.getLogger(__name__)
 
 
-def look(event: IssueEvent, services: Services) -> None:
+@visited
+def look(visit: Visit, event: IssueEvent) -> None:
     """An issue was opened, reopened, or its text was edited."""
-    with visiting(event, services) as visit:
-        if visit is not None:
-            _look(visit, event)
+    _look(visit, event)
 
 
-def look_again(event: IssueEvent, services: Services) -> None:
+@visited
+def look_again(visit: Visit, event: IssueEvent) -> None:
     """The index has what it had not when this issue was looked at: an earlier report, or all of them."""
-    with visiting(event, services) as visit:
-        if visit is None:
-            return
-        issue = visit.github.issue(visit.repo, visit.number)
-        muted = services.store.muted.is_muted(visit.repository.id, visit.number)
-        if why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
-            # What was said of it so far is no answer: who opens it again, or frees it, has it looked at as if new.
-            services.store.comments.answer_silently(visit.repository.id, visit.number, text_hash="", now=services.now())
-        elif event.action != INDEXED or is_unanswered(visit):
-            advise(visit, issue, event.action, anew=True)
+    services = visit.services
+    issue = visit.github.issue(visit.repo, visit.number)
+    muted = services.store.muted.is_muted(visit.repository.id, visit.number)
+    if why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
+        # What was said of it so far is no answer: who opens it again, or frees it, has it looked at as if new.
+        services.store.comments.answer_silently(visit.repository.id, visit.number, text_hash="", now=services.now())
+    elif event.action != INDEXED or is_unanswered(visit):
+        advise(visit, issue, event.action, anew=True)
 
 
-def labels_changed(event: IssueEvent, services: Services) -> None:
+@visited
+def labels_changed(visit: Visit, event: IssueEvent) -> None:
     """A label came or went. That matters where the settings let labels decide which issues are looked at.
 
     An issue that now qualifies is looked at as if it were new; one that no longer does keeps its comment, which a
     maintainer can delete.
     """
-    with visiting(event, services) as visit:
-        if visit is None:
-            return
-        if _decides(visit.config, event.label):
-            _look(visit, event)
-        else:
-            _keep(visit, visit.github.issue(visit.repo, event.number))
+    if _decides(visit.config, event.label):
+        _look(visit, event)
+    else:
+        _keep(visit, visit.github.issue(visit.repo, event.number))
 
 
-def closed(event: IssueEvent, services: Services) -> None:
+@visited
+def closed(visit: Visit, event: IssueEvent) -> None:
     """An issue was closed. The comment stays as it is: who reads it later sees what was known when it was open."""
-    with visiting(event, services) as visit:
-        if visit is not None:
-            issue = visit.github.issue(visit.repo, event.number)
-            _keep(visit, issue)
-            feedback.closed(visit, issue, event)
+    issue = visit.github.issue(visit.repo, event.number)
+    _keep(visit, issue)
+    feedback.closed(visit, issue, event)
 
 
 def gone(event: IssueEvent, services: Services) -> None:

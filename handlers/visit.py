@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, wraps
 
 from bot.calibration.bar import Bar, bar_in_force
 from bot.config import RepoConfig
@@ -100,6 +100,18 @@ def visiting(event: IssueEvent | CommentEvent, services: Services) -> Iterator[V
             raise
         # Trying again would keep what the delivery says in the queue, perhaps for hours.
         logger.info("access to %s ended in the middle of this: %s", event.repository.ref, type(problem).__name__)
+
+
+def visited(handler: Callable[[Visit, IssueEvent], None]) -> Callable[[IssueEvent, Services], None]:
+    """Make a route's handler of what is done in a place; where that is not entered, nothing is done."""
+
+    @wraps(handler)
+    def enter(event: IssueEvent, services: Services) -> None:
+        with visiting(event, services) as visit:
+            if visit is not None:
+                handler(visit, event)
+
+    return enter
 
 
 def _enter(event: IssueEvent | CommentEvent, services: Services) -> Visit | None:

@@ -16,7 +16,6 @@ from bot.events import IssueEvent
 from bot.events.own import JUDGED, own_issue_event
 from bot.judgements import Verdict, VerdictKind, Who
 from bot.model import RepoRef, same_login
-from bot.services import Services
 from bot.store import CommentState
 from handlers.advice import refresh
 from handlers.closing import taken_back
@@ -25,7 +24,7 @@ from handlers.commands.ask import Answer, Ask
 from handlers.commands.duplicate import closed_for
 from handlers.commands.named import number_named
 from handlers.labelling import set_by_us
-from handlers.visit import visiting
+from handlers.visit import Visit, visited
 
 # Reasons with which `of` may have found an issue closed.
 _CLOSED = ("completed", "not_planned")
@@ -62,17 +61,15 @@ def reject(ask: Ask, command: Command) -> Answer:
     return Answer(True, ask.replies.noted_different(other, bool(before)))
 
 
-def judged(event: IssueEvent, services: Services) -> None:
+@visited
+def judged(visit: Visit, event: IssueEvent) -> None:
     """Elsewhere it was decided, or taken back, that another issue and this one differ; its comment may show that.
 
     Or it was unlocked, and until then its comment was left alone whatever was decided.
     """
-    with visiting(event, services) as visit:
-        if visit is None:
-            return
-        issue = visit.github.issue(visit.repo, visit.number)
-        if not issue.locked and not services.store.muted.is_muted(visit.repository.id, visit.number):
-            refresh(visit, issue)
+    issue = visit.github.issue(visit.repo, visit.number)
+    if not issue.locked and not visit.services.store.muted.is_muted(visit.repository.id, visit.number):
+        refresh(visit, issue)
 
 
 def _tell_other(ask: Ask, other: int) -> None:
