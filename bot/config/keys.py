@@ -124,7 +124,8 @@ SEARCH = (
         "budget",
         Whole(1, 10),
         "How many searches by words one issue may cost. All repositories of an installation share 30 a minute; pull "
-        "requests and siblings use one each. Each source that is on makes at least one, even if that is more.",
+        "requests use one, siblings one for every three. Each source that is on makes at least one, even if that is "
+        "more.",
     ),
     Key("hybrid", Switch(), "Also ask GitHub's semantic search, where it is available."),
 )

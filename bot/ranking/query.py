@@ -55,21 +55,30 @@ def build_query(
     scope: Scope = "title,body",
     state: StateFilter = "all",
     kind: Kind = "issue",
+    *,
+    flat: bool = False,
 ) -> str:
-    """A query for what is in `repo`, or in several. `text` comes from this module: neutral words, phrases, `any_of`."""
-    return f"{qualifiers(repo, state, kind)} in:{scope} {text}".rstrip()
+    """A query for what is in `repo`, or in several. `text` comes from this module: neutral words, phrases, `any_of`.
+
+    `flat` is for servers that know no OR. They take several `repo:` beside one another for alternatives, which others
+    do not: there nothing is in both (https://github.com/cli/cli/pull/11638).
+    """
+    return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 
 
-def qualifiers(repo: RepoRef | Sequence[RepoRef], state: StateFilter = "all", kind: Kind = "issue") -> str:
+def qualifiers(
+    repo: RepoRef | Sequence[RepoRef], state: StateFilter = "all", kind: Kind = "issue", *, flat: bool = False
+) -> str:
     """What every query begins with: the issues of these repositories, all of them or the open or closed ones."""
-    where = " ".join(f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo))
+    places = [f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo)]
+    where = " ".join(places) if flat else any_of(places)
     return f"{where} is:{kind}" + ("" if state == "all" else f" is:{state}")
 
 
 def any_of(alternatives: Iterable[str]) -> str:
     """`((a b) OR (c d))`: alternatives of neutral words, which GitHub ANDs inside each; "" without any.
 
-    The outer parentheses keep the qualifiers before them from being ORed too; `repo:` must not stand inside of any.
+    The outer parentheses keep the qualifiers before them from being ORed too.
     """
     groups = [one if one.startswith('"') or " " not in one else f"({one})" for one in alternatives]
     return "".join(groups) if len(groups) < 2 else f"({' OR '.join(groups)})"

@@ -9,25 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.errors import GitHubError, Invalid, Retryable
-from bot.model import RepoRef
-from bot.ranking.plan import any_that_fit
-from bot.ranking.query import Kind, build_query
 from bot.report import QueryRun
-from bot.sources.protocol import PER_PAGE, Answer, Question, Searcher, unanswered
-
-
-def ask_titles(
-    github: Searcher, name: str, where: RepoRef | Sequence[RepoRef], question: Question, kind: Kind = "issue"
-) -> Answer:
-    """The answer of the source `name`: one search for the rarest words of the title in the titles that are there.
-
-    A server that refuses OR is asked for the two rarest.
-    """
-    words = question.plan.words
-    query, narrow = (
-        build_query(where, text, "title", question.state, kind) for text in (any_that_fit(words), " ".join(words[:2]))
-    )
-    return ask_by_words(github, name, [query], [narrow], budget=2)
+from bot.sources.protocol import PER_PAGE, Answer, Searcher, unanswered
 
 
 def ask_by_words(github: Searcher, name: str, queries: Sequence[str], instead: Sequence[str], budget: int) -> Answer:

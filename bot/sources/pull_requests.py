@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.sources.lexical import ask_titles
+from bot.ranking.plan import any_that_fit
+from bot.ranking.query import build_query
+from bot.sources.lexical import ask_by_words
 from bot.sources.protocol import Answer, Question, Searcher
 
 NAME = "pull-requests"
@@ -17,6 +19,9 @@ class PullRequests:
         self._github = github
 
     def ask(self, question: Question) -> Answer:
-        if not question.plan.words:
+        words, repo = question.plan.words, question.target.repo
+        if not words:
             return Answer(NAME)
-        return ask_titles(self._github, NAME, question.target.repo, question, "pr")
+        query = build_query(repo, any_that_fit(words), "title", question.state, "pr")
+        narrow = build_query(repo, " ".join(words[:2]), "title", question.state, "pr")
+        return ask_by_words(self._github, NAME, [query], [narrow], budget=2)

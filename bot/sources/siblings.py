@@ -1,4 +1,4 @@
-"""Other repositories whose issues may report the same thing. One search by words, and a look at who may read them.
+"""Other repositories whose issues may report the same thing. A search by words, and a look at who may read them.
 
 A result from a private repository is never shown where others can read it (H6). Nobody can know who reads a comment
 and what else they may read, so only public repositories count, whoever allowed them: whether they are is read from
@@ -11,13 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from bot.batches import batches
 from bot.errors import Forbidden, GitHubError, NotFound, Retryable
 from bot.model import RepoRef, Repository, name_key, same_login
+from bot.ranking.plan import any_that_fit
+from bot.ranking.query import MAX_OPERATORS, build_query
 from bot.remarks import Remark
-from bot.sources.lexical import ask_titles
+from bot.sources.lexical import ask_by_words
 from bot.sources.protocol import Answer, Question, Searcher, unanswered
 
 NAME = "siblings"
+
+TOGETHER = 3
+"""Repositories that one search asks. GitHub takes five operators in a query, and the words want some too."""
 
 
 class RepositoryReader(Searcher, Protocol):
@@ -31,7 +37,7 @@ class Siblings:
 
     name = NAME
 
-    def __init__(self, github: RepositoryReader, named: Iterable[RepoRef], allowed: Iterable[str]) -> None:
+    def __init__(self, github: RepositoryReader, named: Iterable[RepoRef], allowed: Iterable[str] = ()) -> None:
         self._github = github
         self._named = tuple(named)
         self._allowed = frozenset(name_key(one) for one in allowed)
@@ -46,7 +52,13 @@ class Siblings:
             public = self._public([repo for repo in named if self._may_name(repo, here)])
             if not public:
                 return Answer(NAME, problems=_left_out(named, public))
-            answer = ask_titles(self._github, NAME, public, question)
+            queries = [
+                # One OR fewer than there are alternatives, of both kinds.
+                build_query(some, any_that_fit(words[: MAX_OPERATORS + 2 - len(some)]), "title", question.state)
+                for some in batches(public, TOGETHER)
+            ]
+            narrow = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
+            answer = ask_by_words(self._github, NAME, queries, [narrow], budget=len(queries) + 1)
             # Between the first look and the search a repository may have been hidden.
             found = {issue.repo.key for items in answer.lists for issue in items}
             still = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}

@@ -55,6 +55,19 @@ def test_h6_a_public_repository_of_the_same_owner_is_searched(client: RepoClient
     ]
 
 
+def test_h6_several_are_searched_three_at_a_time(client: RepoClient, sim: Simulator) -> None:
+    more = [RepoRef("acme", f"tool{number}") for number in range(3)]
+    for repo in more:
+        sim.add_repository(str(repo))
+        sim.open_issue(str(repo), "ann", "Quagga crash", "Here too")
+    answer = ask(client, LIB, *more)
+    assert sorted(found(answer)) == ["acme/lib#1", *(f"{repo}#1" for repo in more)]
+    assert [(run.query, run.hits) for run in answer.runs] == [
+        ("(repo:acme/lib OR repo:acme/tool0 OR repo:acme/tool1) is:issue in:title (quagga OR crash)", 3),
+        ("repo:acme/tool2 is:issue in:title (quagga OR crash)", 1),
+    ]
+
+
 def test_h6_a_private_one_is_left_out_and_nothing_of_it_is_told(client: RepoClient) -> None:
     for named in ((SECRET,), (SECRET, LIB), (LIB, RepoRef("Acme", "Secret"))):
         answer = ask(client, *named, allowed=("acme/secret",))
@@ -116,7 +129,7 @@ def test_h6_what_a_search_brings_from_elsewhere_is_dropped(client: RepoClient) -
             return getattr(client, name)
 
         def search(self, query: str, **options: Any) -> Any:
-            return client.search(query + " repo:acme/secret", **options)
+            return client.search(query.replace("repo:acme/lib", "(repo:acme/lib OR repo:acme/secret)"), **options)
 
     assert found(ask(Careless(), LIB)) == ["acme/lib#1"]
 

@@ -41,7 +41,7 @@ def parse(q: str, names: frozenset[str]) -> Query:
     return Query(
         root=root,
         texts=tuple(leaf for leaf in demanded if isinstance(leaf, Text)),
-        scopes=tuple(_qualifier(lexeme) for lexeme in whole_query if lexeme.text in _SCOPES),
+        scopes=_scopes(lexemes),
         fields=frozenset(_FIELDS[value] for value in _values(whole_query, "in") if value in _FIELDS),
         sort=next(iter(_values(whole_query, "sort")), ""),
         kinds=frozenset(kind for leaf in demanded if isinstance(leaf, Qualifier) for kind in _kinds(leaf)),
@@ -63,6 +63,27 @@ def _is_global(lexeme: Lexeme) -> bool:
     return lexeme.kind is Kind.QUALIFIER and (
         lexeme.text in ("in", "sort") or (lexeme.text in _SCOPES and not lexeme.negated)
     )
+
+
+def _scopes(lexemes: Sequence[Lexeme]) -> tuple[tuple[Qualifier, ...], ...]:
+    """What `repo:`, `user:` and `org:` name: those with an OR between them are alternatives, others hold together.
+
+    So says what GitHub's own command line does for its search of issues (https://github.com/cli/cli/pull/11638).
+    """
+    groups: list[list[Qualifier]] = []
+    plain = [lexeme for lexeme in lexemes if lexeme.kind not in (Kind.OPEN, Kind.CLOSE)]
+    for place, lexeme in enumerate(plain):
+        if not _is_scope(lexeme):
+            continue
+        if place > 1 and plain[place - 1] == _OR and _is_scope(plain[place - 2]):
+            groups[-1].append(_qualifier(lexeme))
+        else:
+            groups.append([_qualifier(lexeme)])
+    return tuple(map(tuple, groups))
+
+
+def _is_scope(lexeme: Lexeme) -> bool:
+    return _is_global(lexeme) and lexeme.text in _SCOPES
 
 
 def _values(lexemes: Sequence[Lexeme], name: str) -> list[str]:

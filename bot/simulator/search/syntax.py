@@ -48,7 +48,8 @@ Node = Text | Qualifier | And | Or | Not
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `scopes` (repo, user, org) are ORed and hold for the whole query, like `fields` and `sort`.
+    """A parsed query. `scopes` (repo, user, org) are groups of alternatives; each group holds for the whole query, like
+    `fields` and `sort`.
 
     `fields` is empty where the query names none. `texts` are the terms that a match must or may have, in order;
     those under NOT are not among them. `is_nested` tells of OR or parentheses.
@@ -56,7 +57,7 @@ class Query:
 
     root: Node
     texts: tuple[Text, ...]
-    scopes: tuple[Qualifier, ...]
+    scopes: tuple[tuple[Qualifier, ...], ...]
     fields: frozenset[str]
     sort: str
     kinds: frozenset[str]

@@ -21,19 +21,15 @@ class View:
         known: Iterable[str],
         in_repository: Mapping[str, set[int]],
         visible: Callable[[str], bool],
-        scopes: Sequence[Qualifier],
+        scopes: Sequence[Sequence[Qualifier]],
         login: Callable[[str], str],
     ) -> None:
         self._in_repository = in_repository
-        names = {value.lower() for scope in scopes if scope.name == "repo" for value in scope.values}
-        owners = {login(value) for scope in scopes if scope.name != "repo" for value in scope.values}
-        self.repositories = frozenset(
-            name
-            for name in known
-            if (not scopes or name in names or name.partition("/")[0] in owners) and visible(name)
-        )
-        if scopes and not self.repositories:
+        in_sight = [name for name in known if visible(name)]
+        reach = [_named(alternatives, in_sight, login) for alternatives in scopes]
+        if scopes and not any(reach):
             raise unsearchable_scope()
+        self.repositories = frozenset(in_sight).intersection(*reach)
 
     def documents(self) -> Iterator[int]:
         """Every document in reach."""
@@ -43,3 +39,10 @@ class View:
     def narrow(self, documents: set[int]) -> set[int]:
         """Those of the documents that are in reach."""
         return set().union(*(documents & self._in_repository.get(name, set()) for name in self.repositories))
+
+
+def _named(scopes: Sequence[Qualifier], repositories: Sequence[str], login: Callable[[str], str]) -> set[str]:
+    """Those of the repositories that one of the scopes names, itself or its owner."""
+    names = {value.lower() for scope in scopes if scope.name == "repo" for value in scope.values}
+    owners = {login(value) for scope in scopes if scope.name != "repo" for value in scope.values}
+    return {name for name in repositories if name in names or name.partition("/")[0] in owners}

@@ -73,7 +73,9 @@ def index() -> SearchIndex:
         ("mentions:ann", []),
         ("involves:bob", [1, 2, 4, 6]),
         ("repo:acme/APP", [1, 2, 3, 4]),
-        ("repo:acme/other repo:zoo/ape", [5, 6]),
+        ("(repo:acme/other OR repo:zoo/ape)", [5, 6]),
+        ("repo:acme/other repo:zoo/ape", []),
+        ("repo:acme/other org:acme", [5]),
         ("org:acme", [1, 2, 3, 4, 5]),
         ("user:zoo", [6]),
         ("-org:acme", [6]),
@@ -99,7 +101,7 @@ def test_qualifiers(index: SearchIndex, q: str, expected: list[int]) -> None:
 
 
 def test_a_scope_in_sight_makes_up_for_one_that_is_not(index: SearchIndex) -> None:
-    assert found(index, "repo:acme/app repo:zoo/ape", visible=lambda repo: repo == "zoo/ape") == [6]
+    assert found(index, "repo:acme/app OR repo:zoo/ape", visible=lambda repo: repo == "zoo/ape") == [6]
 
 
 def test_what_is_not_visible_is_not_found(index: SearchIndex) -> None:
