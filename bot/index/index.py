@@ -124,9 +124,12 @@ class Index:
                 return None
         return state.vectors if state.model == embedded.model else 0
 
-    def analyse(self, repo_id: int, title: str, body: str) -> Analysis:
-        """Read a text as the repository's issues are read, without what its forms supply; nothing is stored."""
-        return self._reader.read(repo_id, {0: _kept(title, body)})[0]
+    def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
+        """Read a text as the repository's issues are read, without what its forms supply; nothing is stored.
+
+        Where it is that of an issue of this `number`, it makes no difference whether the issue is there already.
+        """
+        return self._reader.read(repo_id, {number: _kept(title, body)})[number]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
         """The two vectors of a repository's text, (2, dimensions); None without a model.

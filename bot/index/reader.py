@@ -31,7 +31,10 @@ class Reader:
         self._counted = [names.index(name) for name in (analyser.lines, analyser.supplied) if name]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse titles and bodies, by number, one after the other, each knowing the lines of those before it."""
+        """Analyse titles and bodies, by number, one after the other, each knowing the lines of those before it.
+
+        One that is stored already is read as if it came only now: that it says a line itself is no sign of a form.
+        """
         return self._read(repo_id, texts, again=False)
 
     def read_again(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
@@ -50,15 +53,19 @@ class Reader:
             asked = {*itertools.chain.from_iterable(lines.values())} if again else here.keys()
             terms = self._terms(connection, repo_id, {*asked, *copies.values()})
             seen = self._seen(connection, repo_id, terms)
-            before = self._before(connection, repo_id, lines, copies, terms) if again else {}
-        known = set(itertools.chain.from_iterable(forms))
-        # Few lines can come from the form at all, so few are looked at one by one.
-        usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
+            known = set(itertools.chain.from_iterable(forms))
+            # Few lines can come from the form at all, so few are looked at one by one.
+            usual = {line for line, issues in here.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
+            stored = self._stored(connection, repo_id, texts) if usual or again else {}
+        before = self._before(stored, lines, copies, terms) if again else {}
         analyses = {}
         for number, (title, body) in texts.items():
             if (form := before.get(number)) is not None:
                 analyses[number] = self._analyser.read(title, body, lines[number], form)
                 continue
+            if number in stored:
+                seen.subtract(self._counted_of(stored[number], terms))
+                count -= 1
             possible, copy = usual.intersection(lines[number]), copies[number]
             form = supplied(possible, own[number], known, seen, seen[copy], count) if possible else set()
             analyses[number] = self._analyser.read(title, body, lines[number], form)
@@ -82,10 +89,19 @@ class Reader:
             seen[keys[key]] += issues
         return seen
 
+    def _stored(self, connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, bytes]:
+        """The packed terms of those of the issues that are stored, by number."""
+        columns = (indexed_terms.c.number, indexed_terms.c.terms)
+        return dict(fetch(connection, repo_id, columns, indexed_terms.c.number, numbers))
+
+    def _counted_of(self, packed: bytes, terms: Mapping[int, str]) -> list[str]:
+        """Those of the lines that are counted of a stored issue, left out of it or not."""
+        bags = unpack_terms([packed], self._counted) if self._counted else []
+        return [terms[term] for bag in bags for term in bag.terms.tolist() if term in terms]
+
     def _before(
         self,
-        connection: sa.Connection,
-        repo_id: int,
+        stored: Mapping[int, bytes],
         lines: Mapping[int, Sequence[str]],
         copies: Mapping[int, str],
         terms: Mapping[int, str],
@@ -93,12 +109,10 @@ class Reader:
         """What the forms of stored issues supplied, by number; None where that is not known."""
         if self._lines is None:
             return {}
-        columns = (indexed_terms.c.number, indexed_terms.c.terms)
-        rows = fetch(connection, repo_id, columns, indexed_terms.c.number, lines)
         found = {}
-        for number, packed in rows:
+        for number, packed in stored.items():
             (bag,) = unpack_terms([packed], [self._lines])
             # A line that is not among these is not in the text any more.
-            stored = {terms.get(term, "") for term in bag.terms.tolist()}
-            found[number] = supplied_before(lines[number], copies[number], stored)
+            then = {terms.get(term, "") for term in bag.terms.tolist()}
+            found[number] = supplied_before(lines[number], copies[number], then)
         return found

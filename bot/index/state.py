@@ -73,9 +73,15 @@ class State:
             return None
         return self.read_to if self.reading == reading else 0
 
-    def average_length(self, position: int) -> float:
-        """The mean length of a field, at least 1, so that it can be divided by."""
-        return max(1.0, self.lengths.get(position, 0) / max(1, self.issues))
+    def average_length(self, position: int, without: int | None = None) -> float:
+        """The mean length of a field, at least 1, so that it can be divided by.
+
+        One issue is left out of it where `without` says how long that is.
+        """
+        total, issues = self.lengths.get(position, 0), self.issues
+        if without is not None:
+            total, issues = total - without, issues - 1
+        return max(1.0, total / max(1, issues))
 
 
 def load(connection: sa.Connection, repo_id: int, known: State | None = None) -> State:

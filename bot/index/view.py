@@ -132,9 +132,9 @@ class View:
         """The name of the model that made the vectors; empty where there are none."""
         return self._state.model
 
-    def average_length(self, field: str) -> float:
-        """The mean length of a field, at least 1."""
-        return self._state.average_length(self._position[field])
+    def average_length(self, field: str, without: int | None = None) -> float:
+        """The mean length of a field, at least 1; without an issue of that length, if one is given."""
+        return self._state.average_length(self._position[field], without)
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
         """The terms of a text in this repository, by the field that can be searched for them."""

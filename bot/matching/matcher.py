@@ -83,8 +83,8 @@ class Matcher:
         which `problems` says. With `stored` the target's vectors are those that the index has of it, and no model is
         asked.
         """
-        own = self._read(repo_id, target.title, target.body, embedded=not stored)
-        searched = self._read(repo_id, words, "", embedded=not stored) if words else None
+        own = self._read(repo_id, target.title, target.body, target.number, embedded=not stored)
+        searched = self._read(repo_id, words, "", target.number, embedded=not stored) if words else None
         with self._index.view(repo_id) as view:
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
             look = Look(view, self._model, target, own, below)
@@ -92,8 +92,8 @@ class Matcher:
                 look = Look(view, self._model, target, self._checked(view, searched), below, itself=look)
             yield look
 
-    def _read(self, repo_id: int, title: str, body: str, *, embedded: bool) -> Reading:
-        analysis = self._index.analyse(repo_id, title, body)
+    def _read(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> Reading:
+        analysis = self._index.analyse(repo_id, title, body, number)
         pair, problems = self._embed(repo_id, analysis) if embedded else (None, ())
         return Reading((title, body), analysis, pair, problems)
 

@@ -25,7 +25,8 @@ _LOW_COUNTS = 4_096
 class Rarity:
     """How rare terms are in one repository: `counts` by field and term's number, of `total` issues.
 
-    `own` are the terms, in order, of an issue that is left out of these: its own words are no evidence about it.
+    `own` are the terms, in order, of an issue that is left out of these: its own words are no evidence about it, and it
+    is judged as if it were not there yet. `average_length` is that of the others' words.
     """
 
     total: int
@@ -37,12 +38,13 @@ class Rarity:
     def of(cls, view: View, without: int = 0) -> Rarity:
         """Of a repository, without the issue of this number, if it is there."""
         there = bool(view.issues([without]))
-        own = {}
+        own, length = {}, None
         if there:
-            bags = zip(FIELDS, view.terms(np.array([without]), *FIELDS), strict=True)
-            own = {field: np.sort(bag.terms.astype(np.int64)) for field, bag in bags}
+            bags = dict(zip(FIELDS, view.terms(np.array([without]), *FIELDS), strict=True))
+            own = {field: np.sort(bag.terms.astype(np.int64)) for field, bag in bags.items()}
+            length = int(bags["words"].counts.sum(dtype=np.int64))
         counts = {name: view.frequencies(name) for name in FIELDS}
-        return cls(view.count - there, counts, own, view.average_length("words"))
+        return cls(view.count - there, counts, own, view.average_length("words", length))
 
     def __call__(self, field: str, terms: NDArray[Any]) -> Floats:
         """The rarity of each term, by its number; 1 for one that is new."""

@@ -139,6 +139,16 @@ class TestFinding:
             index.put(2, [row])
         assert set(ask(index, "kangaroo")) == set(ask(index, "kangaroo", repo_id=2)) == {1, 2, 3, 4, 5}
 
+    def test_an_edited_issue_is_read_as_if_it_came_only_now(self, index: Index) -> None:
+        """The lines that it had before are not another issue's."""
+        rows = [issue(n, f"number{n}x", f"The kangaroo has lost its pouch\nown{n}x") for n in range(1, 6)]
+        index.put(1, rows)
+        for times in range(1, 4):
+            index.put(1, [issue(5, "number5x", f"{rows[4].body}\nedited {times} times")])
+        assert set(ask(index, "kangaroo")) == {1, 2, 3, 4, 5}
+        assert "kangaroo" in index.analyse(1, "number5x", rows[4].body, 5).terms["words"]
+        assert "kangaroo" not in index.analyse(1, "number6x", rows[4].body, 6).terms["words"]
+
     def test_an_empty_form_stays_one_however_often_it_comes(self, index: Index) -> None:
         form, hint = "Please describe the kangaroo", "A picture of its pouch helps"
         index.put(1, [issue(n, f"number{n}x", f"{form}\n{hint}\nown{n}x") for n in range(1, 7)])
