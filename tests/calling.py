@@ -55,11 +55,16 @@ def call(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
 
 
 def told_to_end(
-    number: signal.Signals, *arguments: str | Path, temporary: Path, begun: Callable[[], bool], within: float
+    number: signal.Signals,
+    *arguments: str | Path,
+    temporary: Path,
+    begun: Callable[[], bool],
+    within: float,
+    together: bool = False,
 ) -> str:
     """What a process says to its end that is sent a signal once it has `begun`, and then ends within so many seconds.
 
-    Texts are kept in `temporary` while it is at work.
+    Texts are kept in `temporary` while it is at work. `together`: all processes that it has started are sent it too.
     """
     running = subprocess.Popen(
         [sys.executable, "-m", "bot", *map(str, arguments)],
@@ -67,13 +72,17 @@ def told_to_end(
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+        start_new_session=True,
     )
     try:
         end = time.monotonic() + 300
         while not begun():
             assert running.poll() is None and time.monotonic() < end, running.communicate()[1]
             time.sleep(0.02)
-        running.send_signal(number)
+        if together:
+            os.killpg(running.pid, number)
+        else:
+            running.send_signal(number)
         # The pipe is at its end when nobody who was started has it open any more.
         _, said = running.communicate(timeout=within)
     finally:

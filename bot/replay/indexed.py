@@ -24,7 +24,7 @@ from bot.finder import Finder, FinderSettings
 from bot.index import Index, TextAnalyser
 from bot.index.ephemeral import ephemeral_index
 from bot.machine.blas import one_thread_each
-from bot.machine.ctrl_c import held_back
+from bot.machine.signals import held_back
 from bot.matching import Matcher
 from bot.matching.model import Model
 from bot.replay.archive import PastIssue

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import closing
 
 from bot.batches import batches
 from bot.machine.blas import one_thread_each
-from bot.machine.ctrl_c import held_back
+from bot.machine.signals import held_back
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
 
@@ -38,10 +39,11 @@ def ask_in_processes(
         return
     context = multiprocessing.get_context("spawn")
     with one_thread_each():
-        pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
+        with held_back(signal.SIGTERM):
+            pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
         try:
             # They are started where they are given something to do.
-            with held_back():
+            with held_back(signal.SIGTERM):
                 asked = [pool.submit(_ask, repo_id, part) for part in parts]
             for done in as_completed(asked):
                 yield done.result()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import multiprocessing
 import queue
+import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -19,7 +20,7 @@ import numpy as np
 from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.index.postings.packing import Floats, Integers
 from bot.machine.blas import one_thread_each
-from bot.machine.ctrl_c import held_back
+from bot.machine.signals import held_back
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive
 from bot.training.arrival import Arrival
@@ -60,13 +61,13 @@ def collect_all(opened: Open, files: Sequence[Path], progress: Progress, *, othe
     context = multiprocessing.get_context("spawn")
     with ExitStack() as stack:
         stack.enter_context(one_thread_each())
-        with held_back():
+        with held_back(signal.SIGTERM):
             manager = stack.enter_context(context.Manager())
         pool = stack.enter_context(ProcessPoolExecutor(mp_context=context))
         told: queue.Queue[tuple[int, int]] = manager.Queue()
         try:
             # The processes are started where they are given something to do.
-            with held_back():
+            with held_back(signal.SIGTERM):
                 parts = [pool.submit(one, path, _Telling(told)) for path in files]
             while not (told.empty() and all(part.done() for part in parts)):
                 with suppress(queue.Empty):

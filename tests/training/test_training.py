@@ -148,8 +148,14 @@ def test_duplicates_that_come_in_a_rhythm_teach_as_well(labelled: Path, tmp_path
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(number: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "together"),
+    [(signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGTERM, True), (signal.SIGHUP, True)],
+)
+def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
+    number: signal.Signals, together: bool, tmp_path: Path
+) -> None:
+    """A terminal that is closed tells all processes of the command at once."""
     # Longer than the path of a socket may be.
     temporary = tmp_path / ("temporary" * 12)
     temporary.mkdir()
@@ -160,7 +166,15 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(number: signal.Signals
     rows[5_999]["duplicate_of"] = 1
     issues = write_lines(tmp_path / "issues.jsonl", rows)
     arguments: list[str | Path] = ["train", issues, "--out", tmp_path / "weights.json"]
-    told_to_end(number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/index.db")), within=30)
+    said = told_to_end(
+        number,
+        *arguments,
+        temporary=temporary,
+        begun=lambda: any(temporary.glob("**/index.db")),
+        within=30,
+        together=together,
+    )
+    assert "Traceback" not in said
     assert list(temporary.glob("doppel-*")) == []
 
 
