@@ -13,6 +13,7 @@ from bot.errors import NotFound
 from bot.events import InstallationEvent, RepositoryEvent
 from bot.model import Repository
 from bot.services import Services
+from bot.taking_over import take_over
 
 logger = logging.getLogger(__name__)
 
@@ -66,11 +67,7 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
         # Access has ended since, and nothing must be stored; or the next event of an issue makes it known.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    services.store.repositories.upsert(present, installation, services.now())
-    # The files may have another place now, and the owner's settings may be those of another owner. What was an owner's
-    # under the former name is theirs no longer.
-    services.repository_settings.forget(known.summary)
-    services.repository_settings.forget(present)
+    take_over(present, installation, services)
 
 
 def repository_deleted(event: RepositoryEvent, services: Services) -> None:
@@ -102,5 +99,5 @@ def _add(event: InstallationEvent, services: Services) -> None:
         known = services.store.repositories.get(repository.id)
         archived = known.archived if known else repository.archived
         summary = Repository(repository.id, repository.ref, repository.private, archived)
-        services.store.repositories.upsert(summary, event.installation, services.now())
+        take_over(summary, event.installation, services)
         services.indexing.begin(summary, event.installation, services.arrived or services.now())

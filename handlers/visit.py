@@ -20,6 +20,7 @@ from bot.render import Place
 from bot.repositories.settings import Loaded
 from bot.services import Services
 from bot.store import KeptComment
+from bot.taking_over import take_over
 from bot.words import Words, language_of, speak
 
 logger = logging.getLogger(__name__)
@@ -137,8 +138,7 @@ def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[
     out of ours, and so may the event that told of it. Where what it says differs from what is stored, GitHub is asked,
     who raises NotFound before anything is stored (C6a).
     """
-    repositories = services.store.repositories
-    known = repositories.get(event.repository.id)
+    known = services.store.repositories.get(event.repository.id)
     if (
         known is not None
         and known.installation is not None
@@ -147,7 +147,7 @@ def _whereabouts(event: IssueEvent | CommentEvent, services: Services) -> tuple[
     ):
         return known.summary, known.installation
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
-    repositories.upsert(present, installation, services.now())
+    take_over(present, installation, services)
     services.indexing.begin(present, installation, services.arrived or services.now())
     return present, installation
 

@@ -12,6 +12,7 @@ from bot.github.identity.app import AppClient, Installation
 from bot.model import Repository, name_key
 from bot.services import Services
 from bot.store.parts.repositories import StoredRepository
+from bot.taking_over import take_over
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ def reconcile(services: Services) -> None:
     listed = [_list(app, one) for one in app.installations()]
     differences = compare(listed, stored)
     for summary, installation in differences.changed:
-        repositories.upsert(summary, installation, services.now())
+        take_over(summary, installation, services)
         services.indexing.begin(summary, installation, services.now())
     for installation, suspended in differences.suspensions:
         repositories.suspend(installation, suspended)

@@ -8,6 +8,7 @@ from bot.github.repository.reads import LARGEST_FILE
 from bot.repositories import issue_forms as forms
 from bot.repositories import settings
 from tests.e2e.harness import Doppel
+from tests.e2e.late import held_back
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 AGAIN = ("Exporting to PDF crashes", "I see `PdfRenderError: page 7` when exporting.")
@@ -217,6 +218,27 @@ def test_c6_what_was_an_owners_is_theirs_no_longer_where_it_was_renamed_or_given
         doppel.sim.transfer_repository(owners, other)
     doppel.settle()
     doppel.open(*AGAIN)
+    assert doppel.advice(3)
+
+
+def test_c6_what_was_an_owners_is_theirs_no_longer_though_the_new_owners_installation_tells_of_it_first(
+    doppel: Doppel,
+) -> None:
+    owners, other = f"{doppel.owner}/.github", f"new-{doppel.owner}"
+    doppel.sim.add_repository(owners)
+    doppel.sim.write_file(owners, ".github/doppel.yml", "mode: off")
+    doppel.sim.install(owners)
+    doppel.sim.write_file(doppel.repo, ".github/doppel.yml", None)
+    doppel.sim.add_repository(f"{other}/app")
+    doppel.sim.install(other)
+    doppel.settle()
+    doppel.open(*AGAIN)
+    with held_back(doppel, "repository") as deliver_late:
+        doppel.sim.transfer_repository(owners, other)
+    doppel.settle()
+    deliver_late()
+    doppel.open(*AGAIN)
+    assert doppel.said(2) == []
     assert doppel.advice(3)
 
 
