@@ -1,5 +1,5 @@
-"""Writes the pages that are made from the code: docs/cli.md, docs/example-comment.md, the JSON Schema of a repository's
-settings, and the tables of docs/config.md, docs/repository-settings.md, docs/commands.md and docs/words.md.
+"""Writes what is made from the code: docs/cli.md, docs/example-comment.md, docs/evaluation.svg, the JSON Schema of a
+repository's settings, and the tables of docs/config.md, docs/repository-settings.md, docs/commands.md and docs/words.md.
 
 `python -m docs.generate` writes them; tests/test_docs.py holds that they are current.
 """
@@ -16,7 +16,7 @@ from bot.config.describe import SCHEMA_NAME, schema_text, settings_table, source
 from bot.render.help import commands_list
 from bot.settings import VARIABLES
 from bot.words import Declared, Words, declared, english
-from docs import example
+from docs import evaluated, example
 
 DOCS = Path(__file__).parent
 BEGIN, END = "<!-- made from the code: begin -->", "<!-- made from the code: end -->"
@@ -87,6 +87,7 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "cli.md": cli_page(),
         DOCS / "example-comment.md": example.page(),
+        DOCS / "evaluation.svg": evaluated.picture(),
         DOCS / SCHEMA_NAME: schema_text(),
         **{DOCS / name: with_table((DOCS / name).read_text(encoding="utf-8"), made) for name, made in tables.items()},
     }

@@ -1,0 +1,36 @@
+"""A made-up evaluation, and the picture of it: docs/evaluation.svg shows what `doppel evaluate --picture` draws."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime, timedelta
+from functools import cache
+
+from bot.evaluation.metrics import Judged
+from bot.evaluation.report import evaluate
+from bot.render.picture import picture as draw
+
+ISSUES, ARRIVALS = 4_600, 4_000
+# The highest confidence that there is with an index (docs/matching.md, "The upper end").
+HIGHEST = 0.675
+
+_BEGUN = datetime(2024, 1, 1, tzinfo=UTC)
+_LATER = 0.05
+
+
+@cache
+def picture() -> str:
+    """The SVG document, the same every time."""
+    chance = random.Random(7)
+    judged = [_arrival(number, chance) for number in range(ARRIVALS)]
+    arrived = [one.arrived for one in judged]
+    return draw(evaluate(judged, issues=ISSUES, arrived=arrived, min_confidence=0.2), "acme/app")
+
+
+def _arrival(number: int, chance: random.Random) -> Judged:
+    """One issue. Its first candidate is right as often as the confidence says; of some an original comes later."""
+    confidence, place = HIGHEST * chance.random() ** 24, chance.randrange(2, 13)
+    others = tuple((other, confidence / other) for other in range(2, 11))
+    right, later = chance.random() < confidence, chance.random() < _LATER
+    wanted = frozenset({1 if right else place}) if right or later else None
+    return Judged(f"arrival {number}", _BEGUN + timedelta(hours=6 * number), wanted, ((1, confidence), *others))
