@@ -21,7 +21,7 @@ _LATER = 0.05
 @cache
 def picture() -> str:
     """The SVG document, the same every time."""
-    chance = random.Random(7)
+    chance = random.Random(7)  # noqa: S311
     judged = [_arrival(number, chance) for number in range(ARRIVALS)]
     arrived = [one.arrived for one in judged]
     return draw(evaluate(judged, issues=ISSUES, arrived=arrived, min_confidence=0.2), "acme/app")

@@ -1,5 +1,6 @@
 """Writes what is made from the code: docs/cli.md, docs/example-comment.md, docs/evaluation.svg, the JSON Schema of a
-repository's settings, and the tables of docs/config.md, docs/repository-settings.md, docs/commands.md and docs/words.md.
+repository's settings, and the tables of docs/config.md, docs/repository-settings.md, docs/commands.md and
+docs/words.md.
 
 `python -m docs.generate` writes them; tests/test_docs.py holds that they are current.
 """
