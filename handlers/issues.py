@@ -12,11 +12,12 @@ from bot.posts.own_issues import is_own_issue
 from bot.services import Services
 from handlers import closing, feedback
 from handlers.advice import advise
+from handlers.commands import verdicts
 from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
 from handlers.indexed import is_unanswered, until_complete
 from handlers.overtaken import tell_later
-from handlers.visit import Visit, visited, why_silent
+from handlers.visit import LOCKED, Visit, visited, why_silent
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,17 @@ def look_again(visit: Visit, event: IssueEvent) -> None:
         services.store.comments.answer_silently(visit.repository.id, visit.number, text_hash="", now=services.now())
     elif event.action != INDEXED or is_unanswered(visit):
         advise(visit, issue, event.action, anew=True)
+
+
+@visited
+def unlocked(visit: Visit, event: IssueEvent) -> None:
+    """An issue was unlocked: what was decided elsewhere until then is heeded, and what happened here is looked at.
+
+    Where nobody came to look at it meanwhile it stays as it is, so that no old issue gets a comment by that.
+    """
+    verdicts.follow(visit)
+    if _waits(visit):
+        _look(visit, event)
 
 
 @visited
@@ -97,6 +109,14 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     if not issue.is_pull_request:
         # What is not answered counts too, when it comes to which words are rare here.
         finder_for(visit, issue).notice(issue)
+
+
+def _waits(visit: Visit) -> bool:
+    """Whether something that happened to the issue while it was locked has had no look since."""
+    noted, kept = visit.decisions(), visit.kept_comment()
+    left_alone = bool(noted) and noted[-1].reason == LOCKED
+    # `look_again` says so in this way.
+    return left_alone or (kept is not None and not kept.text_hash)
 
 
 def _keep(visit: Visit, issue: Issue) -> None:

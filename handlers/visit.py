@@ -25,6 +25,9 @@ from bot.words import Words, language_of, speak
 
 logger = logging.getLogger(__name__)
 
+LOCKED = "it is locked"
+"""Why an issue that changed by itself was left alone, where it will be looked at as soon as it is unlocked."""
+
 
 @dataclass(frozen=True)
 class Visit:
@@ -157,7 +160,7 @@ def why_silent(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: 
     if issue.is_pull_request:
         return "it is a pull request"
     if issue.locked:
-        return "it is locked"
+        return LOCKED
     if issue.state == "closed":
         return "it is closed"
     if sender_is_bot or issue.author.is_bot:

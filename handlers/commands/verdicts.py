@@ -63,10 +63,12 @@ def reject(ask: Ask, command: Command) -> Answer:
 
 @visited
 def judged(visit: Visit, event: IssueEvent) -> None:
-    """Elsewhere it was decided, or taken back, that another issue and this one differ; its comment may show that.
+    """Elsewhere it was decided, or taken back, that another issue and this one differ; its comment may show that."""
+    follow(visit)
 
-    Or it was unlocked, and until then its comment was left alone whatever was decided.
-    """
+
+def follow(visit: Visit) -> None:
+    """Bring an issue's comment up to date with what was decided elsewhere, unless the issue is to be left alone."""
     issue = visit.github.issue(visit.repo, visit.number)
     if not issue.locked and not visit.services.store.muted.is_muted(visit.repository.id, visit.number):
         refresh(visit, issue)

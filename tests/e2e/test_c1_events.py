@@ -91,6 +91,41 @@ def test_c1_a_locked_issue_is_left_alone(doppel: Doppel) -> None:
 
 
 @pytest.mark.usefixtures("first")
+def test_c1_an_issue_that_was_locked_before_the_bot_came_to_it_is_looked_at_once_it_is_unlocked(doppel: Doppel) -> None:
+    with doppel.worker_away():
+        doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)
+        doppel.sim.lock_issue(doppel.repo, 2, "triage-person")
+    doppel.settle()
+    assert doppel.said(2) == []
+    doppel.sim.unlock_issue(doppel.repo, 2, "triage-person")
+    doppel.settle()
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_a_text_that_was_edited_in_a_locked_issue_is_looked_at_once_it_is_unlocked(doppel: Doppel) -> None:
+    doppel.open(*OTHER)
+    doppel.sim.lock_issue(doppel.repo, 2, "triage-person")
+    doppel.sim.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
+    doppel.settle()
+    doppel.sim.unlock_issue(doppel.repo, 2, "triage-person")
+    doppel.settle()
+    assert "Crash while exporting to PDF" in doppel.advice(2)
+
+
+@pytest.mark.usefixtures("first")
+def test_c1_unlocking_an_issue_of_which_nothing_was_heard_says_nothing(doppel: Doppel) -> None:
+    """It may be years old, and its text of before the bot was there."""
+    with doppel.paused():
+        doppel.open(*AGAIN)
+        doppel.sim.lock_issue(doppel.repo, 2, "triage-person")
+        doppel.settle()
+    doppel.sim.unlock_issue(doppel.repo, 2, "triage-person")
+    doppel.settle()
+    assert doppel.said(2) == []
+
+
+@pytest.mark.usefixtures("first")
 def test_c1_an_issue_that_was_closed_meanwhile_is_left_alone(doppel: Doppel) -> None:
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *AGAIN)

@@ -145,12 +145,14 @@ def test_who_was_answered_while_the_look_waited_keeps_the_answer(filling: Doppel
     assert causes(filling, 2) == ["opened", "command"]
 
 
-@pytest.mark.parametrize("between", ["closed", "labelled"])
+@pytest.mark.parametrize("between", ["closed", "labelled", "locked"])
 def test_what_could_not_be_looked_at_then_is_looked_at_as_soon_as_it_can(filling: Doppel, between: str) -> None:
     filling.configure(WIP)
     filling.open(NEW, SAID, author="ben")
     if between == "closed":
         filling.sim.close_issue(filling.repo, 2)
+    elif between == "locked":
+        filling.sim.lock_issue(filling.repo, 2, "triage-person")
     else:
         filling.sim.create_label(filling.repo, "wip")
         filling.sim.add_labels(filling.repo, 2, "wip", actor="triage-person")
@@ -159,6 +161,8 @@ def test_what_could_not_be_looked_at_then_is_looked_at_as_soon_as_it_can(filling
     assert filling.said(2) == []
     if between == "closed":
         filling.sim.reopen_issue(filling.repo, 2, "triage-person")
+    elif between == "locked":
+        filling.sim.unlock_issue(filling.repo, 2, "triage-person")
     else:
         filling.sim.remove_label(filling.repo, 2, "wip", "triage-person")
     filling.settle()
