@@ -89,6 +89,11 @@ class Gathered:
         """The sources that were not asked now: all that they say was answered minutes ago (T5)."""
         return frozenset(one.source for one in self.answers if one.runs and all(run.cached for run in one.runs))
 
+    @property
+    def partly_remembered(self) -> frozenset[str]:
+        """These, and the sources that were asked only a part of their questions now."""
+        return frozenset(one.source for one in self.answers if any(run.cached for run in one.runs))
+
 
 @dataclass(frozen=True, slots=True)
 class Network:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 
-from bot.errors import GitHubError, InvalidArgument, Retryable
+from bot.errors import GitHubError, InvalidArgument, NotFound, Retryable
 from bot.finder.asking import FinderSettings, Gathered, GitHubReads, Network
 from bot.finder.considering import MOST_CONSIDERED, considered
 from bot.finder.families import LookUp, results
@@ -177,8 +178,10 @@ class Finder:
         inside, candidates = self._weigh(weighed, options, gathered, look)
         ranked = self._ranked(weighed, candidates, options, look)
         found = results(target, ranked, options, self._look_up(target, look))
-        wanted = [pair for pair in found if options.may_show(pair[0].confidence, pair[0].sources)]
-        shown, best = wanted[: options.max_candidates], found[:MOST_CONSIDERED]
+        wanted = (pair for pair in found if options.may_show(pair[0].confidence, pair[0].sources))
+        if look is None:
+            wanted = (pair for pair in wanted if self._is_there(pair[0], target, gathered))
+        shown, best = list(islice(wanted, options.max_candidates)), found[:MOST_CONSIDERED]
         reasons = _reasons_of(shown, best) if options.explained else {}
         shown_results, best_results = (
             [replace(result, reasons=reasons.get(id(result), ())) for result, _ in pairs] for pairs in (shown, best)
@@ -285,6 +288,18 @@ class Finder:
             return found, {}
 
         return indexed if look else read
+
+    def _is_there(self, one: Result, target: Issue, gathered: Gathered) -> bool:
+        """Whether GitHub still has what an answer of minutes ago may have named, where no index tells what is gone."""
+        if is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
+            try:
+                self._github.issue(target.repo, one.issue.number)
+            except NotFound:
+                return False
+            except (GitHubError, Retryable):
+                # Nobody says that it is gone.
+                return True
+        return True
 
     def _present(self, target: Issue, shown: Sequence[Result]) -> tuple[Candidate, ...]:
         """The candidates as the report shows them, with their workflow states (F7)."""
