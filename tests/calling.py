@@ -65,13 +65,15 @@ def told_to_end(
     """What a process says to its end that is sent a signal once it has `begun`, and then ends within so many seconds.
 
     Texts are kept in `temporary` while it is at work. `together`: all processes that it has started are sent it too.
+    These end as well, or the test fails.
     """
+    killed = number is signal.SIGKILL
     running = subprocess.Popen(
         [sys.executable, "-m", "bot", *map(str, arguments)],
         env=os.environ | {"TMPDIR": str(temporary), "DOPPEL_EMBEDDING_MODEL": "none"},
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+        preexec_fn=None if killed else lambda: signal.signal(number, signal.SIG_DFL),
         start_new_session=True,
     )
     try:
@@ -86,8 +88,9 @@ def told_to_end(
         # The pipe is at its end when nobody who was started has it open any more.
         _, said = running.communicate(timeout=within)
     finally:
-        running.kill()
-    assert running.returncode == 128 + number, said
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == (-number if killed else 128 + number), said
     return said
 
 

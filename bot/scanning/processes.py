@@ -10,6 +10,7 @@ from contextlib import closing
 
 from bot.batches import batches
 from bot.machine.blas import one_thread_each
+from bot.machine.orphans import end_with_parent
 from bot.machine.signals import held_back
 from bot.scanning.asking import Asker
 from bot.scanning.model import Answer
@@ -53,6 +54,7 @@ def ask_in_processes(
 
 def _begin(make: Callable[[], Asker]) -> None:
     global _asker
+    end_with_parent()
     _asker = make()
 
 

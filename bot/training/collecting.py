@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
+from multiprocessing.managers import SyncManager
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +21,7 @@ import numpy as np
 from bot.evaluation.labels import Labels, read_labels, to_learn_from
 from bot.index.postings.packing import Floats, Integers
 from bot.machine.blas import one_thread_each
+from bot.machine.orphans import at_work, end_with_parent
 from bot.machine.signals import held_back
 from bot.model import Issue
 from bot.replay import PastIssue, read_archive
@@ -62,13 +64,15 @@ def collect_all(opened: Open, files: Sequence[Path], progress: Progress, *, othe
     with ExitStack() as stack:
         stack.enter_context(one_thread_each())
         with held_back(signal.SIGTERM):
-            manager = stack.enter_context(context.Manager())
-        pool = stack.enter_context(ProcessPoolExecutor(mp_context=context))
+            manager = SyncManager(ctx=context)
+            manager.start(end_with_parent)
+            stack.enter_context(manager)
+        pool = stack.enter_context(ProcessPoolExecutor(mp_context=context, initializer=end_with_parent))
         told: queue.Queue[tuple[int, int]] = manager.Queue()
         try:
             # The processes are started where they are given something to do.
             with held_back(signal.SIGTERM):
-                parts = [pool.submit(one, path, _Telling(told)) for path in files]
+                parts = [pool.submit(at_work, one, path, _Telling(told)) for path in files]
             while not (told.empty() and all(part.done() for part in parts)):
                 with suppress(queue.Empty):
                     progress(*told.get(timeout=_PATIENCE_SECONDS))

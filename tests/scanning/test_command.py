@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -221,6 +222,23 @@ def test_who_is_told_to_end_leaves_no_texts(number: signal.Signals, tmp_path: Pa
     arguments: list[str | Path] = ["scan", issues, "--processes", "2"]
     told_to_end(number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/scan.db")), within=30)
     assert list(temporary.glob("doppel-*")) == []
+
+
+@pytest.mark.processes
+def test_when_it_is_killed_the_processes_that_ask_for_it_end_too(tmp_path: Path) -> None:
+    """They would wait for ever to be given more."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    made = [row | {"id": f"{row['id']}-{n}", "title": f"{row['title']} {n}"} for n in range(50) for row in rows()]
+    issues = write_lines(tmp_path / "many.jsonl", made)
+
+    def asking() -> bool:
+        for file in temporary.glob("**/scan.db"):
+            with suppress(sqlite3.OperationalError), closing(sqlite3.connect(file)) as connection:
+                return connection.execute("SELECT 1 FROM scan_answers").fetchone() is not None
+        return False
+
+    told_to_end(signal.SIGKILL, "scan", issues, "--processes", "2", temporary=temporary, begun=asking, within=30)
 
 
 def test_a_page_without_a_folder_is_refused_before_anything_is_read(file: Path, tmp_path: Path) -> None:

@@ -150,7 +150,13 @@ def test_duplicates_that_come_in_a_rhythm_teach_as_well(labelled: Path, tmp_path
 @pytest.mark.processes
 @pytest.mark.parametrize(
     ("number", "together"),
-    [(signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGTERM, True), (signal.SIGHUP, True)],
+    [
+        (signal.SIGTERM, False),
+        (signal.SIGINT, False),
+        (signal.SIGTERM, True),
+        (signal.SIGHUP, True),
+        (signal.SIGKILL, False),
+    ],
 )
 def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
     number: signal.Signals, together: bool, tmp_path: Path
