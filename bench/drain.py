@@ -60,8 +60,8 @@ class Drained:
     def tell(self, what: str) -> None:
         each = 1000 * self.worker_cpu / self.events
         worker, simulator = (100 * cpu / self.seconds for cpu in (self.worker_cpu, self.simulator_cpu))
-        print(f"  {what:<15}{self.events / self.seconds:>8.1f} a second; worker {worker:.0f} % of a core", end="")
-        print(f", {each:.1f} ms for each; simulator {simulator:.0f} %; ", end="")
+        print(f"  {what:<15}{self.events / self.seconds:>8.1f} a second; worker {worker:.0f}% of a core", end="")
+        print(f", {each:.1f} ms for each; simulator {simulator:.0f}%; ", end="")
         print(f"memory after each tenth {', '.join(f'{one:.0f}' for one in self.memory)} MB", flush=True)
 
 

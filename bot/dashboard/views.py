@@ -85,7 +85,7 @@ def _names_own(decision: Decision) -> bool:
 
 
 def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
-    """The candidates that get a row, and those of which it would say that they are 0 % likely, and nothing else.
+    """The candidates that get a row, and those of which it would say that they are 0% likely, and nothing else.
 
     The likeliest always has one, and so have those that were shown or voted on.
     """

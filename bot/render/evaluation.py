@@ -52,7 +52,7 @@ def confidence(found: Evaluation) -> str:
         return ""
     text = f"The confidence of the first candidate is off by {_points(got.ece)} on average"
     if got.ece_high is not None:
-        text += f"; where it is 30 % or more, by {_points(got.ece_high)} ({counted(got.answers_high, 'answer')})"
+        text += f"; where it is 30% or more, by {_points(got.ece_high)} ({counted(got.answers_high, 'answer')})"
     return text + "."
 
 
@@ -219,21 +219,21 @@ def threshold(cut: float) -> str:
 
 
 def percent(share: float | None) -> str:
-    """`22 %`, with a decimal below ten; `–` where there is none."""
+    """`22%`, with a decimal below ten; `–` where there is none."""
     if share is None:
         return "–"
     digits = f"{share * 100:.0f}" if share >= 0.0995 else f"{share * 100:.1f}".removesuffix(".0")
-    return f"{digits} %"
+    return f"{digits}%"
 
 
 def interval(bounds: Interval | None) -> str:
-    """`11–19 %`; empty where there is none."""
-    return f"{bounds[0] * 100:.0f}–{bounds[1] * 100:.0f} %" if bounds else ""
+    """`11–19%`; empty where there is none."""
+    return f"{bounds[0] * 100:.0f}–{bounds[1] * 100:.0f}%" if bounds else ""
 
 
 def _between(bounds: Interval | None) -> str:
     """The interval of a share, in brackets."""
-    return f" ({interval(bounds)}, at 95 %)" if bounds else ""
+    return f" ({interval(bounds)}, at 95%)" if bounds else ""
 
 
 def a_month(number: float) -> str:

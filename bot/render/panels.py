@@ -105,7 +105,7 @@ def _apart(one: tuple[float, float], wide: float, other: tuple[float, float], as
 
 
 def reliability_panel(bins: Sequence[Bin], panel: Panel) -> list[str]:
-    """How often the first candidate is right, for each tenth of the confidence, with 95 % intervals and counts; tenths
+    """How often the first candidate is right, for each tenth of the confidence, with 95% intervals and counts; tenths
     of few answers are smaller dots, which no line joins.
     """
     parts = _frame(

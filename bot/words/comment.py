@@ -168,15 +168,15 @@ class CandidateTexts(Texts):
 
     @text
     def likely(self, percent: float) -> None:
-        """A probability of 50 % or more that it is the same."""
+        """A probability of 50% or more that it is the same."""
 
     @text
     def possibly(self, percent: float) -> None:
-        """A probability of 30 % or more."""
+        """A probability of 30% or more."""
 
     @text
     def perhaps(self, percent: float) -> None:
-        """A probability of 10 % or more."""
+        """A probability of 10% or more."""
 
     @text
     def unlikely(self, percent: float) -> None:

@@ -153,7 +153,7 @@ def test_on_a_phone_each_candidate_is_a_card_with_its_votes_in_sight(browser: An
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["height"] >= 24
     # The table is still one for who cannot see it.
     assert page.get_by_role("table").get_by_role("row").count() == 3
-    assert page.get_by_role("cell", name="71 %").is_visible()
+    assert page.get_by_role("cell", name="71%").is_visible()
     for path in ("", "/issues/3", "/evaluation", "/feedback"):
         page.goto(f"/dashboard/acme/app{path}")
         assert page.evaluate(HIDDEN) == [], path

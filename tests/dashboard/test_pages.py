@@ -33,7 +33,7 @@ SignedIn = Callable[[str], FlaskClient]
 
 def test_what_happened_lists_decisions_with_the_likeliest_candidate(signed_in: SignedIn) -> None:
     said = words(signed_in("tara").get("/dashboard/acme/app").text)
-    assert "#3 Grey map after the update commented #1 The map stays grey 71 %" in said
+    assert "#3 Grey map after the update commented #1 The map stays grey 71%" in said
     assert "said nothing (nothing is near)" in said
     # The latest first.
     assert said.index("#2 &lt;script&gt;") < said.index("#3 Grey map")
@@ -94,16 +94,14 @@ def test_a_full_page_of_what_happened_is_small_and_fast(host: Host, signed_in: S
 
 def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) -> None:
     said = words(signed_in("tara").get("/dashboard/acme/app/issues/3").text)
-    assert "Doppel commented The issue was opened. Candidates are shown from 20 % on." in said
-    assert (
-        "1 #1 The map stays grey 71 % 👍 Yes 👎 No yes full-text (1), vectors (3) 62 % / 55 % words of titles" in said
-    )
-    assert "8 % 👍 Yes 👎 No no vectors (9)" in said
-    assert "Titles alike: by letters / by words. In common: of what is shown or has at least 5 %." in said
+    assert "Doppel commented The issue was opened. Candidates are shown from 20% on." in said
+    assert "1 #1 The map stays grey 71% 👍 Yes 👎 No yes full-text (1), vectors (3) 62% / 55% words of titles" in said
+    assert "8% 👍 Yes 👎 No no vectors (9)" in said
+    assert "Titles alike: by letters / by words. In common: of what is shown or has at least 5%." in said
 
 
 def test_candidates_of_which_there_is_nothing_to_say_are_named_below_the_table(host: Host, signed_in: SignedIn) -> None:
-    """Most of ten are 0 % likely as a rule, and hid those of which a person might think otherwise."""
+    """Most of ten are 0% likely as a rule, and hid those of which a person might think otherwise."""
     evidence = (
         Evidence(1, 0.3, 1, False, {"full-text": 1}),
         Evidence(2, 0.004, 2, False, {"full-text": 2}),
@@ -114,11 +112,11 @@ def test_candidates_of_which_there_is_nothing_to_say_are_named_below_the_table(h
     )
     browser = signed_in("tara")
     newest = browser.get("/dashboard/acme/app/issues/3").text.split("</section>")[0]
-    assert "2 more had less than 1 %: #2 , acme/lib#9." in words(newest)
+    assert "2 more had less than 1%: #2 , acme/lib#9." in words(newest)
     assert newest.count('<td role="cell" data-label="Probability"') == 1
     alone = Decision(2, time.time(), "edited", "comment", Outcome.SILENT, 0.2, "", (Evidence(1, 0.001, 1, False),))
     host.store.decisions.add(host.public, alone)
-    assert "1 #1 The map stays grey 0 %" in words(browser.get("/dashboard/acme/app/issues/2").text)
+    assert "1 #1 The map stays grey 0%" in words(browser.get("/dashboard/acme/app/issues/2").text)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +255,7 @@ def test_another_sites_page_cannot_vote(host: Host, signed_in: SignedIn, headers
 
 def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedIn) -> None:
     browser = signed_in("tara")
-    assert "Doppel speaks from 20 % on: that is the default" in words(browser.get("/dashboard/acme/app/feedback").text)
+    assert "Doppel speaks from 20% on: that is the default" in words(browser.get("/dashboard/acme/app/feedback").text)
     browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"})
     said = words(browser.get("/dashboard/acme/app/feedback").text)
     assert "#3 #1 the same tara (triage) vote" in said

@@ -50,8 +50,8 @@ def test_every_issue_of_the_groups_that_are_drawn_is_a_dot_within_the_picture(da
     ("count", "says"),
     [
         (0, "No groups. They come from the last scan"),
-        (1, "1 group of open issues that report the same thing with at least 35 %; 2 issues could be closed."),
-        (50, "50 groups of open issues that report the same thing with at least 35 %, those first that bring the most"),
+        (1, "1 group of open issues that report the same thing with at least 35%; 2 issues could be closed."),
+        (50, "50 groups of open issues that report the same thing with at least 35%, those first that bring the most"),
         (60, "And 10 more; doppel scan acme/app shows all."),
     ],
 )

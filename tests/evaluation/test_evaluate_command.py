@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 FEW = (
     "Too few to say where the threshold should be: 12 known duplicates (20 are needed) and 48 issues that repeat "
-    "nothing (189 are needed to tell 2 % from none)."
+    "nothing (189 are needed to tell 2% from none)."
 )
 
 
@@ -80,7 +80,7 @@ def test_people_read_sentences_and_tables(file: Path, replayed: Path) -> None:
     assert result.exit_code == 0, result.output
     text = " ".join(result.stdout.split())
     assert text.startswith("60 issues, of which 60 can be judged: 12 known duplicates, and 48 that repeat nothing.")
-    assert "100 % of the known duplicates have an original among the first five candidates" in text
+    assert "100% of the known duplicates have an original among the first five candidates" in text
     assert FEW in text
     assert ".20 as set" in text
     assert "which is set" not in text, "what is said of it below is said once"
@@ -105,7 +105,7 @@ def test_no_threshold_is_named_that_cannot_be_set(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "issues.jsonl", [row | {"title": "It crashes"} for row in rows()])
     text = call("evaluate", file, "--from", "0", "--relevance", "title").stdout
     limits = text[text.index("while few are bothered") :].splitlines()[4:8]
-    assert [line.split()[2:5] for line in limits] == [["–", "0", "%"]] * 4
+    assert [line.split()[1:3] for line in limits] == [["–", "0%"]] * 4
 
 
 def test_where_everything_is_a_duplicate_no_threshold_is_said_to_bother_nobody(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_where_everything_is_a_duplicate_no_threshold_is_said_to_bother_nobody(t
     assert "while few are bothered" not in text and ".00" not in text
     thresholds = [line.split() for line in text.splitlines() if line.startswith(" .")]
     assert len(thresholds) == 19 and {row[-1] for row in thresholds} == {"–"}
-    assert "bothered 0 %" not in text, "of nobody"
+    assert "bothered 0%" not in text, "of nobody"
 
 
 def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of_what(
@@ -149,7 +149,7 @@ def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of
         f"{one.rstrip()}\n" for one in result.stdout.splitlines()
     )
     table = [line.split() for line in result.stdout.splitlines() if line.lstrip().startswith(".20")]
-    assert table == [[".20", "as", "set", f"{at['monthly']['comments']:.1f}", f"{at['false_alarms'] * 100:.0f}", "%"]]
+    assert table == [[".20", "as", "set", f"{at['monthly']['comments']:.1f}", f"{at['false_alarms'] * 100:.0f}%"]]
     for word in ("rightly", "caught", "bothered", "RR@", "confidence of the first"):
         assert word not in said
 
@@ -196,7 +196,7 @@ def test_people_can_read_the_likeliest_of_those_that_nobody_marked(tmp_path: Pat
     part = text[text.index("These are the likeliest of those that nobody marked as duplicates") :].split("\n\n")[1]
     surest = figures(file, "--from", "0")["unmarked"][0]
     assert (surest["id"], surest["candidate"]) == (41, 39)
-    sure = f"{surest['confidence'] * 100:.0f} %"
+    sure = f"{surest['confidence'] * 100:.0f}%"
     assert part.splitlines()[:2] == [f"  {sure:>4} #41 {told[38]['title']} [31m", f"       #39 {told[38]['title']}"]
 
 

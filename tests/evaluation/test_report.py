@@ -29,6 +29,7 @@ from bot.render import evaluation as words
 from bot.render.panels import Panel, reliability_panel, speaking_panel
 from bot.render.picture import picture
 from bot.wilson import wilson
+from bot.words import speak
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -51,12 +52,12 @@ def test_a_threshold_that_is_right_every_second_time_and_catches_most() -> None:
     assert (found.advice.threshold, found.advice.reason) == (0.4, Reason.RIGHT)
     assert words.advice(found) == (
         "Recommended is min_confidence: 0.4, since it catches most where every second comment is right and surely no "
-        "more than 2 % of the other authors are bothered."
+        "more than 2% of the other authors are bothered."
     )
     at_it = next(row for row in found.curve if row.cut == 0.4)
     assert words.at_threshold(found, at_it) == (
         "At .40, which is set, a month with 731 issues, as those of the last year had on average, would bring 18 "
-        "comments, 15 of them right. In all it catches 50 % of the known duplicates and bothers 0.5 % of the other "
+        "comments, 15 of them right. In all it catches 50% of the known duplicates and bothers 0.5% of the other "
         "authors."
     )
 
@@ -77,7 +78,7 @@ def test_one_of_a_kind_is_told_as_one() -> None:
 
 
 def test_a_tenth_with_few_answers_is_no_point_of_the_line() -> None:
-    """One answer is right or wrong, and a line through such points would jump between 0 and 100 %."""
+    """One answer is right or wrong, and a line through such points would jump between 0 and 100%."""
     few, many = Bin(0.5, 1, 1.0, 0.52, 1.0), [Bin(low, 40, 40.0, low + 0.05, low) for low in (0.1, 0.3, 0.7)]
     drawn = reliability_panel([*many[:2], few, many[2]], Panel(0, 100, 100))
     (line,) = (piece for piece in drawn if "polyline" in piece)
@@ -129,7 +130,7 @@ def test_of_thresholds_that_catch_the_same_the_highest() -> None:
 def test_a_calm_threshold_where_none_is_right_so_often() -> None:
     found = made([0.5] * 3, 40, [0.7] * 6, 2_000)
     assert (found.advice.threshold, found.advice.reason) == (0.5, Reason.CALM)
-    assert "no threshold is right every second time, and this one bothers at most 1 %" in words.advice(found)
+    assert "no threshold is right every second time, and this one bothers at most 1%" in words.advice(found)
 
 
 @pytest.mark.parametrize(
@@ -148,19 +149,19 @@ def test_a_calm_threshold_where_none_is_right_so_often() -> None:
         (
             ([0.9] * 30, 0, [], 100),
             Reason.FEW_OTHERS,
-            "Too few to say where the threshold should be: 100 issues that repeat nothing (189 are needed to tell 2 % "
+            "Too few to say where the threshold should be: 100 issues that repeat nothing (189 are needed to tell 2% "
             "from none).",
         ),
         (
             ([0.9] * 9, 0, [], 1),
             Reason.FEW_DUPLICATES,
             "Too few to say where the threshold should be: 9 known duplicates (20 are needed) and 1 issue that repeats "
-            "nothing (189 are needed to tell 2 % from none).",
+            "nothing (189 are needed to tell 2% from none).",
         ),
         (
             ([0.1] * 30, 0, [0.9] * 500, 500),
             Reason.NOTHING_BEARABLE,
-            "No threshold catches a known duplicate and surely bothers no more than 2 % of the other authors: let it "
+            "No threshold catches a known duplicate and surely bothers no more than 2% of the other authors: let it "
             "answer when it is asked, and not by itself.",
         ),
     ],
@@ -181,7 +182,7 @@ def test_where_a_single_false_alarm_would_be_too_many_it_is_said() -> None:
     assert (few.advice.threshold, more.advice.threshold) == (0.9, 0.4)
     assert words.advice(few).endswith(
         f" With only {enough - 1} issues that repeat nothing, a comment on even one of them is too many: it takes "
-        f"{enough} to tell one from more than 2 %. It rests on 15 comments in all, which is little."
+        f"{enough} to tell one from more than 2%. It rests on 15 comments in all, which is little."
     )
     assert "too many" not in words.advice(more)
     nothing = made([0.1] * 30, 0, [0.9] * 20, 200)
@@ -236,11 +237,11 @@ def test_of_a_sample_it_says_how_many_were_asked_about_and_that_comments_are_est
 def test_how_well_it_finds_and_how_far_it_is_off_are_said_as_shares() -> None:
     found = made([0.9] * 3, 0, [], 8)
     assert words.finding(found) == (
-        "100 % of the known duplicates have an original among the first five candidates, 100 % among the first ten "
-        "(44–100 %, at 95 %)."
+        "100% of the known duplicates have an original among the first five candidates, 100% among the first ten "
+        "(44–100%, at 95%)."
     )
     assert words.confidence(found) == (
-        "The confidence of the first candidate is off by 10.0 percentage points on average; where it is 30 % or more, "
+        "The confidence of the first candidate is off by 10.0 percentage points on average; where it is 30% or more, "
         "by 10.0 percentage points (3 answers)."
     )
 
@@ -250,11 +251,11 @@ def test_a_few_comments_in_a_year_are_not_none_a_month() -> None:
 
 
 def test_nothing_is_said_of_others_or_duplicates_where_there_are_none() -> None:
-    """0 % of nobody would look like a good result."""
+    """0% of nobody would look like a good result."""
     repeats, alone = made([0.9] * 30, 0, [], 0), made([], 0, [0.9] * 30, 0)
-    assert (words.caught(repeats, repeats.at), words.bothered(repeats, repeats.at)) == ("100 %", "–")
-    assert (words.caught(alone, alone.at), words.bothered(alone, alone.at)) == ("–", "100 %")
-    assert words.history(repeats).endswith(": it would have caught 100 % of the known duplicates.")
+    assert (words.caught(repeats, repeats.at), words.bothered(repeats, repeats.at)) == ("100%", "–")
+    assert (words.caught(alone, alone.at), words.bothered(alone, alone.at)) == ("–", "100%")
+    assert words.history(repeats).endswith(": it would have caught 100% of the known duplicates.")
     assert words.at_threshold(alone, alone.at).endswith("would bring 30 comments."), "whether they are right is unknown"
     assert words.history(alone).endswith("it would have commented on 30 of 30 issues.")
     assert words.confidence(alone) == "" and "rightly" not in words.last_month(alone)
@@ -284,10 +285,14 @@ def test_months_are_told_of_the_calendars_first_year_too() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.0, "0 %"), (0.001, "0.1 %"), (0.02, "2 %"), (0.0996, "10 %"), (0.5, "50 %"), (None, "–")]
+    ("share", "text"), [(0.0, "0%"), (0.001, "0.1%"), (0.02, "2%"), (0.0996, "10%"), (0.5, "50%"), (None, "–")]
 )
 def test_percent(share: float | None, text: str) -> None:
     assert words.percent(share) == text
+
+
+def test_percentages_are_written_as_in_comments() -> None:
+    assert words.percent(0.22) == speak("en", {}).manner.percent(0.22)
 
 
 def test_a_sample_is_seeded_and_weighs_as_much_as_all() -> None:
@@ -373,7 +378,7 @@ def test_the_sentences_count_in_whole_numbers_that_fit_each_other(
     found = evaluate(judged, issues=len(judged), arrived=[one.arrived for one in judged], min_confidence=bar)
     for said in (words.last_month(found), words.history(found)):
         sentence = re.sub(r"\d{4}-\d\d-\d\d", "", said).partition(":")[0].partition("would")[2]
-        comments, issues, *right = map(int, re.findall(r"(?<![.\d])\d+(?![.\d]| %)", sentence))
+        comments, issues, *right = map(int, re.findall(r"(?<![.\d])\d+(?![.\d%])", sentence))
         assert sum(right) <= comments <= issues <= len(judged)
         assert len(right) == (1 if comments and found.retrieval.queries else 0)
     assert f"At {words.threshold(bar)} it" in words.last_month(found)

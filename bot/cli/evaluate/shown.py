@@ -63,14 +63,14 @@ def _table(title: str, columns: Sequence[str]) -> Table:
 
 
 def _retrieval(found: Evaluation) -> Table:
-    table = _table("Finding", ("an original among the first", "duplicates", "at 95 %"))
+    table = _table("Finding", ("an original among the first", "duplicates", "at 95%"))
     for k, share in found.retrieval.rr.items():
         table.add_row(f"{k} (RR@{k})", words.percent(share), words.interval(found.rr_intervals.get(k)))
     return table
 
 
 def _limits(found: Evaluation) -> Table:
-    columns = ("others bothered", "threshold", "duplicates caught", "at 95 %", "comments right")
+    columns = ("others bothered", "threshold", "duplicates caught", "at 95%", "comments right")
     table = _table("Speaking: what can be caught while few are bothered", columns)
     for share, row in found.limits.items():
         cells = (words.threshold(row.cut), words.caught(found, row), words.interval(found.caught_intervals.get(share)))
