@@ -82,6 +82,19 @@ def test_t5_what_was_found_and_is_gone_since_is_not_shown_from_memory(
     assert FIRST[0] not in doppel.said(2)[0]
 
 
+def test_t5_what_was_found_is_shown_from_memory_where_github_cannot_say_whether_it_is_still_there(
+    doppel: Doppel,
+) -> None:
+    with doppel.before_backfill():
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+        fault = doppel.sim.faults.add("GET /repos/*/issues/1", 502, times=None)
+        doppel.write(2, "/duplicates")
+    assert fault.hits > 0
+    assert "[Cached result from" in doppel.said(2)[0]
+    assert FIRST[0] in doppel.said(2)[0]
+
+
 def test_t4_what_the_worker_remembered_is_counted_for_metrics(doppel: Doppel) -> None:
     doppel.open(*FIRST, author="ann")
     doppel.open(*AGAIN)
