@@ -58,7 +58,7 @@ def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
             repo = sim.repositories.get(int(number)) if number.isdecimal() and len(number) < 20 else None
             # No login looks like this, so that an unknown number is a repository that is not found.
             name = repo.full_name if repo else f"--/{number}"
-            path = f"/repos/{name}/{tail}".rstrip("/")
+            path = f"/repos/{name}/{tail}" if tail else f"/repos/{name}"
         return routed({**environ, "PATH_INFO": path, SIMULATOR: sim}, start)
 
     return call

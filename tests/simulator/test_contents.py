@@ -72,3 +72,13 @@ def test_writing_needs_the_right_to(sim: Simulator, person: Callable[..., Api], 
         assert person(f"with-{role}", role).put(PATH, body(b"x")).status_code == 403
     assert bot.put(PATH, body(b"x")).status_code == 403, "the App asks to read contents only"
     assert sim.repository("acme/app").files == {}
+
+
+def test_the_root_is_found_by_the_name_that_the_repository_had(sim: Simulator, person: Callable[..., Api]) -> None:
+    """The client is sent on to the repository's id, and the root's path ends with the slash that others lack."""
+    mae = person("mae", "read")
+    sim.write_file("acme/app", "README.md", "Hello")
+    sim.rename_repository("acme/app", "renamed")
+    answer = mae.get("/repos/acme/app/contents/", allow_redirects=True)
+    assert [entry["name"] for entry in answer.json()] == ["README.md"]
+    assert sim.unknown_requests == []
