@@ -8,24 +8,33 @@ from contextlib import contextmanager
 
 from bot.evaluation.history_file import erase_history
 from bot.services import Services
-from bot.store import Store
+from bot.store import Store, StoredRepository
 
 logger = logging.getLogger(__name__)
 
 
-def erase_repository(repo_id: int, services: Services, before: float | None = None) -> None:
+def erase_repository(
+    repo_id: int, services: Services, before: float | None = None, *, installation: int | None = None
+) -> None:
     """Erase a repository from the store, its history that `doppel evaluate` has read, and from the queue what arrived
     `before` (see `Inbox.erase`).
 
-    Whatever is at work on it cleans up by itself (`erased_if_ended`).
+    `installation` is the one whose access has ended, where that is known: what another one has by now stays, whether it
+    was moved or the App was installed anew. Whatever is at work on it cleans up by itself (`erased_if_ended`).
     """
+
+    def is_elsewhere(known: StoredRepository) -> bool:
+        return installation is not None and known.installation not in (None, installation)
+
     known = services.store.repositories.get(repo_id)
+    if known is not None and is_elsewhere(known):
+        return
     if known is not None:
         # Copies of an owner's settings lie with each of their repositories.
         services.repository_settings.forget(known.summary)
     # The queue first: a job that still waits would store anew what is erased.
     services.inbox.erase(repo_id, before)
-    services.store.forget(repo_id)
+    services.store.forget(repo_id, is_elsewhere)
     erase_history(services.settings.home, repo_id)
     logger.info("everything about repository %d was erased", repo_id)
 
@@ -41,4 +50,5 @@ def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            store.forget(repo_id)
+            # It can be ours again in this very moment.
+            store.forget(repo_id, lambda _: True)

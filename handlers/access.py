@@ -42,16 +42,16 @@ def ended(event: InstallationEvent, services: Services) -> None:
         return
     ids = {repository.id for repository in services.store.repositories.list(event.installation)}
     # The payload names those that the store may have missed.
-    ids |= {repository.id for repository in event.added if not _is_elsewhere(repository.id, event, services)}
+    ids |= {repository.id for repository in event.added}
     for repo_id in ids:
-        erase_repository(repo_id, services, services.arrived)
+        erase_repository(repo_id, services, services.arrived, installation=event.installation)
 
 
 def list_changed(event: InstallationEvent, services: Services) -> None:
     """Repositories were added to the installation or taken out of it, perhaps for a while only."""
     for repository in event.removed:
-        if not _is_elsewhere(repository.id, event, services) and not _is_here_again(repository.id, services):
-            erase_repository(repository.id, services, services.arrived)
+        if not _is_here_again(repository.id, services):
+            erase_repository(repository.id, services, services.arrived, installation=event.installation)
     if event.added:
         _add(event, services)
 
@@ -77,12 +77,6 @@ def repository_deleted(event: RepositoryEvent, services: Services) -> None:
         services.github.app().repository(known.ref if known else event.repository.ref, event.repository.id)
     except NotFound:
         erase_repository(event.repository.id, services, services.arrived)
-
-
-def _is_elsewhere(repo_id: int, event: InstallationEvent, services: Services) -> bool:
-    """Whether the repository is with another installation by now: it was moved, or the App was installed anew."""
-    known = services.store.repositories.get(repo_id)
-    return known is not None and known.installation not in (None, event.installation)
 
 
 def _is_here_again(repo_id: int, services: Services) -> bool:

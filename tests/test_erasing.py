@@ -17,6 +17,7 @@ from bot.indexing import Indexing, indexing
 from bot.indexing.writing import Writer
 from bot.model import Actor, RepoRef, Repository
 from bot.store.parts.backfills import Progress
+from bot.store.parts.repositories import StoredRepository
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 
@@ -45,6 +46,24 @@ def test_what_is_stored_goes_also_where_the_work_fails(host: Host) -> None:
         left_behind(host)
         raise ZeroDivisionError
     assert stored(host.services.store, host.repo_id) == 0
+
+
+def test_what_is_ours_again_when_some_work_ends_stays(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Access ended during that work and comes back at its end, of which another worker hears."""
+    store, summary = host.services.store, Repository(host.repo_id, RepoRef.parse(REPO), private=True)
+    get = store.repositories.get
+
+    def before_it_came_back(repo_id: int) -> StoredRepository | None:
+        known = get(repo_id)
+        store.repositories.upsert(summary, 2, 2.0)
+        return known
+
+    monkeypatch.setattr(store.repositories, "get", before_it_came_back)
+    with erased_if_ended(host.repo_id, store):
+        left_behind(host)
+    known = get(host.repo_id)
+    assert known is not None
+    assert known.installation == 2
 
 
 @on_one_database

@@ -90,7 +90,7 @@ def reconcile(services: Services) -> None:
         repositories.suspend(installation, suspended)
     gone = [repository for repository in differences.missing if _is_gone(app, repository)]
     for repository in gone:
-        erase_repository(repository.id, services)
+        erase_repository(repository.id, services, installation=repository.installation)
     logger.info(
         "reconciled with GitHub: installations: %d; repositories new or changed: %d, erased: %d; suspensions noted: %d",
         len(listed),

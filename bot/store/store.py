@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sqlalchemy as sa
 
 from bot.errors import UserError
@@ -21,7 +23,7 @@ from bot.store.parts.etags import Etags
 from bot.store.parts.missed import MissedDeliveries
 from bot.store.parts.muted import Muted
 from bot.store.parts.own_issues import Kind, OwnIssues
-from bot.store.parts.repositories import Repositories
+from bot.store.parts.repositories import Repositories, StoredRepository
 from bot.store.parts.signals import Signals
 from bot.store.parts.texts import Texts
 from bot.store.parts.usage import Usage
@@ -29,8 +31,7 @@ from bot.store.parts.verdicts import Verdicts
 from bot.store.parts.watched import WatchedComments
 from bot.store.parts.words import Words
 from bot.store.tables.closings import closings
-from bot.store.tables.index import lock_index
-from bot.store.tables.schema import repositories, tables_of_repositories
+from bot.store.tables.schema import tables_of_repositories
 
 # Connections beside one for each thread. A thread that holds one while it reads an index may ask for a second, of the
 # words' counts: as long as not all are held so, everybody gets on. The background's and the chores' threads are more.
@@ -68,13 +69,16 @@ class Store:
         kept = (issues.get(repo_id) for issues in (self.scan_issues, self.digest_issues))
         return {one.number for one in kept if one is not None and one.number is not None}
 
-    def forget(self, repo_id: int) -> int:
-        """Erase all that is stored of a repository (C6a); returns how many rows that were."""
+    def forget(self, repo_id: int, spared: Callable[[StoredRepository], bool] = lambda _: False) -> int:
+        """Erase all that is stored of a repository (C6a); returns how many rows that were.
+
+        Nothing goes where it is `spared` as it is known by then: since somebody saw access end, it may be ours again.
+        """
         with write(self.engine) as connection:
-            lock_index(connection, repo_id)
-            # First of all, for whoever holds on to it while they write (`Etags.put`).
-            mine = sa.select(repositories.c.repo_id).where(repositories.c.repo_id == repo_id)
-            connection.execute(mine.with_for_update())
+            # First of all, also for whoever holds on to its row while they write (`Etags.put`).
+            known = self.repositories.held(connection, repo_id)
+            if known is not None and spared(known):
+                return 0
             rows = sum(
                 connection.execute(sa.delete(table).where(table.c.repo_id == repo_id)).rowcount
                 for table in tables_of_repositories()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bot.erasing import erase_repository
 from bot.errors import Unavailable
 from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.model import RepoRef
-from handlers import issues
+from handlers import access, issues
 from tests.about import stored
 from tests.e2e.harness import Doppel
 from tests.e2e.late import held_back
@@ -247,6 +249,34 @@ def test_c6a_what_arrives_after_a_quick_new_installation_is_worked_on(doppel: Do
         doppel.sim.open_issue(doppel.repo, "reporter", *FIRST)
     doppel.settle()
     assert "/issues/1" in doppel.advice(2)
+
+
+def test_c6a_what_a_new_installation_has_stays_while_the_former_one_is_being_erased(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With many repositories that takes so long that another thread hears meanwhile of the new one."""
+    other = doppel.sim.add_repository(f"{doppel.owner}/other")
+    doppel.sim.install(f"{doppel.owner}/other")
+    doppel.settle()
+    store, ids, installations = doppel.services.store, {doppel.repository.id, other.id}, list[int]()
+
+    def anew() -> set[int]:
+        return {one.id for one in store.repositories.list(installations[0])}
+
+    def erase(repo_id: int, *rest: object, **more: object) -> None:
+        erase_repository(repo_id, *rest, **more)  # type: ignore[arg-type]
+        if not installations:
+            installations.append(doppel.sim.install(doppel.owner).id)
+            end = time.monotonic() + 30
+            while anew() != ids:
+                assert time.monotonic() < end, "nobody has heard of the new installation"
+                time.sleep(0.01)
+
+    monkeypatch.setattr(access, "erase_repository", erase)
+    doppel.sim.uninstall(doppel.owner)
+    doppel.settle()
+    assert anew() == ids
+    assert all(doppel.services.indexing.ready(repo_id) for repo_id in ids)
 
 
 def test_c6a_work_on_a_repository_sees_no_other_private_one(doppel: Doppel) -> None:

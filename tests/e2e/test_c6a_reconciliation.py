@@ -10,7 +10,7 @@ import pytest
 from bot.chores.reconciliation import reconcile
 from bot.errors import Unavailable
 from bot.github.identity.app import AppClient
-from bot.model import Repository
+from bot.model import RepoRef, Repository
 from tests.about import stored
 from tests.e2e.harness import Doppel
 from tests.e2e.test_c6a_access import use
@@ -60,6 +60,25 @@ def test_c6a_an_installation_that_has_ended_is_erased(doppel: Doppel) -> None:
         doppel.sim.uninstall(doppel.owner)
     reconcile(doppel.services)
     assert stored(doppel.services.store, doppel.repository.id) == 0
+
+
+def test_c6a_what_is_installed_anew_meanwhile_stays(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub is asked about all that is missing before the first is erased, which takes a while with many."""
+    with deliveries_lost(doppel):
+        doppel.sim.uninstall(doppel.owner)
+    ask = AppClient.is_installed_on
+
+    def before_it_came_back(app: AppClient, ref: RepoRef, repo_id: int) -> bool:
+        there = ask(app, ref, repo_id)
+        doppel.sim.install(doppel.repo)
+        doppel.settle()
+        return there
+
+    monkeypatch.setattr(AppClient, "is_installed_on", before_it_came_back)
+    reconcile(doppel.services)
+    known = doppel.services.store.repositories.get(doppel.repository.id)
+    assert known is not None
+    assert known.installation in doppel.sim.installations
 
 
 def test_c6a_a_repository_whose_name_another_one_has_by_now_is_erased(doppel: Doppel) -> None:

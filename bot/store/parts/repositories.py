@@ -8,7 +8,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.model import RepoRef, Repository
+from bot.store.database.engine import write
 from bot.store.parts.base import Part
+from bot.store.tables.index import lock_index
 from bot.store.tables.schema import repositories
 
 
@@ -47,7 +49,10 @@ class Repositories(Part):
         )
         if installation is not None:
             values["installation"] = installation
-        self._change(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
+        with write(self._engine) as connection:
+            # Whoever erases holds this too: a row that is not there yet cannot be locked.
+            lock_index(connection, repository.id)
+            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
 
     def get(self, repo_id: int) -> StoredRepository | None:
         """The repository with this id."""
@@ -69,6 +74,13 @@ class Repositories(Part):
         """Mark all repositories of an installation as suspended, or as running again."""
         theirs = sa.update(repositories).where(repositories.c.installation == installation)
         self._change(theirs.values(suspended=suspended))
+
+    def held(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
+        """The repository with this id, whose row nobody else makes, changes or erases until the transaction ends."""
+        lock_index(connection, repo_id)
+        mine = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()
+        row = connection.execute(mine).first()
+        return None if row is None else _read(row)
 
     def _one(self, query: sa.Select[Any]) -> StoredRepository | None:
         row = self._first(query)
