@@ -7,11 +7,11 @@ behind is found by `bot.chores.reconciliation`.
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from bot.erasing import erase_repository
 from bot.errors import NotFound
 from bot.events import InstallationEvent, RepositoryEvent
-from bot.model import Repository
 from bot.services import Services
 from bot.taking_over import take_over
 
@@ -92,6 +92,12 @@ def _add(event: InstallationEvent, services: Services) -> None:
         # These lists leave out whether a repository is archived; what another event said of it stays.
         known = services.store.repositories.get(repository.id)
         archived = known.archived if known else repository.archived
-        summary = Repository(repository.id, repository.ref, repository.private, archived)
-        take_over(summary, event.installation, services)
-        services.indexing.begin(summary, event.installation, services.arrived or services.now())
+        installation, summary = event.installation, replace(repository, archived=archived)
+        if known is not None and known.summary != summary:
+            # Either is late, and may have a name that is another's by now, or call public what is private.
+            try:
+                installation, summary = services.github.app().repository(repository.ref, repository.id)
+            except NotFound:
+                continue
+        take_over(summary, installation, services)
+        services.indexing.begin(summary, installation, services.arrived or services.now())

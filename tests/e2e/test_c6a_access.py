@@ -207,6 +207,20 @@ def test_c6a_a_renaming_that_is_told_late_changes_nothing(doppel: Doppel) -> Non
     assert (known.ref.name, known.private) == ("third", True)
 
 
+def test_c6a_an_installation_that_is_told_of_late_brings_no_former_name_back(doppel: Doppel) -> None:
+    """What it says of its repositories is as old as it is: they may be private by now."""
+    with held_back(doppel) as deliver_late:
+        doppel.sim.suspend(doppel.owner)
+        doppel.sim.suspend(doppel.owner, False)
+    doppel.sim.rename_repository(doppel.repo, "second")
+    doppel.sim.set_private(f"{doppel.owner}/second", True)
+    doppel.settle()
+    deliver_late()
+    known = doppel.services.store.repositories.get(doppel.repository.id)
+    assert known is not None
+    assert (known.ref.name, known.private) == ("second", True)
+
+
 def test_c6a_what_is_told_of_a_deletion_is_not_believed_of_a_repository_that_is_there(doppel: Doppel) -> None:
     use(doppel)
     before = stored(doppel.services.store, doppel.repository.id)
