@@ -23,6 +23,7 @@ def granted(event: InstallationEvent, services: Services) -> None:
     services.github.forget_tokens(event.installation)
     _add(event, services)
     suspended(event, services)
+    _begin(event, services)
 
 
 def suspended(event: InstallationEvent, services: Services) -> None:
@@ -54,6 +55,7 @@ def list_changed(event: InstallationEvent, services: Services) -> None:
             erase_repository(repository.id, services, services.arrived, installation=event.installation)
     if event.added:
         _add(event, services)
+        _begin(event, services)
 
 
 def repository_changed(event: RepositoryEvent, services: Services) -> None:
@@ -68,6 +70,8 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
     take_over(present, installation, services)
+    # By its former name, or while it was archived, it could not be read.
+    services.indexing.begin(present, installation, services.arrived or services.now())
 
 
 def repository_deleted(event: RepositoryEvent, services: Services) -> None:
@@ -100,4 +104,11 @@ def _add(event: InstallationEvent, services: Services) -> None:
             except NotFound:
                 continue
         take_over(summary, installation, services)
-        services.indexing.begin(summary, installation, services.arrived or services.now())
+
+
+def _begin(event: InstallationEvent, services: Services) -> None:
+    """Have those repositories read that are new, or could not be read while access rested."""
+    for repository in event.added:
+        known = services.store.repositories.get(repository.id)
+        if known is not None:
+            services.indexing.begin(known.summary, known.installation, services.arrived or services.now())

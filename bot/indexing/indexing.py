@@ -60,11 +60,13 @@ class Indexing:
         return self._backfills.get(repo_id) or Progress()
 
     def begin(self, repository: Repository, installation: int | None, at: float) -> None:
-        """Have a repository read that came to us `at` a time (seconds since 1970); nothing happens if that has begun.
+        """Have a repository read that came to us, or back to us, `at` a time (seconds since 1970); nothing happens if
+        somebody is at it, or all is read.
 
         What is repeated with the same time queues nothing new.
         """
-        if self._backfills.get(repository.id) is None and not repository.archived:
+        known = self._backfills.get(repository.id)
+        if (known is None or known.stopped) and not repository.archived:
             self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
 
     def look_again(self) -> None:
@@ -121,7 +123,7 @@ class Indexing:
         self._note(repository.id, began, progress)
 
     def stop(self, repo_id: int, problem: str) -> None:
-        """Note why a repository cannot be read at present; the next round tries again."""
+        """Note why a repository cannot be read at present; `begin` or the next round tries again."""
         known = self._backfills.get(repo_id)
         # Nobody is at it any more.
         self._backfills.replace(repo_id, known, replace(known or Progress(), problem=problem, updated_at=0.0))

@@ -10,6 +10,7 @@ from bot.erasing import erase_repository
 from bot.errors import Unavailable
 from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.model import RepoRef
+from bot.store.parts.backfills import Progress
 from handlers import access, issues
 from tests.about import stored
 from tests.e2e.harness import Doppel
@@ -219,6 +220,30 @@ def test_c6a_an_installation_that_is_told_of_late_brings_no_former_name_back(dop
     known = doppel.services.store.repositories.get(doppel.repository.id)
     assert known is not None
     assert (known.ref.name, known.private) == ("second", True)
+
+
+def test_c6a_what_could_not_be_read_while_access_rested_is_read_when_it_comes_back(doppel: Doppel) -> None:
+    with held_back(doppel):
+        doppel.sim.suspend(doppel.owner)
+    other = doppel.sim.add_repository(f"{doppel.owner}/other")
+    doppel.sim.install(f"{doppel.owner}/other")
+    doppel.settle()
+    assert not doppel.services.indexing.ready(other.id)
+    doppel.sim.suspend(doppel.owner, False)
+    doppel.settle()
+    assert doppel.services.indexing.ready(other.id)
+
+
+def test_c6a_what_could_not_be_read_by_its_former_name_is_read_by_the_new_one(doppel: Doppel) -> None:
+    store, repo_id = doppel.services.store, doppel.repository.id
+    store.backfills.set(repo_id, Progress())
+    with held_back(doppel) as deliver_late:
+        doppel.sim.rename_repository(doppel.repo, "second")
+    doppel.look_again()
+    doppel.settle()
+    assert not doppel.services.indexing.ready(repo_id)
+    deliver_late()
+    assert doppel.services.indexing.ready(repo_id)
 
 
 def test_c6a_what_is_told_of_a_deletion_is_not_believed_of_a_repository_that_is_there(doppel: Doppel) -> None:

@@ -37,6 +37,11 @@ class Progress:
         """How many issues the repository has, None where nobody has counted them."""
         return self.seen if self.done else self.expected
 
+    @property
+    def stopped(self) -> bool:
+        """Whether nobody goes on with it, for the reason that `problem` says."""
+        return self.problem != "" and not self.updated_at
+
 
 class Backfills(Part):
     """The `backfills` table."""
