@@ -18,7 +18,13 @@ logger = logging.getLogger(__name__)
 def read_on(event: IndexEvent, services: Services) -> None:
     """Read some more of a repository's issues, if it is still ours and wants to be looked at."""
     known = services.store.repositories.get(event.repository.id)
-    if known is None or known.suspended or known.archived:
+    if known is None:
+        return
+    if known.suspended or known.archived:
+        begun = services.store.backfills.get(known.id)
+        if begun is not None and not begun.done:
+            # Or it would seem for hours that somebody is at it, also when it could go on.
+            services.indexing.stop(known.id, "access is suspended" if known.suspended else "it is archived")
         return
     if event.completed:
         completed(replace(event, repository=known.summary), services)

@@ -376,3 +376,21 @@ def test_progress_from_before_goes_on(host: Host) -> None:
     host.round()
     assert min(host.indexed()) == 60
     assert len(host.indexed()) == 171
+
+
+@on_one_database
+@pytest.mark.parametrize("rests", ["suspend", "archive_repository"])
+def test_a_reading_that_is_broken_off_while_the_repository_rests_goes_on_afterwards(host: Host, rests: str) -> None:
+    """Not hours later, when it would be taken for lost: nobody is at it any more."""
+    host.load(620)
+    host.install_quietly()
+    host.work(1)
+    rest, whose = getattr(host.sim, rests), "acme" if rests == "suspend" else REPO
+    # The next step is queued already, and finds it at rest.
+    rest(whose)
+    host.work()
+    assert not host.services.indexing.ready(host.repo_id)
+    rest(whose, False)
+    host.work()
+    assert host.services.indexing.ready(host.repo_id)
+    assert set(host.indexed()) == set(range(1, 621))
