@@ -42,3 +42,7 @@ def read_on(event: IndexEvent, services: Services) -> None:
     except (NotFound, Forbidden) as refusal:
         logger.warning("%s cannot be read: %s", repository.ref, refusal)
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
+        present = services.store.repositories.get(repository.id)
+        if present not in (None, known):
+            # It has another name or owner since this began, and whoever heard of that found that this went on.
+            services.indexing.begin(present.summary, present.installation, services.now())
