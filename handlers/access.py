@@ -10,7 +10,7 @@ import logging
 from dataclasses import replace
 
 from bot.erasing import erase_repository
-from bot.errors import NotFound
+from bot.errors import Forbidden, NotFound
 from bot.events import InstallationEvent, RepositoryEvent
 from bot.services import Services
 from bot.taking_over import take_over
@@ -101,7 +101,8 @@ def _add(event: InstallationEvent, services: Services) -> None:
             # Either is late, and may have a name that is another's by now, or call public what is private.
             try:
                 installation, summary = services.github.app().repository(repository.ref, repository.id)
-            except NotFound:
+            except (NotFound, Forbidden):
+                # It is gone, or access rests, and what is stored stays.
                 continue
         take_over(summary, installation, services)
 
