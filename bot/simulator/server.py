@@ -165,7 +165,7 @@ def serve(
 
 
 @contextmanager
-def start_simulator(*, port: int = 0, enterprise: bool = False, **options: Any) -> Iterator[Server]:
+def start_simulator(*, enterprise: bool = False, **options: Any) -> Iterator[Server]:
     """Run a simulator over real HTTP on 127.0.0.1 for the length of a `with` block.
 
         with start_simulator() as server:
@@ -181,7 +181,7 @@ def start_simulator(*, port: int = 0, enterprise: bool = False, **options: Any) 
 
     All other options go to `Simulator`, e.g. `clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))`.
     """
-    server = serve(Simulator(**options), port=port, enterprise=enterprise)
+    server = serve(Simulator(**options), enterprise=enterprise)
     try:
         yield server
     finally:

@@ -112,7 +112,6 @@ class Simulator(World):
         self,
         *,
         clock: Clock | None = None,
-        manifest: manifests.Manifest | None = None,
         webhook_url: str = "",
         webhook_secret: str = "simulated-webhook-secret",  # noqa: S107 - made up, and known to all
         post: Post | None = None,
@@ -127,7 +126,7 @@ class Simulator(World):
         self.listener = self.webhooks.announce
         self.unknown_requests: list[str] = []
         self.violations: list[str] = []
-        self.app = self.register_app(manifest or manifests.of_this_project(), "doppel-maker", shared_pair())
+        self.app = self.register_app(manifests.of_this_project(), "doppel-maker", shared_pair())
         # The manifest's address is that of a real host; the simulator delivers only where it is told to.
         self.app.hook.url, self.app.hook.secret = webhook_url, webhook_secret
 

@@ -48,11 +48,9 @@ def role_of(world: World, repository: Repository, account: Account) -> Role:
 
 
 @locked
-def add_user(world: World, login: str, *, name: str | None = None) -> Account:
+def add_user(world: World, login: str) -> Account:
     """The user of that login, made if there was none."""
-    account = who(world, login)
-    account.name = name or account.name
-    return account
+    return who(world, login)
 
 
 @locked

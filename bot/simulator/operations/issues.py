@@ -146,11 +146,9 @@ def close_issue(
 
 
 @locked
-def merge_pull_request(
-    world: World, repository: str | Repository, number: int, actor: str | Account | None = None
-) -> Issue:
+def merge_pull_request(world: World, repository: str | Repository, number: int) -> Issue:
     """Merge a pull request, which closes it."""
-    pull = close_issue(world, repository, number, actor, None)
+    pull = close_issue(world, repository, number, reason=None)
     pull.merged_at = pull.closed_at
     touch(world, pull)
     return pull

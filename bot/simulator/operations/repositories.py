@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.simulator.operations.accounts import acting, who
+from bot.simulator.operations.accounts import administrator, who
 from bot.simulator.operations.installations import drop, gain
 from bot.simulator.operations.labels import make_label
 from bot.simulator.operations.leaving import forget
@@ -31,8 +31,6 @@ def add_repository(
     full_name: str,
     *,
     private: bool = False,
-    description: str | None = None,
-    has_issues: bool = True,
     suggestions: bool = True,
     labels: bool = True,
     owner_type: str = "Organization",
@@ -48,14 +46,13 @@ def add_repository(
     now = world.now()
     key = world.ids.next("repository")
     made = Repository(key, node_id("R", key), owner, name, now, now, now)
-    made.private, made.has_issues, made.suggestions = private, has_issues, suggestions
-    made.description = description
+    made.private, made.suggestions = private, suggestions
     world.repositories[key] = made
     world.names[full_name.lower()] = key
     world.nodes[made.node_id] = made
     for text, color in _DEFAULT_LABELS.items() if labels else ():
         make_label(world, made, text, color, default=True)
-    sender = acting(world, None, made)
+    sender = administrator(world, owner)
     gain(world, made, sender)
     world.emit("repository", "created", sender, repository=made)
     return made
@@ -69,23 +66,23 @@ def set_permission(world: World, repository: str | Repository, login: str | Acco
 
 
 @locked
-def rename_repository(world: World, repository: str | Repository, name: str, actor: str | None = None) -> None:
+def rename_repository(world: World, repository: str | Repository, name: str) -> None:
     """Change the name within the owner; the old name redirects."""
     repo = world.repo(repository)
     _require_free(world, f"{repo.owner.login}/{name}")
     old, repo.name = repo.name, name
     _renamed(world, repo)
     changes = {"repository": {"name": {"from": old}}}
-    world.emit("repository", "renamed", acting(world, actor, repo), repository=repo, changes=changes)
+    world.emit("repository", "renamed", administrator(world, repo.owner), repository=repo, changes=changes)
 
 
 @locked
-def transfer_repository(world: World, repository: str | Repository, owner: str, actor: str | None = None) -> None:
+def transfer_repository(world: World, repository: str | Repository, owner: str) -> None:
     """Move the repository to another owner; installations on the old one lose it."""
     repo = world.repo(repository)
     _require_free(world, f"{owner}/{repo.name}")
     old = repo.owner
-    sender = acting(world, actor, repo)
+    sender = administrator(world, old)
     losing = world.installations_on(repo)
     repo.owner = who(world, owner, "Organization")
     _renamed(world, repo)
@@ -105,30 +102,28 @@ def transfer_repository(world: World, repository: str | Repository, owner: str, 
 
 
 @locked
-def set_private(world: World, repository: str | Repository, private: bool, actor: str | None = None) -> None:
+def set_private(world: World, repository: str | Repository, private: bool) -> None:
     """Hide the repository, or show it to everybody."""
     repo = world.repo(repository)
     repo.private = private
     action = "privatized" if private else "publicized"
-    world.emit("repository", action, acting(world, actor, repo), repository=repo)
+    world.emit("repository", action, administrator(world, repo.owner), repository=repo)
 
 
 @locked
-def archive_repository(
-    world: World, repository: str | Repository, archived: bool = True, actor: str | None = None
-) -> None:
+def archive_repository(world: World, repository: str | Repository, archived: bool = True) -> None:
     """Freeze the repository: everything in it becomes read-only. `archived=False` thaws it."""
     repo = world.repo(repository)
     repo.archived = archived
     action = "archived" if archived else "unarchived"
-    world.emit("repository", action, acting(world, actor, repo), repository=repo)
+    world.emit("repository", action, administrator(world, repo.owner), repository=repo)
 
 
 @locked
-def delete_repository(world: World, repository: str | Repository, actor: str | None = None) -> None:
+def delete_repository(world: World, repository: str | Repository) -> None:
     """Delete the repository with all that is in it."""
     repo = world.repo(repository)
-    sender = acting(world, actor, repo)
+    sender = administrator(world, repo.owner)
     world.emit("repository", "deleted", sender, repository=repo)
     for installation in world.installations_on(repo):
         drop(world, installation, repo, sender)

@@ -56,8 +56,6 @@ class App:
     created_at: datetime
     single_files: tuple[str, ...] = ()
     callback_urls: tuple[str, ...] = ()
-    description: str | None = None
-    external_url: str = "https://github.com"
 
 
 @dataclass(slots=True, eq=False)
