@@ -115,8 +115,8 @@ def wait_for(processes: Processes, what: str, happened: Callable[[], bool]) -> N
         time.sleep(POLL_SECONDS)
 
 
-def _tail(log: Path, lines: int = 20) -> str:
-    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-lines:])
+def _tail(log: Path) -> str:
+    return "\n".join(log.read_text("utf-8", "replace").splitlines()[-20:])
 
 
 def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ def retrieval_intervals(judged: Sequence[Judged]) -> dict[int, Interval]:
     return {k: wilson(hits / len(ranks), len(ranks)) for k, hits in found.items() if ranks}
 
 
-def caught_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[float, Interval]:
+def caught_intervals(judged: Sequence[Judged]) -> dict[float, Interval]:
     """For each share of bothered issues the interval of the share of duplicates caught.
 
     Both kinds of issues are drawn anew, and the threshold follows from those drawn. Where that says the same each time,
@@ -32,7 +32,7 @@ def caught_intervals(judged: Sequence[Judged], seed: int = 0) -> dict[float, Int
     queries, silent = split(judged)
     if not queries or not silent:
         return {}
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     until = np.array([one.caught_until for one in queries])
     tops = np.array([one.top for one in silent])
     caught: dict[float, list[float]] = {share: [] for share in SHARES}

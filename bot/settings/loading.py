@@ -103,9 +103,9 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
     return found
 
 
-def parts_of_an_app(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> list[str]:
+def parts_of_an_app() -> list[str]:
     """The variables of the environment and `.env` by which the App that was set up in the browser is not read."""
-    values = variables(os.environ if environ is None else environ, dotenv_path)
+    values = variables(os.environ, None)
     return [name for name in _OF_AN_APP if values.get(name)]
 
 
