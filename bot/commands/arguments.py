@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from bot.addresses import GITHUB_HOSTS, ISSUE, host_of
+from bot.addresses import ISSUE, host_of
 from bot.commands.model import Options, Problem
 from bot.model import NUMBER_MAX, PLACE, RepoRef, name_key
 from bot.text.full_width import plain
@@ -21,7 +21,7 @@ class Here:
     """Where a comment stands: issues of another GitHub are not taken. `hosts` as `bot.addresses.hosts_of` has them."""
 
     repo: RepoRef
-    hosts: frozenset[str] = GITHUB_HOSTS
+    hosts: frozenset[str]
 
     def number(self, word: str) -> int | Problem:
         """The number of an issue of this repository, written as `issue` takes it."""

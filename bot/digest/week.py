@@ -35,7 +35,7 @@ class Line:
     other: int
     probability: float
     standing: Standing
-    said: tuple[Kind, ...] = ()
+    said: tuple[Kind, ...]
 
 
 @dataclass(frozen=True, slots=True)

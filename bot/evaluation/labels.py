@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,9 @@ class Labels:
 
     group: Mapping[Id, Id]
     marked: frozenset[Id]
-    doubtful: frozenset[Id] = frozenset()
-    named: frozenset[Id] = frozenset()
-    astray: Mapping[Id, Id] = field(default_factory=dict)
+    doubtful: frozenset[Id]
+    named: frozenset[Id]
+    astray: Mapping[Id, Id]
 
 
 def read_labels(path: Path) -> Labels:

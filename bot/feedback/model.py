@@ -42,4 +42,4 @@ class Example:
     weight: float
     probability: float | None
     shown: bool
-    said: bool = True
+    said: bool

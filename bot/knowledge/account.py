@@ -23,8 +23,8 @@ class Absorbed:
 
     entry: Entry
     similarity: float
-    through: Entry | None = None
-    link: float | None = None
+    through: Entry | None
+    link: float | None
 
 
 @dataclass(frozen=True, slots=True)

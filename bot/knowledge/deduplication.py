@@ -45,7 +45,7 @@ class Deduplication:
 
 def deduplicate(
     playbook: Any,
-    threshold: float | None = None,
+    threshold: float | None,
     embed: Embed | None = None,
     *,
     slugs: Sequence[str],

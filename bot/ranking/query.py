@@ -52,7 +52,7 @@ def literal_query(repo: RepoRef, keywords: str, state: StateFilter = "all") -> s
 def build_query(
     repo: RepoRef | Sequence[RepoRef],
     text: str,
-    scope: Scope = "title,body",
+    scope: Scope,
     state: StateFilter = "all",
     kind: Kind = "issue",
     *,
@@ -67,7 +67,7 @@ def build_query(
 
 
 def qualifiers(
-    repo: RepoRef | Sequence[RepoRef], state: StateFilter = "all", kind: Kind = "issue", *, flat: bool = False
+    repo: RepoRef | Sequence[RepoRef], state: StateFilter, kind: Kind = "issue", *, flat: bool = False
 ) -> str:
     """What every query begins with: the issues of these repositories, all of them or the open or closed ones."""
     places = [f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo)]

@@ -26,7 +26,7 @@ class FoundPage:
     incomplete: bool
     items: tuple[Issue, ...]
     search_type: str
-    fallback_reasons: tuple[str, ...] = ()
+    fallback_reasons: tuple[str, ...]
     cached_at: str = ""
 
 

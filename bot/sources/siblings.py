@@ -37,7 +37,7 @@ class Siblings:
 
     name = NAME
 
-    def __init__(self, github: RepositoryReader, named: Iterable[RepoRef], allowed: Iterable[str] = ()) -> None:
+    def __init__(self, github: RepositoryReader, named: Iterable[RepoRef], allowed: Iterable[str]) -> None:
         self._github = github
         self._named = tuple(named)
         self._allowed = frozenset(name_key(one) for one in allowed)

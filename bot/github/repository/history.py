@@ -64,7 +64,7 @@ class HistoryPage:
 
     issues: Sequence[Mapping[str, Any]]
     total: int
-    after: str = ""
+    after: str
 
 
 def history(api: Api, repo: RepoRef, since: str = "", after: str = "", *, texts: bool = True) -> Iterator[HistoryPage]:

@@ -27,7 +27,7 @@ class SearchPage:
     incomplete: bool
     items: tuple[Issue, ...]
     search_type: str
-    fallback_reasons: tuple[str, ...] = ()
+    fallback_reasons: tuple[str, ...]
     cached_at: str = ""
 
 

@@ -66,9 +66,9 @@ class Votes:
 
     author: str
     votes: tuple[Vote, ...]
-    folded: str = ""
-    since: Mapping[bool, float] = field(default_factory=dict)
-    locked: bool = False
+    folded: str
+    since: Mapping[bool, float]
+    locked: bool
 
 
 @dataclass(frozen=True, slots=True)

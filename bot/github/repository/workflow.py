@@ -25,7 +25,7 @@ class WorkflowStates:
     """The state of each issue asked for, None where it has none. `reason` says why nothing was read, else empty."""
 
     states: Mapping[int, str | None]
-    reason: str = ""
+    reason: str
 
 
 def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:

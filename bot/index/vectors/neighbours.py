@@ -88,7 +88,7 @@ class Neighbours:
             self._keep_only(np.array(there, dtype=np.int64))
         self.sequence = state.sequence
 
-    def closest(self, around: Vectors, wanted: Mapping[Kind, int], below: int | None = None) -> Integers:
+    def closest(self, around: Vectors, wanted: Mapping[Kind, int], below: int | None) -> Integers:
         """The numbers of issues among which those that point where a text's vectors do are, ascending.
 
         `around` are the text's vectors, (3, dimensions), `wanted` says how many neighbours of each kind are sought.

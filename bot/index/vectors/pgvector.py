@@ -64,7 +64,7 @@ T = TypeVar("T")
 class Pgvector:
     """One for all repositories of a database, which may lack the extension. `wanted` says whether to use it at all."""
 
-    def __init__(self, wanted: bool = True) -> None:
+    def __init__(self, wanted: bool) -> None:
         self._usable: bool | None = None if wanted else False
 
     def serves(self, connection: sa.Connection, repo_id: int, state: State) -> bool:

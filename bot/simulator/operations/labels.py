@@ -44,10 +44,10 @@ def edit_label(
     repository: str | Repository,
     name: str,
     *,
-    new_name: str | None = None,
-    color: str | None = None,
-    description: str | None = None,
-    actor: str | Account | None = None,
+    new_name: str | None,
+    color: str | None,
+    description: str | None,
+    actor: str | Account | None,
 ) -> Label:
     """Rename, recolour or describe a label."""
     repo = world.repo(repository)

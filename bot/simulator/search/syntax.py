@@ -19,7 +19,7 @@ class Qualifier:
 
     name: str
     values: tuple[str, ...]
-    negated: bool = False
+    negated: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ class TimelineEvent:
     event: str
     actor: Account
     created_at: datetime
-    data: dict[str, Any] = field(default_factory=dict)
+    data: dict[str, Any]
 
 
 @dataclass(slots=True, eq=False)

@@ -31,9 +31,9 @@ class Label:
     id: int
     node_id: str
     name: str
-    color: str = "ededed"
-    description: str | None = None
-    default: bool = False
+    color: str
+    description: str | None
+    default: bool
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +74,7 @@ class Project:
     owner: Account
     number: int
     title: str
-    fields: dict[str, list[str]] = field(default_factory=dict)
+    fields: dict[str, list[str]]
 
 
 @dataclass(slots=True, eq=False)
