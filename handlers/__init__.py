@@ -11,7 +11,6 @@ from bot.events import own
 from bot.router import Level, Route
 from handlers import (
     access,
-    closing,
     deleted,
     evaluating,
     indexing,
@@ -19,6 +18,7 @@ from handlers import (
     scanning,
     settings_file,
 )
+from handlers.closing import closing
 from handlers.commands import obeying, verdicts
 
 # Reading metadata is granted to every App; membership and permissions of people are part of it.

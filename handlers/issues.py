@@ -10,8 +10,9 @@ from bot.events.own import INDEXED
 from bot.model import Issue
 from bot.posts.own_issues import is_own_issue
 from bot.services import Services
-from handlers import closing, feedback
+from handlers import feedback
 from handlers.advice import advise
+from handlers.closing import closing
 from handlers.commands import verdicts
 from handlers.deciding import note_left_alone
 from handlers.finding import finder_for

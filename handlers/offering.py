@@ -1,16 +1,18 @@
-"""`close_after`: what the comment announces, and since when (see `bot/closing.py`)."""
+"""`close_after`: what the comment announces, and since when (see `handlers/closing/rule.py`)."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from bot.closing import CERTAIN
 from bot.errors import NotFound
 from bot.model import Comment, Issue
 from bot.render import Closing
 from bot.report import Candidate
 from bot.store.parts.closings import ClosingState, KeptClosing
 from handlers.visit import Visit
+
+CERTAIN = 0.6
+"""How likely the first candidate must be for the bot to offer it: near the most that any probability reaches."""
 
 
 def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing | None:

@@ -36,7 +36,7 @@ from bot.wiring.clients import build_github, embedder, now
 from bot.wiring.evaluating import evaluate_stored
 from bot.wiring.indexes import build_index
 from handlers import ROUTES
-from handlers.closing import CLOSE_EVERY, call_for_due
+from handlers.closing.closing import CLOSE_EVERY, call_for_due
 
 LAG = 30.0
 """Seconds after its arrival in which GitHub may not show yet what a delivery tells of. It takes a few; a worker is

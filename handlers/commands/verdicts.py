@@ -18,7 +18,7 @@ from bot.judgements import Verdict, VerdictKind, Who
 from bot.model import RepoRef, same_login
 from bot.store import CommentState
 from handlers.advice import refresh
-from handlers.closing import taken_back
+from handlers.closing.closing import taken_back
 from handlers.commands import elsewhere
 from handlers.commands.ask import Answer, Ask
 from handlers.commands.duplicate import closed_for

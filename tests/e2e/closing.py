@@ -6,10 +6,10 @@ import uuid
 
 import pytest
 
-from bot.closing import DAY
 from bot.events.own import DUE, own_issue_event
 from bot.simulator.state.issues import Comment, Issue
-from handlers.closing import call_for_due
+from handlers.closing.closing import call_for_due
+from handlers.closing.rule import DAY
 from tests.e2e.harness import BOT, Doppel
 
 TITLE = "Crash while exporting a page to PDF"

@@ -7,14 +7,14 @@ from contextlib import closing
 from types import SimpleNamespace
 from typing import cast
 
-from bot.closing import DAY
 from bot.events import IssueEvent
 from bot.model import RepoRef, Repository
 from bot.services import Services
 from bot.store import Store
 from bot.store.database.engine import make_engine
 from bot.store.parts.closings import ClosingState, KeptClosing
-from handlers.closing import call_for_due
+from handlers.closing.closing import call_for_due
+from handlers.closing.rule import DAY
 
 NOW = 1_700_000_000.0
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from bot.store.tables.schema import TIME, column, key, metadata
 
 # Each issue once: in favour of which it may be closed, since when that is announced, and what came of it
-# (`bot/closing.py`).
+# (`handlers/closing/rule.py`).
 closings = sa.Table(
     "closings",
     metadata,

@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bot.closing import Step, decide
 from bot.errors import GitHubError, Invalid, Unavailable
 from bot.events import IssueEvent
 from bot.events.own import DUE, own_issue_event
@@ -16,7 +15,8 @@ from bot.model import Issue
 from bot.services import Services
 from bot.store.parts.closings import ClosingState, KeptClosing
 from handlers.advice import refresh
-from handlers.closing_facts import facts_of, is_let_alone
+from handlers.closing.facts import facts_of, is_let_alone
+from handlers.closing.rule import Step, decide
 from handlers.feedback import right_of
 from handlers.labelling import set_by_us
 from handlers.visit import Visit, visited

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.closing import Facts
 from bot.errors import NotFound
 from bot.github.repository.labels import duplicate_label
 from bot.github.repository.votes import Vote
@@ -13,6 +12,7 @@ from bot.model import Comment, Issue, IssueRef, same_login
 from bot.store import CommentState
 from bot.store.parts.closings import KeptClosing
 from bot.store.parts.comments import KeptComment
+from handlers.closing.rule import Facts
 from handlers.labelling import last_set
 from handlers.offering import objects
 from handlers.visit import Visit

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.closing import DAY, PATIENCE, Facts, Step, decide
+from handlers.closing.rule import DAY, PATIENCE, Facts, Step, decide
 
 SINCE = 1_000_000.0
 DUE = Facts(now=SINCE + 7 * DAY, since=SINCE, days=7, author_agrees=True)

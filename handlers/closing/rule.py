@@ -11,9 +11,6 @@ from enum import Enum, auto
 
 DAY = 86_400.0
 
-CERTAIN = 0.6
-"""How likely the first candidate must be for the bot to offer it: near the most that any probability reaches."""
-
 PATIENCE = 30 * DAY
 """Seconds after the announced time for which somebody's word is waited for."""
 
