@@ -29,7 +29,7 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
             raise Refusal("UNPROCESSABLE", f"{part} in a search for discussions is not simulated here.")
 
     def visible(full_name: str) -> bool:
-        repo = ctx.sim.repositories.get(ctx.sim.names.get(full_name, 0))
+        repo = ctx.sim.named(full_name)
         return (
             repo is not None
             and can_see(ctx.sim, ctx.caller, repo)

@@ -6,6 +6,8 @@ from typing import Any
 
 from graphql import GraphQLError
 
+from bot.simulator.http.context import Context
+
 
 class Refusal(Exception):
     """A resolver's refusal. `type` is GitHub's word: NOT_FOUND, FORBIDDEN, UNPROCESSABLE, …"""
@@ -23,6 +25,12 @@ def inaccessible() -> Refusal:
 def unresolved(kind: str, by: str, value: object) -> Refusal:
     """There is none, or it must not be seen."""
     return Refusal("NOT_FOUND", f"Could not resolve to {kind} with the {by} {value}.")
+
+
+def unknown(ctx: Context, what: str) -> Refusal:
+    """The simulator does not know how that is asked; it is noted with all that it does not know."""
+    ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
+    return Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
 
 
 def formatted(error: GraphQLError) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from bot.simulator.clock import iso
 from bot.simulator.errors import ApiError
 from bot.simulator.graphql import discussions
 from bot.simulator.graphql.connections import check, cursor, page_info, position
-from bot.simulator.graphql.errors import Refusal, inaccessible, unresolved
+from bot.simulator.graphql.errors import Refusal, inaccessible, unknown, unresolved
 from bot.simulator.graphql.projects import sees_projects
 from bot.simulator.graphql.repositories import readable
 from bot.simulator.graphql.table import Info, Resolver, Resolvers, kind_of
@@ -29,8 +29,7 @@ _SEARCHES = {"ISSUE": None, "ISSUE_ADVANCED": None, "ISSUE_HYBRID": "hybrid", "I
 @RESOLVERS.add("Query.repository")
 def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Repository:
     ctx = info.context
-    key = ctx.sim.names.get(f"{owner}/{name}".lower())
-    repo = ctx.sim.repositories.get(key) if key is not None else None
+    repo = ctx.sim.named(f"{owner}/{name}")
     if repo is None or not can_see(ctx.sim, ctx.caller, repo):
         raise unresolved("a Repository", "name", f"'{owner}/{name}'")
     return repo
@@ -100,9 +99,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     if type not in _SEARCHES:
         return {"edges": [], "nodes": [], **_NO_COUNTS} | {"pageInfo": page_info([], False, False)}
     if args.get("last") is not None or args.get("before"):
-        what = "a search from its end"
-        ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
-        raise Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
+        raise unknown(ctx, "a search from its end")
     first = check("search", args)[0] or 0
     # Who asks for none still wants to know how many there are.
     size = max(first, 1)

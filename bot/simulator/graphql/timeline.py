@@ -10,7 +10,7 @@ from typing import Any
 from bot.simulator.access import in_sight
 from bot.simulator.clock import iso, read_iso
 from bot.simulator.graphql.connections import connection
-from bot.simulator.graphql.errors import Refusal
+from bot.simulator.graphql.errors import unknown
 from bot.simulator.graphql.table import Info, Resolvers
 from bot.simulator.http.context import Context
 from bot.simulator.state.issues import Comment, Issue, TimelineEvent
@@ -35,9 +35,7 @@ def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     if not args.get("itemTypes"):
         # GitHub answers with items of all types, most of which the simulator does not know.
-        what = "timelineItems without itemTypes"
-        ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
-        raise Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
+        raise unknown(ctx, "timelineItems without itemTypes")
     wanted = {_EVENTS[name] for name in args["itemTypes"]}
     since = read_iso(args.get("since"))
     items = [

@@ -66,12 +66,12 @@ class Context:
 
         404 for what is not visible, 301 or 307 for a former name, 401 and 403 for what the caller may not do.
         """
-        key = self.sim.names.get(f"{self.params['owner']}/{self.params['repo']}".lower())
-        repo = self.sim.repositories.get(key) if key is not None else None
+        name = f"{self.params['owner']}/{self.params['repo']}"
+        repo = self.sim.named(name)
         if repo is None or not can_see(self.sim, self.caller, repo):
             raise not_found()
         self.require(repo)
-        if repo.full_name.lower() != f"{self.params['owner']}/{self.params['repo']}".lower():
+        if repo.full_name.lower() != name.lower():
             rest = self.route_tail()
             raise moved(f"{self.sim.urls.api}/repositories/{repo.id}{rest}", self.operation.method)
         if self.operation.method != "GET" and repo.archived:
@@ -168,11 +168,14 @@ class Context:
 
     def page(self, items: Sequence[T], show: Callable[[T], Any]) -> Reply:
         """One page of a list, with the `Link` header that leads to the others."""
-        per_page = min(max(self.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
-        page = max(self.number("page", 1), 1)
+        page, per_page = self.paging()
         first = (page - 1) * per_page
         headers = self.links(page, max(1, -(-len(items) // per_page)))
         return Reply([show(item) for item in items[first : first + per_page]], headers=headers)
+
+    def paging(self) -> tuple[int, int]:
+        """Which page of a list is wanted, the first being 1, and how many entries it has."""
+        return max(self.number("page", 1), 1), min(max(self.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
 
     def links(self, page: int, last: int) -> dict[str, str]:
         """The `Link` header for page `page` of `last`; none where all fits on one page."""

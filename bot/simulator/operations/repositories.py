@@ -149,6 +149,6 @@ def _renamed(world: World, repository: Repository) -> None:
 
 def _require_free(world: World, full_name: str) -> None:
     """ValueError if a repository is called so at present. A name that only redirects can be taken."""
-    holder = world.repositories.get(world.names.get(full_name.lower(), 0))
+    holder = world.named(full_name)
     if holder is not None and holder.full_name.lower() == full_name.lower():
         raise ValueError(f"{full_name} exists already")

@@ -48,7 +48,7 @@ def list_deliveries(ctx: Context) -> Reply:
     if cursor := ctx.query.get("cursor"):
         before = _read_cursor(cursor)
         log = [entry for entry in log if entry.id < before]
-    size = min(max(ctx.number("per_page", 30), 1), 100)
+    _, size = ctx.paging()
     headers = {}
     if len(log) > size:
         following = urlsafe_b64encode(f"v1_{log[size - 1].id}".encode()).decode()

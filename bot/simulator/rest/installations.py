@@ -58,8 +58,7 @@ def delete_installation(ctx: Context) -> Reply:
 @ROUTES.add("GET", "/repos/<owner>/<repo>/installation", auth="app", model="Installation")
 def of_repository(ctx: Context) -> Json:
     """The App's installation on a repository."""
-    key = ctx.sim.names.get(f"{ctx.params['owner']}/{ctx.params['repo']}".lower())
-    repo = ctx.sim.repositories.get(key) if key is not None else None
+    repo = ctx.sim.named(f"{ctx.params['owner']}/{ctx.params['repo']}")
     found = ctx.sim.installation_for(ctx.app, repo) if repo is not None else None
     if found is None:
         raise not_found()

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from bot.simulator.errors import ApiError
-from bot.simulator.http.context import MOST_PER_PAGE, PER_PAGE, Context
+from bot.simulator.http.context import Context
 from bot.simulator.http.reply import Reply
 
 T = TypeVar("T")
@@ -25,8 +25,7 @@ MOST_COUNTED = 10_000
 def page(ctx: Context, items: Iterable[T], key: Callable[[T], Key], show: Callable[[T], Any], down: bool) -> Reply:
     """One page of `items`, sorted by `key` upwards or `down`; the key's second part tells equal ones apart."""
     ordered = sorted(items, key=key, reverse=down)
-    per_page = min(max(ctx.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
-    number = max(ctx.number("page", 1), 1)
+    number, per_page = ctx.paging()
     start = (number - 1) * per_page
     if "after" in ctx.query:
         behind = _read(ctx.query["after"])

@@ -29,8 +29,7 @@ def find(
     ctx.sim.flush_index()
 
     def visible(full_name: str) -> bool:
-        key = ctx.sim.names.get(full_name)
-        repo = ctx.sim.repositories.get(key) if key is not None else None
+        repo = ctx.sim.named(full_name)
         # A former name finds nothing: searches do not follow renames.
         if repo is None or repo.full_name.lower() != full_name or not can_see(ctx.sim, ctx.caller, repo):
             return False
@@ -75,8 +74,7 @@ def search_issues(ctx: Context) -> Reply:
         raise invalid("Search", "search_type", "invalid", value=search_type)
     if search_type is not None and isinstance(ctx.caller, Anonymous):
         raise unauthorized("Requires authentication")
-    per_page = min(max(ctx.number("per_page", 30), 1), 100)
-    page = max(ctx.number("page", 1), 1)
+    page, per_page = ctx.paging()
     found = find(
         ctx,
         ctx.query.get("q", ""),

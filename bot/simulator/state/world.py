@@ -75,10 +75,14 @@ class World:
 
     def repository(self, full_name: str) -> Repository:
         """The repository that has, or once had, this name; KeyError if there is none."""
-        try:
-            return self.repositories[self.names[full_name.lower()]]
-        except KeyError:
-            raise KeyError(f"the simulated GitHub has no repository {full_name}") from None
+        found = self.named(full_name)
+        if found is None:
+            raise KeyError(f"the simulated GitHub has no repository {full_name}")
+        return found
+
+    def named(self, full_name: str) -> Repository | None:
+        """The same; None if there is none."""
+        return self.repositories.get(self.names.get(full_name.lower(), 0))
 
     def repo(self, repository: str | Repository) -> Repository:
         """The repository meant, by record or by (present or former) name."""
