@@ -34,8 +34,7 @@ def look_again(visit: Visit, event: IssueEvent) -> None:
     """The index has what it had not when this issue was looked at: an earlier report, or all of them."""
     services = visit.services
     issue = visit.github.issue(visit.repo, visit.number)
-    muted = services.store.muted.is_muted(visit.repository.id, visit.number)
-    if why_silent(issue, visit.config, sender_is_bot=False, muted=muted):
+    if why_silent(issue, visit.config, sender_is_bot=False, muted=visit.muted):
         # What was said of it so far is no answer: who opens it again, or frees it, has it looked at as if new.
         services.store.comments.answer_silently(visit.repository.id, visit.number, text_hash="", now=services.now())
     elif event.action != INDEXED or is_unanswered(visit):
@@ -95,10 +94,9 @@ def _look(visit: Visit, event: IssueEvent) -> None:
     _keep(visit, issue)
     if event.action == "opened" and not issue.is_pull_request:
         tell_later(visit, issue, event.installation)
-    muted = visit.services.store.muted.is_muted(visit.repository.id, event.number)
     if event.action == "reopened":
         feedback.reopened(visit, issue)
-    reason = why_silent(issue, visit.config, sender_is_bot=event.sender.is_bot, muted=muted)
+    reason = why_silent(issue, visit.config, sender_is_bot=event.sender.is_bot, muted=visit.muted)
     if reason:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, visit.repo, event.number, reason)
         note_left_alone(visit, event.action, reason)

@@ -17,8 +17,7 @@ CERTAIN = 0.6
 
 def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing | None:
     """What the comment says of closing: that it may come, that it came, or nothing."""
-    store = visit.services.store.closings
-    kept = store.get(visit.repository.id, visit.number)
+    kept = visit.kept_closing()
     if kept is not None and kept.state is ClosingState.OVER:
         return None
     if kept is not None and kept.state is ClosingState.CLOSED:
@@ -29,7 +28,7 @@ def offer(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closing |
     closing = _offered(visit, issue, named)
     if kept is not None and _differs(kept, closing) and _objected(visit, kept):
         # A later offer counts from its own time, and would know nothing of what was said to this one.
-        store.end(visit.repository.id, kept)
+        visit.services.store.closings.end(visit.repository.id, kept)
         return None
     return closing
 
@@ -48,7 +47,7 @@ def _offered(visit: Visit, issue: Issue, named: tuple[Candidate, ...]) -> Closin
 def remember(visit: Visit, closing: Closing | None) -> None:
     """Note what the comment that stands there now announces. The time counts from the first announcement."""
     store, repo_id = visit.services.store.closings, visit.repository.id
-    kept = store.get(repo_id, visit.number)
+    kept = visit.kept_closing()
     if closing is None:
         if kept is not None:
             store.drop(repo_id, visit.number)

@@ -44,7 +44,7 @@ def call_for_due(services: Services) -> None:
 @visited
 def due(visit: Visit, event: IssueEvent) -> None:
     """The time of one issue may have come."""
-    kept = visit.services.store.closings.get(visit.repository.id, visit.number)
+    kept = visit.kept_closing()
     if kept is None or visit.config.mode != "comment":
         return
     issue = visit.github.issue(visit.repo, visit.number)
@@ -142,15 +142,14 @@ def _forget(visit: Visit, decisions: Iterable[Verdict]) -> None:
 
 def taken_back(visit: Visit, issue: Issue) -> None:
     """`undo` has opened the issue again: it is never closed by itself any more, and the comment says so no longer."""
-    store = visit.services.store.closings
-    kept = store.get(visit.repository.id, visit.number)
+    kept = visit.kept_closing()
     if kept is not None:
-        store.end(visit.repository.id, kept)
+        visit.services.store.closings.end(visit.repository.id, kept)
         refresh(visit, issue)
 
 
 def opened_again(visit: Visit, issue: Issue) -> None:
     """Somebody has opened the issue by hand: if it was closed by itself, the comment says so no longer."""
-    kept = visit.services.store.closings.get(visit.repository.id, visit.number)
+    kept = visit.kept_closing()
     if kept is not None and kept.state is ClosingState.CLOSED:
         refresh(visit, issue)

@@ -106,7 +106,7 @@ def _is_muted(visit: Visit, issue: Issue) -> bool:
     issue takes such a label off, and may agree by another one at the same time."""
     config = replace(visit.config, only_labels=())
     ignored = config.why_ignored(issue.author.login, issue.labels, issue.title) is not None
-    return ignored or visit.services.store.muted.is_muted(visit.repository.id, visit.number)
+    return ignored or visit.muted
 
 
 def _labeller(visit: Visit, since: float) -> str:

@@ -22,8 +22,7 @@ def recheck(ask: Ask, command: Command) -> Answer:
     posted = post(visit, ask.issue, report, cause=COMMAND, command=command)
     if not posted:
         return Answer(False, ask.replies.comment_was_deleted())
-    muted = visit.services.store.muted.is_muted(visit.repository.id, visit.number)
-    return Answer(True, ask.replies.muted_recheck() if muted else "")
+    return Answer(True, ask.replies.muted_recheck() if visit.muted else "")
 
 
 def explain(ask: Ask, command: Command) -> Answer:

@@ -28,7 +28,7 @@ def unmute(ask: Ask, command: Command) -> Answer:
     fails, the command is carried out once more and answered as it would have been.
     """
     visit, muted = ask.visit, ask.visit.services.store.muted
-    already = not muted.is_muted(visit.repository.id, visit.number)
+    already = not visit.muted
     if not already:
         refresh(visit, ask.issue)
     muted.clear(visit.repository.id, visit.number)

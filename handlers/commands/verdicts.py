@@ -70,7 +70,7 @@ def judged(visit: Visit, event: IssueEvent) -> None:
 def follow(visit: Visit) -> None:
     """Bring an issue's comment up to date with what was decided elsewhere, unless the issue is to be left alone."""
     issue = visit.github.issue(visit.repo, visit.number)
-    if not issue.locked and not visit.services.store.muted.is_muted(visit.repository.id, visit.number):
+    if not issue.locked and not visit.muted:
         refresh(visit, issue)
 
 
