@@ -8,13 +8,14 @@ from pathlib import Path
 
 import click
 
+from bot.cli.shared.files import READ_FILE_OR_STDIN, read_bytes
 from bot.cli.shared.in_json import in_json
 from bot.config import parse_config
 from bot.errors import UserError
 
 
 @click.command(name="check-config")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", type=READ_FILE_OR_STDIN)
 @click.option("--json", "as_json", is_flag=True, help="Print problems and the settings in force as JSON.")
 def check_config(file: Path, as_json: bool) -> None:
     """Check a repository's settings, FILE being its .github/doppel.yml (- for standard input).
@@ -41,8 +42,7 @@ def check_config(file: Path, as_json: bool) -> None:
 
 def _read(file: Path) -> str:
     try:
-        data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-        return data.decode()
+        return read_bytes(file).decode()
     except OSError as problem:
         raise UserError(f"{file} cannot be read: {problem.strerror}") from problem
     except UnicodeDecodeError as problem:

@@ -11,6 +11,7 @@ import click
 import requests
 
 from bot import settings as host
+from bot.cli.shared.files import READ_FILE_OR_STDIN, read_bytes
 from bot.errors import SettingsError, Unavailable, UserError
 from bot.machine.local import is_here
 from bot.receiver.webhook import sign
@@ -21,7 +22,7 @@ TIMEOUT_SECONDS = 10
 
 @click.command()
 @click.argument("event")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
+@click.argument("file", type=READ_FILE_OR_STDIN)
 @click.option("--url", help="The receiver's address [default: where DOPPEL_HOST and PORT put it, /webhook].")
 @click.option("--delivery", help="The delivery id; give the same again for a redelivery [default: a new one].")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
@@ -33,12 +34,11 @@ def receive(event: str, file: Path, url: str | None, delivery: str | None, as_js
     settings = host.load()
     if not settings.webhook_secrets:
         raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
-    body = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     answer = post(
         url or f"{settings.local_url}/webhook",
         settings.webhook_secrets[0],
         event,
-        body,
+        read_bytes(file),
         delivery or str(uuid.uuid4()),
     )
     if as_json:

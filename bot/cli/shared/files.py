@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,14 @@ from bot.errors import UserError
 
 READ_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A file that is read."""
+
+READ_FILE_OR_STDIN = click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+"""The same, or - for standard input; `read_bytes` reads either."""
+
+
+def read_bytes(file: Path) -> bytes:
+    """What is in the file, or comes by standard input."""
+    return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
 
 
 def keep_apart(option: str, out: Path | None, *read: Path) -> None:
