@@ -23,7 +23,7 @@ from bot.index.postings.batch import Batch, stored_entries
 from bot.index.postings.lists import Change
 from bot.index.postings.packing import Integers, Postings
 from bot.index.reader import Reader
-from bot.index.state import State
+from bot.index.state import NO_KEYS, State
 from bot.index.vectors.embedded import Embedded, drop
 from bot.index.vectors.pgvector import Pgvector
 from bot.index.vectors.vectors import Vectors
@@ -36,7 +36,6 @@ from bot.store.tables.schema import metadata
 BATCH = 5_000
 #: Issues that are embedded by one request to an endpoint, or a few.
 _ASKED = 32
-_EMPTY = np.zeros(0, dtype=np.int64)
 
 
 class Index:
@@ -214,11 +213,7 @@ class Index:
         if above is None:
             return 0
         numbers = self.numbers(repo_id, above, limit)
-        with self._engine.connect() as connection:
-            # As in `_put`.
-            seen = _changes(connection, repo_id, numbers)
-            texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._reader.read_again(repo_id, texts)
+        seen, analyses = self._analysed(repo_id, numbers)
         batch = Batch(self._fields, analyses)
         with write(self._engine) as connection:
             state = states.lock(connection, repo_id)
@@ -265,12 +260,16 @@ class Index:
             done += part
         return done
 
-    def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:
+    def _analysed(self, repo_id: int, numbers: Sequence[int]) -> tuple[dict[int, int], dict[int, Analysis]]:
+        """Stored issues read again, after the changes in which each got the text that is read."""
         with self._engine.connect() as connection:
             # As in `_put`.
             seen = _changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._reader.read_again(repo_id, texts)
+        return seen, self._reader.read_again(repo_id, texts)
+
+    def _embed_these(self, embedded: Embedded, repo_id: int, numbers: Sequence[int]) -> None:
+        seen, analyses = self._analysed(repo_id, numbers)
         made = embedded.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = states.lock(connection, repo_id)
@@ -343,7 +342,7 @@ class Index:
         state.issues -= len(old)
         for position, length in enumerate(lengths):
             state.lengths[position] = state.lengths.get(position, 0) - length
-        added, postings = _EMPTY, _EMPTY.astype(np.uint64)
+        added, postings = NO_KEYS, NO_KEYS.astype(np.uint64)
         if batch is not None:
             added, postings = self._add(connection, repo_id, state, batch)
         since = {row[0]: row[2] for row in old}

@@ -148,10 +148,12 @@ class Neighbours:
         return found
 
     def _make_room(self, count: int) -> None:
-        """For so many issues at once: growing by and by would need more than twice the memory meanwhile."""
+        """For so many issues; of their vectors as long as they fit. At first for all at once: growing by and by would
+        need more than twice the memory meanwhile.
+        """
         self._numbers, self._bits = grown(self._numbers, count, 0), grown(self._bits, count, 2)
         if count * 2 * self._dimensions > MOST_KEPT:
-            self._values = None
+            self._values, self._scales, self._lengths = None, self._scales[:0], self._lengths[:0]
         if self._values is not None:
             self._values, self._scales = grown(self._values, count, 0), grown(self._scales, count, 0)
             self._lengths = grown(self._lengths, count, 0, fill=1)
@@ -163,15 +165,10 @@ class Neighbours:
         new = rows < 0
         rows[new] = np.arange(self._count, self._count + np.count_nonzero(new))
         count = self._count + int(np.count_nonzero(new))
-        self._numbers = grown(self._numbers, count, 0)
-        self._bits = grown(self._bits, count, 2)
+        self._make_room(count)
         self._numbers[rows] = numbers
         self._bits[:, :, rows] = _bits(around).transpose(1, 2, 0)
-        if self._values is not None and count * 2 * self._dimensions > MOST_KEPT:
-            self._values, self._scales, self._lengths = None, self._scales[:0], self._lengths[:0]
         if self._values is not None:
-            self._values, self._scales = grown(self._values, count, 0), grown(self._scales, count, 0)
-            self._lengths = grown(self._lengths, count, 0, fill=1)
             values, scales = vectors.rounded(around[:, :2])
             self._values[rows], self._scales[rows] = values, scales
             self._lengths[rows] = vectors.lengths_of_both(values * scales[:, :, None])
