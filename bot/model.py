@@ -18,6 +18,10 @@ PLACE = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
 lead to another place than a repository's."""
 
 
+StateFilter = Literal["open", "closed", "all"]
+"""Which issues a question is about."""
+
+
 def name_key(name: str) -> str:
     """A login, `owner/repo` or `owner/repo#number` in the one form in which equal ones are written, also in the store.
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal
 
 from bot.commands.table import BY_NAME, Name, Row
-
-State = Literal["open", "closed", "all"]
+from bot.model import StateFilter
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What was asked to differ from the repository's settings; None where nothing was said."""
 
-    state: State | None = None
+    state: StateFilter | None = None
     confidence: float | None = None
     threshold: float | None = None
     limit: int | None = None

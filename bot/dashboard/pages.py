@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, abort, current_app, g, redirect, render_template, request, url_for
-from werkzeug.wrappers import Response
 
 from bot.calibration.bar import Origin
 from bot.config import CONFIG_PATH
@@ -25,7 +24,7 @@ from bot.dashboard.sign_in_pages import SignInPages
 from bot.dashboard.timeline import DRAWN, timeline
 from bot.errors import DoppelError, GitHubError, InvalidArgument
 from bot.model import NUMBER_MAX, RepoRef
-from bot.pages import protect
+from bot.pages import Page, protect
 from bot.render import evaluation as words
 from bot.render.digest import sentences
 from bot.report import NEAR
@@ -37,7 +36,6 @@ _ASKED_AT_ONCE = 8
 # Issues of a group that its list names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
-Page = str | Response | tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,9 @@ from werkzeug.wrappers import Response
 
 from bot.dashboard.session import HOURS, Sessions
 from bot.dashboard.sign_in import NotSignedIn, SignIn
-from bot.pages import is_https, root_url
+from bot.pages import Page, is_https, root_url
 
 COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
-Page = str | Response | tuple[str, int]
 
 
 class SignInPages:

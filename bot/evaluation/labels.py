@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from bot.errors import UserError
+from bot.evaluation.metrics import Id
 from bot.ranking.components import components
 from bot.replay.archive import PastIssue, read_rows
 
 WARM = 0.2
 """The share of issues that only arrive before the first is judged."""
-
-Id = int | str
 
 
 @dataclass(frozen=True, slots=True)

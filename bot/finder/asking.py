@@ -7,10 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bot.config.model import SourceConfig
-from bot.model import Issue, RepoRef
+from bot.model import Issue, RepoRef, StateFilter
 from bot.posts.own_issues import is_own_issue
 from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
-from bot.ranking.query import StateFilter
 from bot.ranking.rarity import Rarity, WordStats
 from bot.sources import (
     Answer,

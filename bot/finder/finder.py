@@ -19,11 +19,10 @@ from bot.finder.options import FindOptions
 from bot.finder.reporting import counted, outcome, search_query
 from bot.finder.weighing import Inside, Weighed, as_issue, said, together, weigh_inside, weigh_outside
 from bot.matching import Look, Matcher
-from bot.model import Issue, RepoRef
+from bot.model import Issue, RepoRef, StateFilter
 from bot.ranking.keywords import has_usable_words
 from bot.ranking.model import Model, shipped_model
 from bot.ranking.presenting import Result, is_own, present
-from bot.ranking.query import StateFilter
 from bot.ranking.rarity import CountedWords, WordStats
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen

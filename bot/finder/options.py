@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import get_args
 
 from bot.errors import InvalidArgument
-from bot.model import Issue
-from bot.ranking.query import StateFilter
+from bot.model import Issue, StateFilter
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from flask import Blueprint, Response, abort, request
+from werkzeug.wrappers import Response as AnyResponse
+
+Page = str | AnyResponse | tuple[str, int]
+"""What a page answers, with a status where that is not 200."""
 
 # Nothing is loaded from elsewhere, nothing is framed, and only scripts of our own run. Where a form leads is checked
 # by who answers it, since the set-up page's form leads to GitHub.

@@ -16,12 +16,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bot.model import RepoRef
+from bot.model import RepoRef, StateFilter
 from bot.ranking.keywords import MAX_LENGTH, extract_search_keywords, has_usable_words, join_within
 from bot.ranking.query import (
     MAX_OPERATORS,
     Scope,
-    StateFilter,
     any_of,
     build_query,
     literal_query,

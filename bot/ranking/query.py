@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from bot.model import RepoRef
+from bot.model import RepoRef, StateFilter
 from bot.text.words import MARKS, split_words
 
 #: GitHub docs, "Limitations on query length".
@@ -20,7 +20,6 @@ MAX_OPERATORS = 5
 
 Scope = Literal["title", "body", "title,body"]
 Kind = Literal["issue", "pr"]
-StateFilter = Literal["open", "closed", "all"]
 
 # An identifier keeps the characters that hold it together: the search engine then takes it apart as it took the text
 # apart. A hyphen is kept inside a word only, since in front of one it means NOT.

@@ -19,7 +19,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from bot.errors import DoppelError, InvalidArgument, SettingsError
 from bot.machine.local import is_here
-from bot.pages import POLICY, is_https, protect, root_url
+from bot.pages import POLICY, Page, is_https, protect, root_url
 from bot.pages.signed import read_signed
 from bot.setup.credentials import CannotKeep, Credentials
 from bot.setup.manifest import Place, make_manifest, place_of, wanted
@@ -31,7 +31,6 @@ _HOUR = 3600
 _LOST = "The App's key is lost by that: delete the App on GitHub, mend this, and create another."
 # The pages by which an App is made.
 _MAKING = ("setup.form", "setup.start", "setup.callback")
-Page = str | AnyResponse | tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.errors import Retryable
-from bot.model import Issue
+from bot.model import Issue, StateFilter
 from bot.ranking.plan import Plan
-from bot.ranking.query import StateFilter
 from bot.report import QueryRun
 
 PER_PAGE = 100
