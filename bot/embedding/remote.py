@@ -47,13 +47,15 @@ class RemoteModel:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         parts = [part for batch in batches(texts, _BATCH) for part in self._parts(batch)]
         if len({part.shape[1] for part in parts}) > 1:
-            says = "answered with vectors of different lengths"
-            raise EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
+            raise self._useless("vectors of different lengths")
         vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
         if no_numbers(vectors):
-            says = "answered with vectors that are no numbers"
-            raise EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
+            raise self._useless("vectors that are no numbers")
         return unit(vectors)
+
+    def _useless(self, answer: str) -> EmbeddingError:
+        says = f"answered with {answer}"
+        return EmbeddingError(f"{self._url}: {says}", told=f"{_ENDPOINT} {says}")
 
     def _parts(self, texts: Sequence[str]) -> Iterator[NDArray[np.float32]]:
         """The vectors of some texts, in as many pieces as the endpoint wants them."""

@@ -97,10 +97,8 @@ def choose_threshold(explicit: float | None, environ: Mapping[str, str], default
     """
     if explicit is not None:
         # NumPy's numbers are welcome too; a bool is a number to Python alone.
-        if isinstance(explicit, bool | str | bytes):
-            raise InvalidArgument("threshold", f"{explicit!r} is not a number")
         try:
-            value = float(explicit)
+            value = math.nan if isinstance(explicit, bool | str | bytes) else float(explicit)
         except (TypeError, ValueError):
             value = math.nan
         if math.isnan(value):

@@ -97,11 +97,16 @@ def found_by_block(shown: Sequence[Candidate], say: Words) -> str:
     lines = []
     for candidate in shown:
         if candidate.sources:
-            sources = say.comma().join(source_name(source, say) for source in candidate.sources)
+            sources = source_names(candidate, say)
             # In code, so that it is neither a reference nor one more link to the same issue.
             named = code(f"{candidate.repo}#{candidate.number}")
             lines.append(f"{named} – {say.explain_found_by(sources=sources)}")
     return bullets(lines)
+
+
+def source_names(candidate: Candidate, say: Words) -> str:
+    """The names of the sources that found it."""
+    return say.comma().join(source_name(source, say) for source in candidate.sources)
 
 
 def query_line(query: QueryRun, say: Words) -> str:

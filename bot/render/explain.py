@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.render.candidates import ALSO_MAX, confidence_words, similarity_words, state_words
-from bot.render.details import bullets, problems_block, query_line, sentence, source_name
+from bot.render.details import bullets, problems_block, query_line, sentence, source_names
 from bot.render.escape import escape
 from bot.render.links import Place
 from bot.render.reasons import reason_words
@@ -27,13 +27,13 @@ def explain(
     else:
         facts.append(say.explain_confidence(confidence=confidence_words(candidate.confidence, say)))
     facts += reason_words(candidate, say) or [say.explain_no_reason()]
-    sources = _sources(candidate, say)
+    sources = source_names(candidate, say)
     facts.append(say.explain_found_by(sources=sources) if sources else say.explain_not_found())
     facts += [
         say.explain_duplicate(
             issue=place.issue(one.number),
             confidence=confidence_words(one.confidence or 0.0, say),
-            sources=_sources(one, say),
+            sources=source_names(one, say),
         )
         for one in duplicates[:ALSO_MAX]
     ]
@@ -47,7 +47,3 @@ def explain(
     # Where a source failed, that no search found the issue says little (F9).
     blocks.append(problems_block(report.problems, say))
     return "\n\n".join(filter(None, blocks))
-
-
-def _sources(candidate: Candidate, say: Words) -> str:
-    return say.comma().join(source_name(source, say) for source in candidate.sources)
