@@ -24,7 +24,7 @@ from bot.github.http.memory import Memory
 from bot.github.http.transport import PacedTransport, open_connections
 from bot.github.identity.app import AppClient
 from bot.github.identity.auth import AppCredentials, SharedTokens, Tokens, TokenStore
-from bot.github.identity.registration import RegistrationClient
+from bot.github.identity.registration import NewApp, convert_manifest
 from bot.github.identity.visitor import VisitorClient
 from bot.github.limits.pacing import LocalPacer, Pacer
 from bot.github.repository.repo import RepoClient
@@ -132,10 +132,11 @@ class GitHub:
         with self._lock:
             return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None)))
 
-    def registration(self) -> RegistrationClient:
-        """Nobody in particular, for an App that is only being created."""
+    def convert_manifest(self, code: str) -> NewApp:
+        """As `bot.github.identity.registration` has it, asked as nobody in particular."""
         with self._lock:
-            return RegistrationClient(Api(self._client(UnauthAuthStrategy(), "nobody", None)))
+            api = Api(self._client(UnauthAuthStrategy(), "nobody", None))
+        return convert_manifest(api, code)
 
     @property
     def tracker(self) -> ToolCallTracker:

@@ -37,7 +37,7 @@ def build_setup(settings: Settings) -> SetUp:
 
     def convert(code: str, api_url: str, proxy_url: str) -> Credentials:
         with closing(GitHub(api_url=api_url, api_version=settings.github_api_version)) as github:
-            made = github.registration().convert_manifest(code)
+            made = github.convert_manifest(code)
         return Credentials(
             app_id=made.id,
             slug=made.slug,

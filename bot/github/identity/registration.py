@@ -1,4 +1,4 @@
-"""What is asked as nobody in particular: the credentials of an App that was just created, and who signs in.
+"""What is asked as nobody in particular: the credentials of an App that was just created.
 
 https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest
 """
@@ -24,26 +24,17 @@ class NewApp:
     client_secret: str = field(repr=False)
 
 
-class RegistrationClient:
-    """Requests without credentials."""
+def convert_manifest(api: Api, code: str) -> NewApp:
+    """The App for the code that GitHub sent its maker back with; works once, within the hour.
 
-    def __init__(self, api: Api) -> None:
-        self._api = api
-
-    def convert_manifest(self, code: str) -> NewApp:
-        """The App for the code that GitHub sent its maker back with; works once, within the hour.
-
-        Raises NotFound for a code that is no good.
-        """
-        made = self._api.call(
-            "exchange the manifest's code",
-            partial(self._api.rest.apps.create_from_manifest, quote(code, safe="")),
-        )
-        return NewApp(
-            id=made["id"],
-            slug=made["slug"],
-            private_key=made["pem"],
-            webhook_secret=made["webhook_secret"] or "",
-            client_id=made["client_id"],
-            client_secret=made["client_secret"],
-        )
+    Raises NotFound for a code that is no good.
+    """
+    made = api.call("exchange the manifest's code", partial(api.rest.apps.create_from_manifest, quote(code, safe="")))
+    return NewApp(
+        id=made["id"],
+        slug=made["slug"],
+        private_key=made["pem"],
+        webhook_secret=made["webhook_secret"] or "",
+        client_id=made["client_id"],
+        client_secret=made["client_secret"],
+    )
