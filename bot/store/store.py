@@ -16,7 +16,6 @@ from bot.store.parts.backfills import Backfills
 from bot.store.parts.calibrations import Calibrations
 from bot.store.parts.closings import Closings
 from bot.store.parts.comments import Comments
-from bot.store.parts.counters import Counters
 from bot.store.parts.decisions import Decisions
 from bot.store.parts.elsewhere import Elsewhere
 from bot.store.parts.etags import Etags
@@ -62,7 +61,6 @@ class Store:
         self.signals = Signals(engine)
         self.watched = WatchedComments(engine)
         self.calibrations = Calibrations(engine)
-        self.counters = Counters(engine)
 
     def own_issues(self, repo_id: int) -> set[int]:
         """The numbers of the issues that the bot itself keeps here, from which an edit can take the marker off."""

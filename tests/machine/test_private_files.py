@@ -14,6 +14,7 @@ from bot.evaluation.history_file import KeptHistory
 from bot.model import RepoRef
 from bot.settings import Settings
 from bot.store import open_store
+from bot.store.parts.counters import Counters
 from bot.wiring.clients import prepare_databases
 
 
@@ -45,15 +46,15 @@ def test_files_of_an_open_database_are_private_although_they_were_not(tmp_path: 
     home = tmp_path / "home"
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'doppel.db'}")
     first = open_store(settings)
-    first.counters.add({"one": 1})
+    Counters(first.engine).add({"one": 1})
     names = {"doppel.db", "doppel.db-wal", "doppel.db-shm"}
     assert modes(home) == dict.fromkeys(names, "0o600")
     for name in names:
         (home / name).chmod(0o644)
     second = open_store(settings)
-    second.counters.add({"one": 1})
+    Counters(second.engine).add({"one": 1})
     assert modes(home) == dict.fromkeys(names, "0o600")
-    assert second.counters.all() == {"one": 2}
+    assert Counters(second.engine).all() == {"one": 2}
     first.close()
     second.close()
 

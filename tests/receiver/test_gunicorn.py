@@ -25,6 +25,7 @@ from bot.receiver.slow_clients import PATIENCE
 from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import load
 from bot.store import open_store
+from bot.store.parts.counters import Counters
 from tests.calling import free_port
 
 pytestmark = pytest.mark.processes
@@ -165,7 +166,7 @@ def test_chunked_bodies_are_taken_up_to_the_limit_and_sigterm_lets_what_is_under
     assert sorted(server.queued()) == sorted(["chunked", *senders.acknowledged])
     # What the processes have counted is in the database when they have ended in peace.
     store = open_store(load(server.environ))
-    counted = store.counters.all()
+    counted = Counters(store.engine).all()
     store.close()
     assert counted['doppel_deliveries_total {"outcome": "accepted"}'] == 1 + len(senders.acknowledged)
     assert counted['doppel_deliveries_total {"outcome": "refused"}'] == 1
