@@ -44,17 +44,15 @@ def _load_own(simulator: Simulator, repository: str) -> int:
 
 def brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[dict[str, Any]]:
     """The same issues and comments as many whole days later as makes the last issue arrive on the day of `newest`."""
-    later = timedelta(days=(newest - _moment(rows[-1]["created_at"])).days)
+    later = timedelta(days=(newest - datetime.fromisoformat(rows[-1]["created_at"])).days)
 
     def shifted(row: dict[str, Any]) -> dict[str, Any]:
         times = {
-            name: (_moment(row[name]) + later).isoformat() for name in ("created_at", "closed_at") if row.get(name)
+            name: (datetime.fromisoformat(row[name]) + later).isoformat()
+            for name in ("created_at", "closed_at")
+            if row.get(name)
         }
         comments = {"comments": [shifted(comment) for comment in row["comments"]]} if "comments" in row else {}
         return row | times | comments
 
     return [shifted(row) for row in rows]
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
