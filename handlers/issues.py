@@ -14,9 +14,9 @@ from handlers import feedback
 from handlers.advice import advise
 from handlers.closing import closing
 from handlers.commands import verdicts
-from handlers.deciding import note_left_alone
 from handlers.finding import finder_for
 from handlers.indexed import is_unanswered, until_complete
+from handlers.noting import note_left_alone
 from handlers.overtaken import tell_later
 from handlers.visit import LOCKED, Visit, visited, why_silent
 
