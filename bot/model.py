@@ -18,6 +18,9 @@ PLACE = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
 lead to another place than a repository's."""
 
 
+BODY_MAX = 65_536
+"""Characters of an issue's or a comment's text, GitHub's own limit."""
+
 StateFilter = Literal["open", "closed", "all"]
 """Which issues a question is about."""
 

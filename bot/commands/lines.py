@@ -15,10 +15,8 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from bot.model import BODY_MAX
 from bot.text.full_width import plain
-
-BODY_MAX = 65_536
-"""Characters in a comment, GitHub's own limit."""
 
 LINES_MAX = 6_000
 """Lines of a comment that are looked at. Each can be a block of its own, and ten thousand of those take a second."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.errors import DoppelError, InvalidArgument
 from bot.events.types import CommentEvent, Event, Ignored, InstallationEvent, IssueEvent, PushEvent, RepositoryEvent
-from bot.model import NOBODY, Actor, RepoRef, Repository, same_login
+from bot.model import BODY_MAX, NOBODY, Actor, RepoRef, Repository, same_login
 from bot.text.full_width import plain
 
 ISSUE_ACTIONS = frozenset(
@@ -30,9 +30,6 @@ TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_templa
 
 # The beginning that every command shares, misspelt ones included; the parser of commands looks closer.
 COMMAND = "/dup"
-
-# A comment's body is at most 65,536 characters on GitHub; anything beyond was not written there.
-LONGEST_BODY = 65_536
 
 
 class MalformedPayload(DoppelError):
@@ -167,12 +164,12 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
     # Nor does it become one when somebody edits it: the comment would say that the bot has commanded.
     if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")
-    body, previous = comment.text("body", "")[:LONGEST_BODY], ""
+    body, previous = comment.text("body", "")[:BODY_MAX], ""
     if action == "edited":
         if not fields.has("changes") or not fields.child("changes").has("body"):
             # Without a text of before all that stands there would be new, and given by whoever has saved it.
             return Ignored("the comment's text did not change")
-        previous = fields.child("changes").child("body").text("from", "")[:LONGEST_BODY]
+        previous = fields.child("changes").child("body").text("from", "")[:BODY_MAX]
     if action == "deleted" and not author.is_bot:
         return Ignored("the deleted comment was a person's")
     if action != "deleted" and not any(COMMAND in plain(text).lower() for text in (body, previous)):

@@ -15,6 +15,7 @@ from bot.finder import FindOptions
 from bot.mcp.arguments import Fresh, Given, IncludeClosed, Most, Number, Owner, Relevance, Repo, Threshold
 from bot.mcp.results import Backlog, Closed, Comparison, DedupedPlaybook, Findings
 from bot.mcp.tools import Caller, Tools
+from bot.model import BODY_MAX
 from bot.ranking.relevance import DEFAULT_RELEVANCE
 from bot.scanning.asking import LEAST
 from bot.scanning.groups import THRESHOLD
@@ -82,7 +83,9 @@ class _Offered:
         self,
         context: Context[str, Any],
         title: Annotated[str, Field(description="The draft's title.", min_length=1, max_length=1000)],
-        body: Annotated[str, Field(description="The draft's text; error messages help most.", max_length=65536)] = "",
+        body: Annotated[
+            str, Field(description="The draft's text; error messages help most.", max_length=BODY_MAX)
+        ] = "",
         owner: Owner = None,
         repo: Repo = None,
         threshold: Threshold = 0.3,

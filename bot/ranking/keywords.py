@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bot.model import BODY_MAX
 from bot.text.terms import without_comments
 from bot.text.words import STOP_WORDS, split_words
 
@@ -19,9 +20,8 @@ MAX_HEADING_WORDS = 3
 #: The limit is 256 characters (GitHub docs, "Limitations on query length"); the rest is left to the qualifiers.
 MAX_LENGTH = 200
 
-# What is read of a hostile text. GitHub itself allows 256 characters of title and 65,536 of body.
+# What is read of a hostile text. GitHub itself allows 256 characters of title.
 _TITLE_READ = 4_096
-_BODY_READ = 65_536
 
 _HEADING = re.compile(r"^ {0,3}##[ \t]+(\S.*)$")
 # What opens fenced code: behind backticks no further one, else they are a span of code within one line.
@@ -39,7 +39,7 @@ def extract_search_keywords(
     """
     title_words = _meaningful(split_words(title[:_TITLE_READ]))[:max_words]
     supplied = {_plain(heading) for heading in template_headings}
-    seen = without_comments((body or "")[:_BODY_READ])
+    seen = without_comments((body or "")[:BODY_MAX])
     own_headings = [heading for heading in _headings(seen) if _plain(heading) not in supplied]
     known = {word.lower() for word in title_words}
     heading_words = [word for word in _meaningful(split_words("\n".join(own_headings))) if word.lower() not in known]
@@ -48,7 +48,7 @@ def extract_search_keywords(
 
 def has_usable_words(*texts: str) -> bool:
     """F9: whether there is anything to ask for; stop words alone find what they are told nothing about."""
-    return any(word.lower() not in STOP_WORDS for text in texts for word in split_words(text[:_BODY_READ]))
+    return any(word.lower() not in STOP_WORDS for text in texts for word in split_words(text[:BODY_MAX]))
 
 
 def _meaningful(words: Iterable[str]) -> list[str]:

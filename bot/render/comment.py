@@ -8,6 +8,7 @@ from datetime import date, datetime
 
 from bot.commands import Options
 from bot.config import ConfigError
+from bot.model import BODY_MAX
 from bot.posts.marker import ADVICE
 from bot.render.candidates import candidate_lines
 from bot.render.details import (
@@ -23,9 +24,6 @@ from bot.render.escape import break_phrase, code
 from bot.render.links import Place
 from bot.report import NEAR, Candidate, Outcome, Report
 from bot.words import Words, english
-
-COMMENT_MAX = 65_536
-"""Characters in a comment, GitHub's own limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +75,10 @@ def render_comment(report: Report, view: View) -> str:
     shown = report.candidates[: view.max_candidates]
     # Ten hostile titles and reasons can grow beyond the limit; the least likely candidates go first. One always fits,
     # since `escape` bounds every text: an empty list would say that nothing was found.
-    while len(body := _body(report, view, shown)) > COMMENT_MAX and len(shown) > 1:
+    while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
         shown = shown[:-1]
     # Only a repository's own texts can still be too long.
-    return body if len(body) <= COMMENT_MAX else render_comment(report, replace(view, say=view.say.plain))
+    return body if len(body) <= BODY_MAX else render_comment(report, replace(view, say=view.say.plain))
 
 
 def _body(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:

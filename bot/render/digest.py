@@ -11,8 +11,8 @@ from bot.commands.table import BY_NAME, Name
 from bot.digest.boxes import Pair, box
 from bot.digest.week import Digest, Line, Standing
 from bot.judgements import Kind
+from bot.model import BODY_MAX
 from bot.posts.marker import DIGEST
-from bot.render.comment import COMMENT_MAX
 from bot.render.escape import break_phrase, code, escape, no_formula
 from bot.render.links import Place
 from bot.words import Words
@@ -96,10 +96,10 @@ def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     back-link.
     """
     lines = view.found.lines[:LINES_MOST]
-    while len(body := _body(view, lines, ticked)) > COMMENT_MAX and lines:
+    while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:
         lines = lines[:-1]
     # Only a repository's own texts can be too long even so.
-    return body if len(body) <= COMMENT_MAX else render_digest(replace(view, say=view.say.plain), ticked)
+    return body if len(body) <= BODY_MAX else render_digest(replace(view, say=view.say.plain), ticked)
 
 
 def markdown(view: DigestView) -> str:

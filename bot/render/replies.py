@@ -12,8 +12,8 @@ from bot.commands import OPTIONS, Invalid, Misspelt, Problem, Row
 from bot.commands.arguments import LIMIT_MAX
 from bot.commands.parse import COMMANDS_MAX, WORDS_MAX
 from bot.config import ConfigError
+from bot.model import BODY_MAX
 from bot.posts.marker import reply_marker
-from bot.render.comment import COMMENT_MAX
 from bot.render.details import private_settings, settings_list
 from bot.render.escape import break_phrase, code, escape
 from bot.render.help import help_text, who_words
@@ -33,7 +33,7 @@ def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial
         text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
     body = f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"
     # Nothing that is cut between lines is cut in half: no text of ours or of strangers has more than one.
-    return body if len(body) <= COMMENT_MAX else body[: body.rindex("\n", 0, COMMENT_MAX) + 1]
+    return body if len(body) <= BODY_MAX else body[: body.rindex("\n", 0, BODY_MAX) + 1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from datetime import datetime
 from typing import Protocol
 
 from bot.commands.table import BY_NAME, Name
+from bot.model import BODY_MAX
 from bot.posts.marker import SCAN
 from bot.render.candidates import confidence_words
-from bot.render.comment import COMMENT_MAX
 from bot.render.details import bullets, sentence
 from bot.render.escape import break_phrase, code, escape
 from bot.render.help import command_words
@@ -61,13 +61,13 @@ def render_scan(result: Result, place: Place, checked: datetime, say: Words) -> 
     """
     # A repository's own text can say it at length.
     time = break_phrase(say.checked(time=checked))
-    inside = scan_markdown(result, place, say, COMMENT_MAX - 200 - len(time)).text
+    inside = scan_markdown(result, place, say, BODY_MAX - 200 - len(time)).text
     # The time does not count for the fingerprint: an issue that says the same need not be edited.
     text = break_phrase(f"{inside}\n\n{time}")
     return f"{SCAN.line(inside)}\n{text}\n"
 
 
-def scan_markdown(result: Result, place: Named, say: Words, limit: int = COMMENT_MAX - 200) -> Shown:
+def scan_markdown(result: Result, place: Named, say: Words, limit: int = BODY_MAX - 200) -> Shown:
     """The result in Markdown, in at most `limit` characters: the groups that gain most, and what is left out."""
     blocks = [heading(result, say)]
     if result.groups:

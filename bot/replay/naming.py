@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from bot.model import IssueRef, RepoRef
+from bot.model import BODY_MAX, IssueRef, RepoRef
 from bot.replay.archive import PastIssue
-from bot.text.naming import LONGEST, named_issues, without_code
+from bot.text.naming import named_issues, without_code
 
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
 
@@ -34,5 +34,5 @@ class Ids:
         ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
         if self._words:
             # "Exit code 137" is about no issue, whatever ids the others have.
-            ids |= {word for word in _WORD.findall(without_code(text[:LONGEST])) if not word.isdecimal()}
+            ids |= {word for word in _WORD.findall(without_code(text[:BODY_MAX])) if not word.isdecimal()}
         return frozenset(IssueRef(self._repo, self._numbers[id]).key for id in ids if id in self._numbers)

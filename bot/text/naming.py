@@ -8,12 +8,9 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from bot.model import PLACE, Issue, RepoRef, name_key
+from bot.model import BODY_MAX, PLACE, Issue, RepoRef, name_key
 from bot.text.github_urls import thing_at
 from bot.text.terms import without_comments
-
-#: Characters of a text that are read, GitHub's own limit.
-LONGEST = 65_536
 
 # A fence ends at one of at least its length, or with the text ("GitHub Flavored Markdown Spec", 4.5). Where other ticks
 # follow in the same line, as in "```error```", it is none.
@@ -37,7 +34,7 @@ def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozense
     """
     if "#" not in text and "://" not in text and "gh-" not in text.lower():
         return frozenset()
-    seen = without_code(without_comments(text[:LONGEST].replace("\r\n", "\n")))
+    seen = without_code(without_comments(text[:BODY_MAX].replace("\r\n", "\n")))
     found = set()
     for address in _ADDRESS.findall(seen):
         thing = thing_at(address.replace(f"://{host}/", "://github.com/", 1))

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands import parse
-from bot.commands.lines import BODY_MAX, LINES_MAX, is_written
-from bot.model import RepoRef
+from bot.commands.lines import LINES_MAX, is_written
+from bot.model import BODY_MAX, RepoRef
 from tests.fuzz.parsers import check_commands
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.model import BODY_MAX
 from bot.posts.marker import ADVICE
-from bot.render import COMMENT_MAX, render_comment
+from bot.render import render_comment
 from bot.report import Outcome, QueryRun
 from tests.render.reading import INVISIBLE, PHRASE, read
 from tests.render.samples import QUERY, candidate, report, view
@@ -47,7 +48,7 @@ def check(body: str, numbers: set[int]) -> None:
     ours = r"<!-- doppel:advice v1 [0-9a-f]{16} -->\n|</?span>|<details>\n<summary>[^<]*</summary>\n|</details>\n"
     assert all(re.fullmatch(ours, html) for html in page.html), page.html
     assert sum(html.startswith("<!--") for html in page.html) == 1
-    assert len(body) <= COMMENT_MAX
+    assert len(body) <= BODY_MAX
 
 
 @pytest.mark.parametrize("title", TITLES)

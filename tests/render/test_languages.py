@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from bot.calibration.bar import Bar, Origin
 from bot.digest.week import Digest, Line, Standing
 from bot.judgements import Kind
+from bot.model import BODY_MAX
 from bot.posts.marker import ADVICE, fingerprint
-from bot.render import COMMENT_MAX, Place, Replies, explain, render_comment, render_reply
+from bot.render import Place, Replies, explain, render_comment, render_reply
 from bot.render.digest import DigestView, bar_words, render_digest
 from bot.render.scan import render_scan
 from bot.report import Outcome, QueryRun
@@ -114,7 +115,7 @@ def check(body: str) -> Page:
     assert page.images == 0
     assert {link.partition("/issues/")[0] for link in page.links} <= {"https://redirect.github.com/acme/app"}
     assert all(OURS.fullmatch(html) for html in page.html), page.html
-    assert len(body) <= COMMENT_MAX
+    assert len(body) <= BODY_MAX
     return page
 
 
@@ -170,7 +171,7 @@ def test_c3_own_texts_never_outgrow_githubs_limit(worst: str) -> None:
         for name, text in TEXTS.items()
     }
     for body in hostile(speak("en", own), *["$" * 5_000] * 4):
-        assert len(body) <= COMMENT_MAX
+        assert len(body) <= BODY_MAX
         assert body.startswith("<!-- doppel:")
         assert read(body).active == {}
 

@@ -10,9 +10,9 @@ from hypothesis import given
 
 from bot.commands import COMMANDS, OPTIONS, Invalid, Misspelt, Name, Problem, parse
 from bot.config import parse_config
-from bot.model import RepoRef
+from bot.model import BODY_MAX, RepoRef
 from bot.posts.marker import ADVICE, is_reply_to
-from bot.render import COMMENT_MAX, Place, Replies, explain, render_reply
+from bot.render import Place, Replies, explain, render_reply
 from bot.render.details import SOURCE_NAMES
 from bot.render.help import command_words, option_words
 from bot.report import QueryRun
@@ -211,7 +211,7 @@ def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
     assert page.active == {}
     assert set(page.links) <= {"https://redirect.github.com/acme/app/issues/12"}
     assert set(page.html) <= {"<!-- doppel:reply v1 5 -->\n", "<span>", "</span>"}
-    assert len(body) <= COMMENT_MAX
+    assert len(body) <= BODY_MAX
 
 
 def test_h6_every_source_of_the_settings_has_a_name_in_comments() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+from bot.model import BODY_MAX
 from bot.posts.marker import SCAN, fingerprint
-from bot.render import COMMENT_MAX, Place
+from bot.render import Place
 from bot.render.scan import render_scan
 from bot.scanning.model import Entry, Group, Member, Result
 from bot.words import english, speak
@@ -47,7 +48,7 @@ def test_d8_a_group_shows_its_sums_and_each_member_its_confidence() -> None:
 def test_d8_it_fits_into_an_issue_whatever_is_in_it() -> None:
     for groups in ([group(1, 1_000, WORST)], [group(100 * place, 3, WORST) for place in range(1, 400)]):
         body = render_scan(result(*groups), PLACE, DAY, english())
-        assert len(body) <= COMMENT_MAX
+        assert len(body) <= BODY_MAX
         assert "1. [#" in body, "the group that gains most is always there"
 
 
@@ -55,7 +56,7 @@ def test_d8_it_fits_whatever_a_repositorys_own_text_for_the_time_is() -> None:
     groups = result(*(group(10 * place, 2, f"A crash {place}") for place in range(1, 1_001)))
     for text in ("<" * 580 + "{time}", "as it was seen " * 35 + "{time}", "Duplicate " * 55 + "{time}"):
         body = render_scan(groups, PLACE, DAY, speak("en", {"checked": text}))
-        assert len(body) <= COMMENT_MAX
+        assert len(body) <= BODY_MAX
         assert "1. [#" in body
 
 

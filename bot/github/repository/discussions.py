@@ -11,11 +11,9 @@ from typing import Any
 
 from bot.github.api import convert
 from bot.github.api.calls import Api
+from bot.github.repository.search import LONGEST_BODY
 from bot.model import Actor, Issue, RepoRef
 from bot.remarks import Remark
-
-LONGEST_BODY = 10_000
-"""Characters of a body that are kept."""
 
 # A search leaves out silently what must not be read; counting the discussions does not, and says why.
 _QUERY = """query Discussions($owner: String!, $name: String!%s) {
