@@ -11,12 +11,12 @@ from bot.model import Issue
 from bot.posts.own_issues import is_own_issue
 from bot.services import Services
 from handlers import feedback
-from handlers.advice import advise
+from handlers.advice.advice import advise
+from handlers.advice.noting import note_left_alone
 from handlers.closing import closing
 from handlers.commands import verdicts
 from handlers.finding import finder_for
 from handlers.indexed import is_unanswered, until_complete
-from handlers.noting import note_left_alone
 from handlers.overtaken import tell_later
 from handlers.visit import LOCKED, Visit, visited, why_silent
 

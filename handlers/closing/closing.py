@@ -14,11 +14,11 @@ from bot.judgements import Verdict, VerdictKind
 from bot.model import Issue
 from bot.services import Services
 from bot.store.parts.closings import ClosingState, KeptClosing
-from handlers.advice import refresh
+from handlers.advice.advice import refresh
+from handlers.advice.labelling import set_by_us
 from handlers.closing.facts import facts_of, is_let_alone
 from handlers.closing.rule import Step, decide
 from handlers.feedback import right_of
-from handlers.labelling import set_by_us
 from handlers.visit import Visit, visited
 
 logger = logging.getLogger(__name__)

@@ -12,9 +12,9 @@ from bot.model import Comment, Issue, IssueRef, same_login
 from bot.store import CommentState
 from bot.store.parts.closings import KeptClosing
 from bot.store.parts.comments import KeptComment
+from handlers.advice.labelling import last_set
+from handlers.advice.offering import objects
 from handlers.closing.rule import Facts
-from handlers.labelling import last_set
-from handlers.offering import objects
 from handlers.visit import Visit
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.commands import Command
 from bot.judgements import Rejection
 from bot.model import name_key, same_login
-from handlers.advice import refresh
+from handlers.advice.advice import refresh
 from handlers.commands.ask import Answer, Ask
 from handlers.commands.named import stands_there
 

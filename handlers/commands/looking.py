@@ -6,7 +6,7 @@ from bot.commands import Command
 from bot.decisions import COMMAND
 from bot.finder import FindOptions
 from bot.render import explain as render_explanation
-from handlers.advice import post
+from handlers.advice.advice import post
 from handlers.commands.ask import Answer, Ask
 from handlers.commands.named import issue_named
 from handlers.finding import find, finder_for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.commands import Command
 from bot.model import same_login
-from handlers.advice import refresh
+from handlers.advice.advice import refresh
 from handlers.commands.ask import Answer, Ask
 
 

@@ -17,13 +17,13 @@ from bot.events.own import JUDGED, own_issue_event
 from bot.judgements import Verdict, VerdictKind, Who
 from bot.model import RepoRef, same_login
 from bot.store import CommentState
-from handlers.advice import refresh
+from handlers.advice.advice import refresh
+from handlers.advice.labelling import set_by_us
 from handlers.closing.closing import taken_back
 from handlers.commands import elsewhere
 from handlers.commands.ask import Answer, Ask
 from handlers.commands.duplicate import closed_for
 from handlers.commands.named import number_named
-from handlers.labelling import set_by_us
 from handlers.visit import Visit, visited
 
 # Reasons with which `of` may have found an issue closed.

@@ -29,7 +29,7 @@ ON_VOTE = (
 def offered(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> Doppel:
     """Issue #2 repeats #1, and its comment announces that it may be closed."""
     # What the model makes of two made-up issues is not what is tested here.
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
     doppel.configure("close_after: 7d\n")
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)

@@ -18,5 +18,5 @@ def sure(monkeypatch: pytest.MonkeyPatch, confidence: float) -> None:
         report = finding.find(*arguments, **options)
         return replace(report, candidates=tuple(replace(one, confidence=confidence) for one in report.candidates))
 
-    for module in ("advice", "commands.looking"):
+    for module in ("advice.advice", "commands.looking"):
         monkeypatch.setattr(f"handlers.{module}.find", find)

@@ -159,7 +159,7 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
             )
         return report
 
-    monkeypatch.setattr("handlers.advice.find", find)
+    monkeypatch.setattr("handlers.advice.advice.find", find)
     doppel.open(*AGAIN)
     assert rejected(doppel) == {1}
     assert "Nothing left to show" in doppel.advice(2)

@@ -203,8 +203,8 @@ def test_c6_with_a_triagers_label_it_is_closed(offered: Doppel) -> None:
 def test_c6_undo_takes_off_the_label_where_it_was_the_bots(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch, settings: str, left: list[str]
 ) -> None:
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
-    monkeypatch.setattr("handlers.labelling.LIKELIEST", 0.2)
+    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
+    monkeypatch.setattr("handlers.advice.labelling.LIKELIEST", 0.2)
     doppel.configure(f"close_after: 7d\n{settings}")
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
@@ -280,7 +280,7 @@ def test_c6_it_is_announced_from_sixty_per_cent_on(doppel: Doppel, monkeypatch: 
 
 
 def test_c6_nothing_is_announced_by_default(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
     assert "closed in favour" not in doppel.advice(2)

@@ -87,7 +87,7 @@ def label(doppel: Doppel) -> None:
 def test_c6_a_word_from_before_the_announcement_agrees_to_nothing(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch, word: Callable[[Doppel], None]
 ) -> None:
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
     assert "closed in favour" not in doppel.advice(2)
@@ -103,7 +103,7 @@ def test_c6_a_word_from_before_the_announcement_agrees_to_nothing(
 def test_c6_a_thumb_from_just_before_agrees_to_nothing_though_the_hosts_clock_is_slow(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
+    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
     doppel.open(TITLE, BODY, author="ann")
     doppel.open(TITLE, BODY)
     doppel.said(2)
@@ -199,7 +199,7 @@ def test_c6_no_closing_is_offered_for_an_issue_of_another_repository(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its number is that of an issue here, too."""
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.0)
+    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.0)
     lib = f"{doppel.owner}/lib"
     doppel.sim.add_repository(lib)
     doppel.sim.open_issue(lib, "ann", TITLE, BODY)

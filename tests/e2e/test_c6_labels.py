@@ -16,8 +16,8 @@ BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderP
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     # What the model makes of two made-up issues is not what is tested here.
-    monkeypatch.setattr("handlers.labelling.LIKELY", 0.2)
-    monkeypatch.setattr("handlers.labelling.LIKELIEST", 0.2)
+    monkeypatch.setattr("handlers.advice.labelling.LIKELY", 0.2)
+    monkeypatch.setattr("handlers.advice.labelling.LIKELIEST", 0.2)
     doppel.open(TITLE, BODY, author="ann")
 
 
@@ -66,7 +66,7 @@ def test_g_where_the_host_asks_for_an_older_api_nothing_is_set_in_a_suggestions_
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The host's version is fixed here, and suggestions are moved into its future instead.
-    monkeypatch.setattr("handlers.labelling.SUGGESTIONS_SINCE", "2027-01-01")
+    monkeypatch.setattr("handlers.advice.labelling.SUGGESTIONS_SINCE", "2027-01-01")
     doppel.configure("label: suggest\n")
     issue = again(doppel)
     assert (issue.suggestions, names(issue)) == ([], [])
@@ -97,7 +97,7 @@ def test_c6_nothing_is_labelled_by_default_nor_where_it_is_unsure(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     issue = again(doppel)
-    monkeypatch.setattr("handlers.labelling.LIKELY", 1.1)
+    monkeypatch.setattr("handlers.advice.labelling.LIKELY", 1.1)
     doppel.configure("label: suggest\n")
     doppel.write(2, "/duplicates")
     # A minute may have begun since, which the comment then names.

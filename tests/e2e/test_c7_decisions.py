@@ -9,7 +9,7 @@ import pytest
 
 from bot.decisions import Decision, Outcome
 from bot.errors import Retryable
-from handlers import advice
+from handlers.advice import advice
 from tests.e2e.harness import Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -62,16 +62,16 @@ def test_c7_an_edit_a_recheck_and_a_verdict_are_looks_of_their_own(doppel: Doppe
     assert [bool(one.shown) for one in decisions(doppel, 2)] == [True, True, False, False]
 
 
-@pytest.mark.parametrize("step", ["handlers.advice.remember", "handlers.advice.label", "handlers.advice.note"])
+@pytest.mark.parametrize("step", ["remember", "label", "note"])
 def test_c7_a_look_that_ended_after_its_comment_was_written_is_brought_to_its_end(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """With the offer that the comment makes, the label, and the evidence that what people say of it is about."""
-    monkeypatch.setattr("handlers.offering.CERTAIN", 0.2)
-    monkeypatch.setattr("handlers.labelling.LIKELIEST", 0.2)
+    monkeypatch.setattr("handlers.advice.offering.CERTAIN", 0.2)
+    monkeypatch.setattr("handlers.advice.labelling.LIKELIEST", 0.2)
     doppel.configure("close_after: 7d\nlabel: add\n")
     doppel.open(*FIRST, author="ann")
-    do, calls = getattr(advice, step.rpartition(".")[2]), list[Any]()
+    do, calls = getattr(advice, step), list[Any]()
 
     def end_once(*arguments: Any, **options: Any) -> None:
         calls.append(arguments)
@@ -79,7 +79,7 @@ def test_c7_a_look_that_ended_after_its_comment_was_written_is_brought_to_its_en
             raise Retryable("the worker ends here")
         do(*arguments, **options)
 
-    monkeypatch.setattr(step, end_once)
+    monkeypatch.setattr(advice, step, end_once)
     doppel.open(*AGAIN)
     assert "closed in favour of" in doppel.advice(2)
     assert told(doppel, 2) == [("opened", "comment", "posted", "")]

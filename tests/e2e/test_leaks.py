@@ -155,7 +155,7 @@ def test_each_line_of_work_says_its_delivery_and_job(doppel: Doppel, heard: Hear
     work = [
         line
         for line in heard.lines()
-        if line["logger"] in ("bot.router", "bot.github.http.transport", "handlers.advice")
+        if line["logger"] in ("bot.router", "bot.github.http.transport", "handlers.advice.advice")
     ]
     assert len(work) >= 3, heard.text.getvalue()
     for line in work:

@@ -10,11 +10,11 @@ from bot.model import Issue
 from bot.report import Report
 from bot.store import CommentState, KeptComment
 from bot.telemetry.metrics import SHADOW
-from handlers.drafting import draft, names_something, own_numbers, text_hash
+from handlers.advice.drafting import draft, names_something, own_numbers, text_hash
+from handlers.advice.labelling import label, unlabel
+from handlers.advice.noting import VERDICT, note, why_nothing
+from handlers.advice.offering import offer, remember
 from handlers.finding import find
-from handlers.labelling import label, unlabel
-from handlers.noting import VERDICT, note, why_nothing
-from handlers.offering import offer, remember
 from handlers.visit import Visit
 
 logger = logging.getLogger(__name__)
