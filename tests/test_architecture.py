@@ -223,9 +223,9 @@ def test_importing_any_module_does_nothing(tmp_path: Path) -> None:
 
 def test_c1_the_manifest_asks_for_what_the_table_needs_and_no_more() -> None:
     asked = YAML(typ="safe").load((ROOT / "app.yml").read_text(encoding="utf-8"))
-    assert set(asked["default_events"]) == {"issues", "issue_comment", "push", "repository"} == manifest.events(ROUTES)
+    assert set(asked["default_events"]) == {"issues", "issue_comment", "push", "repository"} == manifest.events()
     needed = {"issues": "write", "contents": "read", "metadata": "read"}
-    assert asked["default_permissions"] == needed == manifest.permissions(ROUTES)
+    assert asked["default_permissions"] == needed == manifest.permissions()
 
 
 def test_c1_every_event_that_is_queued_has_a_handler() -> None:

@@ -23,7 +23,7 @@ def doctor(as_json: bool) -> None:
     """
     # These take a second to import, which `doppel --help` need not pay.
     from bot.wiring.clients import build_github, embedder
-    from bot.wiring.worker import wanted
+    from bot.wiring.manifest import wanted
 
     findings = []
     for finding in examine(host.load, host.misspelt(), host.parts_of_an_app, wanted(), build_github, embedder):

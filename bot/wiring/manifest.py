@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from bot.router import Level, Route
+from bot.doctor import Wanted
+from bot.router import Level
+from handlers import ROUTES
 
 # GitHub sends the first two to every App, and a manifest cannot name them; the others are our own (`bot.events`).
 UNASKED = frozenset({"installation", "installation_repositories", "index", "scan", "evaluation"})
 
 
-def events(routes: Iterable[Route]) -> frozenset[str]:
+def events() -> frozenset[str]:
     """The events to subscribe to."""
-    return frozenset(route.event for route in routes) - UNASKED
+    return frozenset(route.event for route in ROUTES) - UNASKED
 
 
-def permissions(routes: Iterable[Route]) -> dict[str, Level]:
+def permissions() -> dict[str, Level]:
     """The union of what the routes need; `write` wins over `read`."""
     union: dict[str, Level] = {}
-    for route in routes:
+    for route in ROUTES:
         for name, level in route.permissions.items():
             union[name] = "write" if "write" in (level, union.get(name)) else "read"
     return union
+
+
+def wanted() -> Wanted:
+    """What the App must have been granted on GitHub."""
+    return Wanted(permissions(), events())

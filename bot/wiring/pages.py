@@ -28,7 +28,6 @@ from bot.store import StoredRepository, open_store
 from bot.wiring import manifest
 from bot.wiring.clients import build_github, now
 from bot.wiring.indexes import build_asker, build_index
-from handlers import ROUTES
 
 
 def build_setup(settings: Settings) -> SetUp:
@@ -53,8 +52,8 @@ def build_setup(settings: Settings) -> SetUp:
         token=settings.setup_token,
         github=settings.github_api_url,
         channel=settings.webhook_proxy_url,
-        permissions=manifest.permissions(ROUTES),
-        events=manifest.events(ROUTES),
+        permissions=manifest.permissions(),
+        events=manifest.events(),
         convert=convert,
         check=partial(check_place, settings.home),
         keep=partial(keep_credentials, settings.home),

@@ -14,7 +14,6 @@ from bot.chores.feedback import FEEDBACK_EVERY, look_at_feedback
 from bot.chores.reconciliation import RECONCILE_EVERY, reconcile
 from bot.chores.redelivery import RECOVER_EVERY, recover
 from bot.chores.tidying import ERASE_EVERY, TIDY_EVERY, erase_old, tidy
-from bot.doctor import Wanted
 from bot.erasing import erased_if_ended
 from bot.events import Event, InstallationEvent, full_name
 from bot.index.vectors import models
@@ -31,7 +30,6 @@ from bot.store import Store, open_store
 from bot.telemetry.metrics import CALLS
 from bot.telemetry.tracing import span
 from bot.telemetry.work import current, working_on
-from bot.wiring import manifest
 from bot.wiring.clients import build_github, embedder, now
 from bot.wiring.evaluating import evaluate_stored
 from bot.wiring.indexes import build_index
@@ -118,8 +116,3 @@ def chores(services: Services) -> tuple[Chore, ...]:
         Chore("erase", ERASE_EVERY, partial(erase_old, services)),
         Chore("digest", DIGEST_EVERY, partial(keep_digests, services), late=DIGEST_LATE),
     )
-
-
-def wanted() -> Wanted:
-    """What the App must have been granted on GitHub."""
-    return Wanted(manifest.permissions(ROUTES), manifest.events(ROUTES))

@@ -10,7 +10,6 @@ from ruamel.yaml import YAML
 from bot.errors import InvalidArgument
 from bot.setup.manifest import Place, make_manifest, place_of, wanted
 from bot.wiring import manifest
-from handlers import ROUTES
 
 ROOT = Path(__file__).parents[2]
 
@@ -42,7 +41,7 @@ def test_what_is_no_address_of_a_github_is_refused(entered: str) -> None:
 
 def test_the_manifest_is_that_of_app_yml_with_this_hosts_addresses() -> None:
     choice = wanted("Doppel for acme", "acme", "https://doppel.acme.org/", "")
-    made = make_manifest(choice, "https://doppel.acme.org", manifest.permissions(ROUTES), manifest.events(ROUTES))
+    made = make_manifest(choice, "https://doppel.acme.org", manifest.permissions(), manifest.events())
     file = YAML(typ="safe").load(ROOT / "app.yml")
     assert made == {
         "name": "Doppel for acme",

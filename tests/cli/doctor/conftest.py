@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from bot.cli import cli
 from bot.simulator import Server, start_simulator
-from bot.wiring.worker import wanted
+from bot.wiring.manifest import wanted
 
 Found = dict[str, tuple[str, str, str]]
 
