@@ -131,7 +131,7 @@ def _make_streams_usable() -> None:
     if sys.stdin is None:
         # Closed by who started it (`<&-`): whoever reads from it finds nothing there, as in an empty file.
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         # What a terminal's encoding lacks, as names of files may, is written out, as Python does where it complains.
         sys.stdout.reconfigure(errors="backslashreplace")
 

@@ -60,6 +60,19 @@ def test_what_the_terminal_cannot_show_is_written_out(name: bytes, encoding: str
 
 
 @pytest.mark.processes
+def test_the_locale_c_shows_figures_without_a_fault(tmp_path: Path) -> None:
+    """Where Python is told not to take UTF-8 for it, its stream is ASCII with other errors than elsewhere."""
+    issues = [{"id": n, "created_at": f"2024-01-0{n}T00:00:00Z", "duplicate_of": n - 1 or None} for n in (1, 2, 3)]
+    file = write_lines(tmp_path / "issues.jsonl", issues)
+    answers = write_lines(tmp_path / "answers.jsonl", [{"id": 3, "candidates": [{"id": 1, "confidence": 0.5}]}])
+    command = [sys.executable, "-m", "bot", "evaluate", str(file), "--answers", str(answers), "--from", "0"]
+    environ = os.environ | {"PYTHONIOENCODING": "ascii:surrogateescape"}
+    said = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert "\\u2013" in said.stdout and said.stdout.isascii()
+
+
+@pytest.mark.processes
 @pytest.mark.parametrize("options", [["replay", "--jobs", "1", "--out"], ["scan", "--processes", "1", "--html"]])
 def test_a_pipe_that_is_closed_is_told_alike_where_it_is_named_as_a_file(options: list[str], tmp_path: Path) -> None:
     """As of `doppel replay FILE --out /dev/stdout | head`."""
