@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 import click
 
@@ -24,6 +24,7 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     is. A password need not be in the address: ~/.pgpass and PGPASSWORD are read too.
     """
     # These take a second to import, which `doppel --help` need not pay.
+    from bot.cli.shared.given import told_of_option
     from bot.moving import move, plan
     from bot.moving.places import place
 
@@ -34,6 +35,10 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     settings = settings_with("--from", source or None)
     settings_there = settings_with("--to", target, otherwise="")
     with closing(place(settings)) as here, closing(place(settings_there)) as there:
+        with told_of_option("--from") if source else nullcontext():
+            here.reach()
+        with told_of_option("--to"):
+            there.reach()
         planned = plan(here, there)
         if not dry_run:
             with progress_bar("rows copied and compared", 2 * sum(planned.rows.values())) as (bar, task):

@@ -38,8 +38,9 @@ class Place:
 
     @property
     def fingerprint(self) -> str:
-        """Says whether two places are the same."""
-        return hashlib.sha256(self.name.encode()).hexdigest()
+        """Says whether two places are the same, however the path of a file is written."""
+        file = sqlite_file(self.store.url)
+        return hashlib.sha256((str(file.resolve()) if file else self.name).encode()).hexdigest()
 
     def engine(self, table: sa.Table) -> sa.Engine:
         """Where a table is."""
@@ -82,6 +83,11 @@ class Place:
             raise UserError(f"{self.name}: there is no such file")
         if not has_schema(self.store):
             raise UserError(f"{self.name} holds nothing of Doppel's; is that the right database?")
+
+    def reach(self) -> None:
+        """Connect once to what is there: SQLAlchemy's errors do not say which of two places they are of."""
+        for engine in self.engines():
+            engine.connect().close()
 
     def engines(self) -> list[sa.Engine]:
         """Those of its databases that can be asked: to ask for a file of SQLite's that is not there would make it."""

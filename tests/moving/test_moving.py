@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from bot.cli.migrate_store import migrate_store
-from bot.errors import SettingsError, UserError
+from bot.errors import SettingsError, Unavailable, UserError
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable, ensure_schema
 from bot.jobs.queue.database import queue_engine, workflow_table
@@ -239,6 +240,20 @@ def test_a_target_with_other_data_is_refused(here: Place, there: Place, target: 
         plan(here, here)
 
 
+def test_a_file_is_the_same_database_however_its_path_is_written(
+    new_database: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was opened twice, and the command waited for itself until it took the file for locked by another."""
+    settings = Settings(home=tmp_path, database_url=new_database("sqlite"))
+    file = Path(str(sa.make_url(settings.database_url).database))
+    monkeypatch.chdir(file.parent)
+    written = replace(settings, database_url=f"sqlite:///{file.name}")
+    with closing(place(settings)) as here, closing(place(written)) as twin:
+        here.prepare()
+        with pytest.raises(UserError, match="the same database"):
+            plan(here, twin)
+
+
 def test_a_target_with_a_part_of_another_move_is_refused(
     here: Place, there: Place, new_database: Callable[[str], str], tmp_path: Path
 ) -> None:
@@ -379,3 +394,13 @@ def test_an_address_that_is_none_is_told_of_the_option_that_gave_it(options: lis
     told = CliRunner().invoke(migrate_store, options)
     assert isinstance(told.exception, SettingsError)
     assert str(told.exception) == says
+
+
+@pytest.mark.parametrize("option", ["--from", "--to"])
+def test_of_two_databases_the_one_that_cannot_be_reached_is_named(option: str, filled: Settings) -> None:
+    """It was called that of DATABASE_URL, whichever it was."""
+    ours = filled.database_url
+    addresses = {"--from": ours, "--to": ours} | {option: "postgresql://ann@127.0.0.1:9/doppel"}
+    told = CliRunner().invoke(migrate_store, [one for pair in addresses.items() for one in pair])
+    assert isinstance(told.exception, Unavailable)
+    assert str(told.exception) == f"the database of {option} failed (nothing listens there)"

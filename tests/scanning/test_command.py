@@ -191,6 +191,20 @@ def test_what_cannot_be_scanned_is_named(arguments: list[str], says: str) -> Non
     assert says in result.stderr
 
 
+def test_a_store_is_refused_where_a_file_is_scanned(file: Path, tmp_path: Path) -> None:
+    """`doppel evaluate` uses its --store for a file, this one was left aside without a word."""
+    result = run(file, "--store", f"sqlite:///{tmp_path / 'own.db'}")
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f"--store: {file} is a file; this is for OWNER/REPO\n")
+
+
+def test_a_store_that_cannot_be_reached_is_named() -> None:
+    """It was called that of DATABASE_URL."""
+    result = run("acme/app", "--store", "postgresql://ann@127.0.0.1:9/doppel", env={"GITHUB_TOKEN": "ghp_nobodys"})
+    assert result.exit_code == 3
+    assert result.stderr.endswith("the database of --store failed (nothing listens there)\n")
+
+
 def test_one_group_is_called_one(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     file = write_lines(tmp_path / "issues.jsonl", rows())

@@ -50,9 +50,14 @@ class Backlog:
 
 
 @contextmanager
-def backlog_of(source: str, settings: Settings) -> Iterator[Backlog]:
-    """The backlog of SOURCE, all of which is in the index. Raises UserError where it cannot be."""
+def backlog_of(source: str, settings: Settings, *, stored: bool) -> Iterator[Backlog]:
+    """The backlog of SOURCE, all of which is in the index. Raises UserError where it cannot be.
+
+    With `stored` the settings name a database that was asked for, which a file's issues have no use for.
+    """
     read = read_source(source)
+    if stored and isinstance(read, Path):
+        raise UserError(f"--store: {source} is a file; this is for OWNER/REPO")
     with _of_file(read, settings) if isinstance(read, Path) else _of_repository(read, settings) as backlog:
         yield backlog
 

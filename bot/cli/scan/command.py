@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,12 +73,14 @@ def scan(
     from bot.cli.scan import shown
     from bot.cli.scan.backlog import backlog_of
     from bot.cli.shared.asking import read_weights
+    from bot.cli.shared.given import told_of_option
     from bot.replay.asking import INDEX
     from bot.scanning.files import without_dates
 
     settings, judging = settings_with("--store", store), read_weights(weights, INDEX)
     # A file's issues lie in a database of their own meanwhile, which must not outlive the command.
-    with ended_in_order(), backlog_of(source, settings) as backlog:
+    telling = told_of_option("--store") if store else nullcontext()
+    with ended_in_order(), telling, backlog_of(source, settings, stored=bool(store)) as backlog:
         scan = _scan(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
         if backlog.reactions is not None:
             scan.count_reactions(backlog.reactions, confidence)
