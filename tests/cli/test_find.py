@@ -287,6 +287,8 @@ def test_h4_the_hint_beside_a_filter_by_source_leads_to_what_it_names() -> None:
     shown = run("acme/app#5", "--threshold", "0", "--include-closed").stdout
     assert f" {found[1]} likely  #" in shown
     assert f"The nearest is {found[1]} likely.\n" in shown, "who has given the options need not be told of them"
+    few = run("acme/app#5", "--threshold", "0", "--include-closed", "--min-confidence", "1").stdout
+    assert f"The nearest is {found[1]} likely; a higher --limit or a lower --min-confidence shows it.\n" in few
 
 
 def test_h4_beside_a_filter_by_source_what_that_source_found_is_counted() -> None:

@@ -53,14 +53,16 @@ def show(
         click.secho(says, bold=True)
     # Where GitHub was asked for open issues alone, nobody knows which closed ones there are.
     blind = not indexed and not include_closed and bots.include_closed
-    _show_bots(report, bots, only, blind=blind)
+    _show_bots(report, bots, only, include_closed=include_closed, blind=blind)
     _show_others(report, bots, include_closed=include_closed)
     if blind:
         click.echo(f"\nThe bot looks at closed issues too: doppel find {report.repo}#{report.number} --include-closed")
     _show_asked(report, only, indexed=indexed)
 
 
-def _show_bots(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, blind: bool) -> None:
+def _show_bots(
+    report: Report, bots: OfItsOwnAccord, only: Collection[str], *, include_closed: bool, blind: bool
+) -> None:
     """What the bot would name, or that it would name nothing. `blind`: of open issues alone, as far as is known."""
     alone = f"of its own accord (min_confidence {bots.bar:g})"
     if bots.silence == SHADOW:
@@ -78,13 +80,16 @@ def _show_bots(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, b
     elif not _is_unanswered(report, bots):
         click.secho(f"{'Of the open issues the' if blind else 'The'} bot would name none {alone}.", bold=True)
         if bots.nearest is not None:
-            click.echo(f"The nearest is {bots.nearest:.0%} likely{_where_it_is(report, bots, only)}.")
+            where = _where_it_is(report, bots, only, include_closed=include_closed)
+            click.echo(f"The nearest is {bots.nearest:.0%} likely{where}.")
 
 
-def _where_it_is(report: Report, bots: OfItsOwnAccord, only: Collection[str]) -> str:
+def _where_it_is(report: Report, bots: OfItsOwnAccord, only: Collection[str], *, include_closed: bool) -> str:
     """With which options the nearest is shown; empty where those that were given show it already."""
     if any(candidate.confidence == bots.nearest for candidate in report.candidates):
         return ""
+    if include_closed and not report.threshold and not only:
+        return "; a higher --limit or a lower --min-confidence shows it"
     return f"; --threshold 0 --include-closed{' without --source' if only else ''} shows it"
 
 
