@@ -37,7 +37,7 @@ _HOW_IT_IS_KNOWN = (
 @click.command()
 @click.argument("source", shell_complete=complete_source)
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as JSON.")
-@click.option("--picture", type=WrittenFile(), help="Draw them into FILE.svg.")
+@click.option("--picture", type=WrittenFile(), help="Draw them into this file, whose name ends in .svg.")
 @click.option(
     "--min-confidence",
     type=Share(0, 1),
