@@ -1,4 +1,4 @@
-"""What `doppel migrate` says."""
+"""What `doppel migrate` says, and `doppel migrate-store` of databases that cannot be used."""
 
 from __future__ import annotations
 
@@ -49,3 +49,16 @@ def test_of_two_databases_the_one_that_fails_is_named(
     assert ended.value.code == 3
     says = "doppel: the queue's database failed: the file is not an SQLite database; see `doppel doctor`\n"
     assert capsys.readouterr().err == says
+
+
+@pytest.mark.parametrize("option", ["--from", "--to"])
+def test_of_a_move_the_database_that_cannot_be_reached_is_named(
+    option: str, new_store: Callable[[str], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It was called that of DATABASE_URL, whichever it was."""
+    ours = new_store("sqlite")
+    addresses = {"--from": ours, "--to": ours} | {option: "postgresql://ann@127.0.0.1:9/doppel"}
+    with pytest.raises(SystemExit) as ended:
+        main(["migrate-store", *(one for pair in addresses.items() for one in pair)])
+    assert ended.value.code == 3
+    assert capsys.readouterr().err == f"doppel: the database of {option} failed (nothing listens there)\n"

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 
 from bot.cli.migrate_store import migrate_store
-from bot.errors import SettingsError, Unavailable, UserError
+from bot.errors import SettingsError, UserError
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox, QueueUnavailable, ensure_schema
 from bot.jobs.queue.database import queue_engine, workflow_table
@@ -394,13 +394,3 @@ def test_an_address_that_is_none_is_told_of_the_option_that_gave_it(options: lis
     told = CliRunner().invoke(migrate_store, options)
     assert isinstance(told.exception, SettingsError)
     assert str(told.exception) == says
-
-
-@pytest.mark.parametrize("option", ["--from", "--to"])
-def test_of_two_databases_the_one_that_cannot_be_reached_is_named(option: str, filled: Settings) -> None:
-    """It was called that of DATABASE_URL, whichever it was."""
-    ours = filled.database_url
-    addresses = {"--from": ours, "--to": ours} | {option: "postgresql://ann@127.0.0.1:9/doppel"}
-    told = CliRunner().invoke(migrate_store, [one for pair in addresses.items() for one in pair])
-    assert isinstance(told.exception, Unavailable)
-    assert str(told.exception) == f"the database of {option} failed (nothing listens there)"
