@@ -26,7 +26,8 @@ def doctor(as_json: bool) -> None:
     from bot.wiring.manifest import wanted
 
     findings = []
-    for finding in examine(host.load, host.misspelt(), host.parts_of_an_app, wanted(), build_github, embedder):
+    read = host.load, host.misspelt(), host.unread_lines(), host.parts_of_an_app
+    for finding in examine(*read, wanted(), build_github, embedder):
         findings.append(finding)
         if not as_json:
             click.secho(f"{finding.health:8}", fg=_COLOURS[finding.health], bold=True, nl=False)

@@ -15,6 +15,7 @@ from bot.settings import Settings, WrongSettings
 def examine(
     read: Callable[[], Settings],
     misspelt: Mapping[str, str],
+    unread: Sequence[int],
     parts: Callable[[], Sequence[str]],
     wanted: Wanted,
     door: Callable[[Settings], GitHub],
@@ -22,11 +23,12 @@ def examine(
 ) -> Iterator[Finding]:
     """Look at everything, one finding at a time; nothing is changed, on this machine or on GitHub.
 
-    `read` reads the settings, `misspelt` is what `bot.settings.misspelt` found, `parts` asks
-    `bot.settings.parts_of_an_app`, `door` makes what speaks with GitHub, and `model` what embeds texts, which is given
-    a word to try.
+    `read` reads the settings, `misspelt` and `unread` are what `bot.settings.misspelt` and `unread_lines` found,
+    `parts` asks `bot.settings.parts_of_an_app`, `door` makes what speaks with GitHub, and `model` what embeds texts,
+    which is given a word to try.
     """
     yield from host.misspelt(misspelt)
+    yield from host.unread(unread)
     try:
         settings = read()
     except WrongSettings as wrong:

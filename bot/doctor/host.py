@@ -20,6 +20,14 @@ def misspelt(names: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding(Health.WARNING, name, "nothing reads a setting of this name", mend)
 
 
+def unread(lines: Sequence[int]) -> Iterator[Finding]:
+    """Lines of `.env` that are no setting."""
+    if lines:
+        which = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
+        mend = "Write NAME=value, a value of several lines between double quotes, and # before a remark."
+        yield Finding(Health.WARNING, ".env", f"what stands in {which} is no setting, and is not read", mend)
+
+
 def credentials(settings: Settings) -> Iterator[Finding]:
     """Whether there is an App, with all that it signs and is signed by."""
     if settings.new:

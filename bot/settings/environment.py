@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
 import dotenv
+from dotenv.parser import parse_stream
 
 from bot.addresses import is_web
 from bot.errors import InvalidArgument, SettingsError
@@ -39,6 +41,18 @@ def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str,
     if any(environ.get(name, "").strip() for name in _KEYS):
         file = {name: value for name, value in file.items() if name not in _KEYS}
     return file | dict(environ)
+
+
+def unread_lines(dotenv_path: Path | None = None) -> list[int]:
+    """The numbers of the lines of `.env` that are no setting, and are passed over.
+
+    Of a file that cannot be read there are none: `variables` says what is wrong with it.
+    """
+    try:
+        text = (dotenv_path or Path(".env")).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [found.original.line for found in parse_stream(io.StringIO(text)) if found.error]
 
 
 def path_of(name: str, text: str) -> Path:
