@@ -25,9 +25,12 @@ _SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
 _SAID = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b")
 _SAID_ANYHOW = re.compile(_SAID.pattern, re.IGNORECASE)
 _NAMED = re.compile(r"[a-z](?:Error|Exception)\b")
-# What differs between two reports of one error: numbers, addresses, quoted names, paths.
-_VALUE = re.compile(r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|'[^'\n]{0,80}'|`[^`\n]{0,80}`")
+# What differs between two reports of one error: numbers, addresses, quoted names, paths. The apostrophes of "can't" and
+# "isn't" are no quotes.
+_VALUE = re.compile(r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|(?<![^\W\d_])'[^'\n]{0,80}'(?![^\W\d_])|`[^`\n]{0,80}`")
 _VALUE_OR_PATH = re.compile(rf"{_VALUE.pattern}|\S*[/\\]\S*")
+# As compilers and editors write quotes and apostrophes, and as keyboards do.
+_STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _MARKUP = re.compile(r"^[\s>*#`$%|+-]+")
 _LONGEST_PHRASE = 6
@@ -74,12 +77,13 @@ def _quoted(line: str) -> list[str]:
 
 
 def _tells(line: str) -> bool:
-    said = _SAID.search(line.lower()) if line.isascii() else _SAID_ANYHOW.search(apart(line))
+    said = _SAID.search(line.lower()) if line.isascii() else _SAID_ANYHOW.search(apart(line.translate(_STRAIGHT)))
     return bool(said or _NAMED.search(line))
 
 
 def _fixed(line: str, between: str) -> str:
     """A line without what differs. Paths are looked for, which takes most of the time, where there can be any."""
+    line = line if line.isascii() else line.translate(_STRAIGHT)
     return (_VALUE_OR_PATH if "/" in line or "\\" in line else _VALUE).sub(between, line)
 
 

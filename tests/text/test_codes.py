@@ -120,3 +120,22 @@ def test_a_message_that_a_sentence_quotes_is_the_message(line: str, quoted: str)
 def test_a_name_quoted_in_a_message_is_what_differs() -> None:
     one, two = (error_messages(f"error: cannot open the file `{name}` for writing") for name in ("a.txt", "b.txt"))
     assert list(one) == list(two)
+
+
+@pytest.mark.parametrize("line", ["can't open file '{}' for reading", "Couldn't load '{}': it isn't there, isn't ours"])
+def test_an_apostrophe_in_a_message_begins_no_name(line: str) -> None:
+    one, other = (error_messages(line.format(name)) for name in ("map.json", "tank.json"))
+    assert list(one) == list(other) == [" ".join(split_words(line.format("").lower()))]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["error: ‘{}’ is undeclared here", "error: “{}” is undeclared here", "error: '{}' is undeclared here"],
+)
+def test_a_name_in_curly_quotes_is_what_differs_too(line: str) -> None:
+    """As compilers write them, and editors that correct what is typed."""
+    assert list(error_messages(line.format("level"))) == ["error is undeclared here"]
+
+
+def test_an_apostrophe_is_one_however_it_is_written() -> None:
+    assert list(error_messages("it can’t open the map")) == list(error_messages("it can't open the map")) != []

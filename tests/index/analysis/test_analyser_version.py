@@ -8,7 +8,7 @@ import unicodedata
 
 from bot.index import TextAnalyser
 
-READ = {1: "ea21ccd2253f7140", 2: "be94165779ba875a", 3: "8b5090a780a0234a"}
+READ = {1: "ea21ccd2253f7140", 2: "be94165779ba875a", 3: "8b5090a780a0234a", 4: "ae956b2317c56b1d"}
 """By version, a digest of all that it reads in the texts below."""
 
 FORM = ["What did you do?", "### Expected behaviour", "<!-- Delete what does not apply -->"]
@@ -61,6 +61,7 @@ TEXTS = [
     ("Many names", "\n".join(f"`pour_{n}()` in src/pour_{n}.c" for n in range(300))),
     ("Many lines", "\n".join(f"Pump {n} stands still." for n in range(300))),
     ("Many messages", "\n".join(f"Error: pump {n} has lost its valve" for n in range(30))),
+    ("Quotes", "can't open 'level.map' and isn't sorry\nerror: ‘gauge’ is undeclared here\nit can’t open “the” map"),
     ("Long and short messages", f"Error: no\nError: no oil\nError: {'it is dry ' * 40}"),
     (
         "a" * 25 + " " + "b" * 35 + " " + "c" * 45 + " 9fceb02 abcdef1 12345678",
