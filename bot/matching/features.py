@@ -43,6 +43,7 @@ from bot.matching.pool import Pool, by_others
 from bot.matching.question import Question
 from bot.matching.rarity import Rarity
 from bot.matching.shared_terms import by_terms
+from bot.text.subject import subject
 from bot.text.words import split_words
 
 NAMES = (
@@ -172,5 +173,6 @@ def _standard(values: Floats) -> Floats:
 @lru_cache(maxsize=1 << 15)
 def _title(title: str) -> tuple[str, str]:
     """The words of a title, sorted, so that their order does not count when its letters are compared, and its topic."""
+    title = subject(title)
     topic, colon, _ = title.partition(":")
     return " ".join(sorted(split_words(title.lower()))), topic.strip().lower() if colon else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from bot.text.subject import subject
+
 # It begins with a letter or sign of its own, so that no run of spaces is tried again and again.
 _NUMBER = re.compile(r"(?:\((?:part )?(\d{1,3})\)|#(\d{1,3})|\bpart (\d{1,3}))\s*$", re.IGNORECASE)
 _BACKPORT = re.compile(r"\b(?:back-?port|cherry-?pick)\b", re.IGNORECASE)
@@ -41,7 +43,7 @@ def _asks_for_backport(title: str) -> bool:
 
 def _parted(title: str) -> tuple[str, str]:
     """A title without its number, and the number, empty if there is none."""
-    title = title.strip().casefold()
+    title = subject(title).strip().casefold()
     found = _NUMBER.search(title)
     if found is None:
         return title, ""

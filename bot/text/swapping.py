@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from rapidfuzz import fuzz
 
+from bot.text.subject import subject
 from bot.text.words import split_words
 
 #: At least so many words are the same, and at most so many stand in the place of others.
@@ -25,11 +26,11 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
 
     "crashes" for "crash" is the same word; a number for another one never is.
     """
-    words = split_words(title.lower())
+    words = split_words(subject(title).lower())
     if len(words) <= LEAST_SAME:
         return [False for _ in others]
     first, last = words[0], words[-1]
-    lowered = (other.lower() for other in others)
+    lowered = (subject(other).lower() for other in others)
     # Nearly all have neither the first word nor the last.
     return [(first in other or last in other) and _are_siblings(words, split_words(other)) for other in lowered]
 

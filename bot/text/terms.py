@@ -18,6 +18,7 @@ import snowballstemmer
 
 from bot.text.remembered import Remembered
 from bot.text.status import status_code
+from bot.text.subject import subject
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, apart, separating
 
 #: Characters of a text that are read. What an issue is about is said early; what follows is mostly logs.
@@ -76,7 +77,7 @@ class Evidence:
 
 def read(title: str, body: str) -> Evidence:
     """The evidence of an issue. The last few are remembered: one find reads some issues more than once."""
-    return _read(title[:TITLE_READ], body[:BODY_READ])
+    return _read(subject(title[:TITLE_READ]), body[:BODY_READ])
 
 
 # As many as one find compares, and a few more. Of a text in which no space parts words one can take nearly a megabyte.

@@ -116,6 +116,15 @@ def test_likeness_is_the_same_from_both_sides(index: Index, one, other) -> None:
         assert np.isclose(there[NAMES.index(name)], back[NAMES.index(name)], atol=0.02), name
 
 
+@pytest.mark.parametrize("before", ["[Bug]: ", "bug: ", "🐛 "])
+def test_the_kind_that_a_title_begins_with_says_nothing(index: Index, before: str) -> None:
+    repo = next(_repositories)
+    others = ("net/http: tile is lost", "net/http: map is lost", "bug: tile", "map: could not open file")
+    index.put(repo, [IndexedIssue.of(issue(n, (title, "", "ostap", 0))) for n, title in enumerate(others, 1)])
+    plain, kind = (values(index, repo, issue(9, (f"{b}net/http: map", "", "", 9)), [1, 2, 3, 4]) for b in ("", before))
+    assert np.allclose(plain, kind)
+
+
 def test_a_copy_shares_everything(index: Index) -> None:
     text = ("Map stays grey", "tile requests are answered with 403", "hedvig", 0)
     index.put(1, [IndexedIssue.of(issue(1, text))])

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from bot.index.analysis.protocol import Analysis, Field, counted, whole
 from bot.text.codes import codes, message_terms
+from bot.text.subject import subject
 from bot.text.terms import BODY_READ, TITLE_READ, terms, without_noise
 
 #: A word of the title counts like so many of the body.
@@ -16,7 +17,7 @@ BODY_EMBEDDED = 1_500
 
 
 class TextAnalyser:
-    """How an issue is read; lines that forms supply are left out.
+    """How an issue is read; lines that forms supply are left out, and of which kind its title says that it is.
 
     | field | what is in it |
     |---|---|
@@ -52,7 +53,8 @@ class TextAnalyser:
             own = [line for line in lines if line not in supplied]
             body = _without(supplied, lines, body.split("\n"))
         body = without_noise(body)
-        title_read = title[:TITLE_READ]
+        about = subject(title)
+        title_read = about[:TITLE_READ]
         in_title = Counter(terms(title_read))
         counts = counted(own)
         words = Counter(terms(body))
@@ -68,7 +70,7 @@ class TextAnalyser:
             "messages": message_terms(both),
             "supplied": dict.fromkeys(left_out, 1),
         }
-        return Analysis(fields, title, f"{title}\n{body[:BODY_EMBEDDED]}")
+        return Analysis(fields, about, f"{about}\n{body[:BODY_EMBEDDED]}")
 
 
 def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[str]) -> str:

@@ -1,0 +1,26 @@
+"""What a title is about, without what says only of which kind its issue is, as "[Bug]: " does and "🐛". Pure.
+
+Many forms begin titles so, and many people do by themselves. It would count as a word that two titles share or do not
+share, and as the topic that stands before a colon.
+"""
+
+from __future__ import annotations
+
+import re
+
+_KIND = r"(?:bug(?:[ -]?report)?|issue|feat(?:ure)?|feature[ -]?request|enhancement|question)"
+_EMOJI = r"[\s\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]"
+# In brackets or asterisks, or before a colon or a dash, since "Bug in the pump" is a sentence.
+_BEFORE = re.compile(
+    rf"{_EMOJI}*(?:[*\[(【:]{{0,4}}{_KIND}(?:\*{{0,2}}[\])】:：]|\s[-–—|]\s)[*\])】:：]*(?:\s*[-–—|:：]\s)?\s*)?",
+    re.IGNORECASE,
+)
+
+
+def subject(title: str) -> str:
+    """`title` without the kind of issue that it begins with, and without emoji before that.
+
+    One that says nothing else stays as it is.
+    """
+    found = _BEFORE.match(title)
+    return (title[found.end() :] if found else title) or title

@@ -1,0 +1,75 @@
+"""What a title is about, without the kind of issue that it begins with."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.text.another import is_another
+from bot.text.subject import subject
+from bot.text.swapping import siblings
+from bot.text.terms import read
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "[Bug] ",
+        "[BUG]: ",
+        "[Bug]",
+        "bug: ",
+        "Bug - ",
+        "🐛 ",
+        ":bug: ",
+        "🐛 [Bug]: ",
+        "[Bug Report] - ",
+        "Feature request: ",
+        "feat: ",
+        "**Bug:** ",
+        "【Bug】",
+        "Bug：",
+        "(Question) ",
+    ],
+)
+def test_the_kind_of_an_issue_is_not_what_it_is_about(before: str) -> None:
+    title = "net/pump: valve does not close"
+    assert subject(f"{before}{title}") == title
+    assert read(f"{before}{title}", "") == read(title, "")
+    assert siblings(f"{before}{title}", [title, f"[Enhancement] {title}"]) == [False, False]
+    assert is_another(f"{before}{title} (2)", title)
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "",
+        "Bug",
+        "[Bug]: ",
+        "Bug in the pump",
+        "bugs: show them",
+        "Feature flags: off by default",
+        "feature-flags: off by default",
+        "issue-tracker: slow",
+        "Issue #12: slow",
+        "[iOS] slow",
+        ".gitignore: ignored",
+    ],
+)
+def test_other_titles_stay_as_they_are(title: str) -> None:
+    assert subject(title) == title
+
+
+@given(st.text())
+def test_what_a_title_is_about_is_its_end(title: str) -> None:
+    assert title.endswith(subject(title))
+    assert bool(subject(title)) == bool(title)
+
+
+@pytest.mark.parametrize("unit", ["*", "[", "bug:", "bug -", "🐛", " ", ":", "[bug]"])
+def test_long_titles_take_little_time(unit: str) -> None:
+    started = time.process_time()
+    subject(unit * 20_000)
+    assert time.process_time() - started < 1
