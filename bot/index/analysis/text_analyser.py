@@ -70,7 +70,12 @@ class TextAnalyser:
             "messages": message_terms(both),
             "supplied": dict.fromkeys(left_out, 1),
         }
-        return Analysis(fields, about, f"{about}\n{body[:BODY_EMBEDDED]}")
+        return Analysis(fields, _spaced(about), _spaced(f"{about}\n{body[:BODY_EMBEDDED]}"))
+
+
+def _spaced(text: str) -> str:
+    """`text` with single spaces. To a model words behind a tab or at the beginning of a line can be other words."""
+    return " ".join(text.split())
 
 
 def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[str]) -> str:
