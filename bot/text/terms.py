@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,9 +45,19 @@ _URL = re.compile(r"\bhttps?://\S+")
 # does.
 _BLOCK_BEGINS = re.compile(r"(?:^|\n) {0,3}\Z")
 _PARAGRAPH_ENDS = re.compile(r"\n(?=[ \t\r]*\n| {0,3}<!--)")
+# What no other report has: the colours of a terminal, UUIDs, and when a line was logged.
+_ONCE = re.compile(
+    r"\x1b\[[0-9;]*[A-Za-z]"
+    r"|\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
+    r"|(?<![\w:])(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?![\w:])"
+)
 _DATA = re.compile(r"(?:0x)?[0-9a-fA-F]{7,}|\d{5,}")
 _SHORTEST_DATA = 5
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+# Full-width letters and digits, and half-width kana.
+_WIDTHS = re.compile("[\uff01-\uff9f]+")
+# Letters in whose place many people write the other one, and capitals write it.
+_ALIKE = str.maketrans("ёЁıİ", "еЕiI")
 # A letter with the marks above and below it, of which nobody writes more.
 _SIGN = re.compile(rf"[^{MARKS}][{MARKS}]{{0,8}}")
 
@@ -96,7 +107,9 @@ def without_noise(body: str) -> str:
     body = without_comments(body[:BODY_READ])
     if "&" in body:
         body = html.unescape(body)
-    return _URL.sub(" ", body) if "://" in body else body
+    if "://" in body:
+        body = _URL.sub(" ", body)
+    return _ONCE.sub(" ", body)
 
 
 def without_comments(body: str) -> str:
@@ -145,6 +158,8 @@ def _pairs(word: str) -> tuple[str, ...]:
 
 
 def _terms_of(raw: str) -> tuple[str, ...]:
+    if not raw.isascii():
+        raw = _WIDTHS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), raw).translate(_ALIKE)
     word = raw.lower()
     if not raw.isascii() and len(pairs := _pairs(word)) > 1:
         # However long it is: where no space parts words, a sentence is one run.

@@ -63,6 +63,19 @@ def test_a_word_is_the_same_however_its_letters_are_written(text: str) -> None:
     assert terms(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("Ｅｒｒｏｒ：ｔｉｍｅｏｕｔ１２", "Error: timeout12"),
+        ("ﾎﾞﾀﾝとﾌｧｲﾙ", "ボタンとファイル"),
+        ("İndirme AÇILMIYOR", "indirme açılmıyor"),
+        ("Чёрный счётчик", "черный счетчик"),
+    ],
+)
+def test_a_word_is_the_same_in_any_width_and_with_letters_that_stand_for_one_another(text: str, same: str) -> None:
+    assert terms(text) == terms(same) != []
+
+
 def test_a_latin_word_in_a_text_without_spaces_is_a_word() -> None:
     assert terms("点击getUserName按钮") == ["点击", "getusername", "get", "user", "name", "按钮"]
     assert raw_words("Excelを開く café문제") == ["Excel", "を開く", "café", "문제"]
@@ -83,6 +96,22 @@ def test_what_a_person_does_not_see_is_no_evidence() -> None:
     assert without_noise(body).split() == ["before", "after", "<tag>", "end"]
     assert without_comments("before\n <!-- never closed\n\nafter") == "before\n "
     assert without_comments("a <!-- x --> b <!-- y --> c").split() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("logged", "said"),
+    [
+        ("2024-05-06T10:11:12.123Z pump stopped", "pump stopped"),
+        ("2024-05-06 10:11:12,123+02:00 pump stopped", "pump stopped"),
+        ("[2024/05/06 10:11:12] pump stopped", "[ ] pump stopped"),
+        ("10:11:12 pump stopped", "pump stopped"),
+        ("pump 0a1b2c3d-1111-4222-8333-4444aaaa6666 stopped", "pump stopped"),
+        ("\x1b[1;31mpump\x1b[0m stopped", "pump stopped"),
+        ("at 10:11, on 2024-05-06, 10:11:12:13 and 1:2:3", "at 10:11, on 2024-05-06, 10:11:12:13 and 1:2:3"),
+    ],
+)
+def test_what_no_other_report_has_is_no_evidence(logged: str, said: str) -> None:
+    assert " ".join(without_noise(logged).split()) == said
 
 
 @pytest.mark.parametrize("before", ["Typing ", "<!-- Thank you. -->\nTyping ", "> <!-- a --> "])
@@ -114,7 +143,9 @@ def test_what_one_issue_adds_to_the_statistics_is_bounded_and_its_title_comes_fi
     assert "needl" in counted
 
 
-@pytest.mark.parametrize("unit", ["<!--", "&amp;", "https://", "aB", "_", "日", "a\u0301", "<", "'\"", "\n"])
+@pytest.mark.parametrize(
+    "unit", ["<!--", "&amp;", "https://", "0-", "10:", "\x1b[1;", "aB", "_", "日", "a\u0301", "<", "'\"", "\n"]
+)
 def test_huge_texts_take_little_time(unit: str) -> None:
     huge = unit * (65_536 // len(unit))
     started = time.process_time()

@@ -8,7 +8,7 @@ import unicodedata
 
 from bot.index import TextAnalyser
 
-READ = {1: "ea21ccd2253f7140", 2: "be94165779ba875a", 3: "8b5090a780a0234a", 4: "1cc99fd82b450e2e"}
+READ = {1: "ea21ccd2253f7140", 2: "be94165779ba875a", 3: "8b5090a780a0234a", 4: "4773ccc9d3d81a7d"}
 """By version, a digest of all that it reads in the texts below."""
 
 FORM = ["What did you do?", "### Expected behaviour", "<!-- Delete what does not apply -->"]
@@ -68,7 +68,13 @@ TEXTS = [
         "2.0.0-beta1 v1.0.0-rc.1 3.1-alpha deadbeef",
     ),
     ("Typing <!-- into the editor", "As `<!--` does.\n\nSeen\n<!-- Describe what you saw\n\nNothing."),
+    (
+        "Logged",
+        "\x1b[1;31merror\x1b[0m 2024-05-06T10:11:12.345Z\n"
+        "2024/05/06 10:11:12 pump 0a1b2c3d-1111-4222-8333-4444aaaa6666 fell",
+    ),
     ("🐛 [Bug]: pump: stands still", "bug: no kind"),
+    ("Ｅｒｒｏｒ ﾎﾞﾀﾝ", "Чёрный счётчик, İndirme AÇILMIYOR"),
     ("Log", "\n".join(f"2024-01-{n:02} 10:00:{n:02} INFO level is {n}" for n in range(1, 29))),
 ]
 
