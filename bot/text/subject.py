@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from bot.text.full_width import plain
+
 _KIND = r"(?:bug(?:[ -]?report)?|issue|feat(?:ure)?|feature[ -]?request|enhancement|question)"
 _EMOJI = r"[\s\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]"
 # In brackets or asterisks, or before a colon or a dash, since "Bug in the pump" is a sentence.
@@ -18,9 +20,10 @@ _BEFORE = re.compile(
 
 
 def subject(title: str) -> str:
-    """`title` without the kind of issue that it begins with, and without emoji before that.
+    """`title` without the kind of issue that it begins with, and without emoji before that, in ASCII's own characters.
 
-    One that says nothing else stays as it is.
+    One that says nothing else keeps it.
     """
+    title = title if title.isascii() else plain(title)
     found = _BEFORE.match(title)
     return (title[found.end() :] if found else title) or title

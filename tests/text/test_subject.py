@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.another import is_another
+from bot.text.full_width import plain
 from bot.text.subject import subject
 from bot.text.swapping import siblings
 from bot.text.terms import read
@@ -62,9 +63,15 @@ def test_other_titles_stay_as_they_are(title: str) -> None:
     assert subject(title) == title
 
 
+def test_a_title_is_about_the_same_in_letters_and_signs_of_any_width() -> None:
+    wide = "ｎｅｔ：ポンプが止まる、Ｅ１２"
+    assert subject(wide) == "net:ポンプが止まる、E12"
+    assert read(wide, "") == read("net: ポンプが止まる、E12", "")
+
+
 @given(st.text())
 def test_what_a_title_is_about_is_its_end(title: str) -> None:
-    assert title.endswith(subject(title))
+    assert plain(title).endswith(subject(title))
     assert bool(subject(title)) == bool(title)
 
 
