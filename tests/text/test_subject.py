@@ -24,6 +24,8 @@ from bot.text.terms import read
         "bug: ",
         "Bug - ",
         "🐛 ",
+        "\ufeff",
+        "\u200f[Bug] ",
         ":bug: ",
         "🐛 [Bug]: ",
         "[Bug Report] - ",
