@@ -17,7 +17,7 @@ from bot.text.swapping import siblings
 
 Booleans = NDArray[np.bool_]
 
-VERSION = 1
+VERSION = 2
 """Raised with every change of these rules: what was answered by others counts as another model's answer."""
 
 # More than a few copies of one text come from a form that nobody filled in, unless most came within a week: a form is
