@@ -60,6 +60,13 @@ Open = Callable[[], AbstractContextManager[Repository]]
 def collect_all(opened: Open, files: Sequence[Path], progress: Progress, *, others: int, seed: int) -> list[Arrival]:
     """The arrivals of all files, in the order of the files. Raises what `collect` raises."""
     one = partial(collect, opened, others=others, seed=seed)
+    # For a single one no other process is worth its start.
+    return _side_by_side(one, files, progress) if len(files) > 1 else one(files[0], progress)
+
+
+def _side_by_side(
+    one: Callable[[Path, Progress], list[Arrival]], files: Sequence[Path], progress: Progress
+) -> list[Arrival]:
     context = multiprocessing.get_context("spawn")
     with ExitStack() as stack:
         stack.enter_context(one_thread_each())

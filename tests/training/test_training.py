@@ -31,7 +31,7 @@ def labelled(tmp_path: Path) -> Path:
     return write_lines(tmp_path / "issues.jsonl", rows)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("purpose", "spoilt", "says"),
     [
@@ -90,12 +90,12 @@ def test_a_terminal_s_ctrl_c_is_heard_by_the_process_that_ends_the_others(labell
     def advance(_more: int, _now: int) -> None:
         deaf.extend(is_deaf_to_ctrl_c(one.pid) for one in multiprocessing.active_children() if one.pid)
 
-    over_index.learn([labelled], advance, others=20, seed=0)
+    over_index.learn([labelled, labelled], advance, others=20, seed=0)
     # What is interrupted anywhere says so with a traceback.
     assert deaf and all(deaf)
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_where_every_issue_is_a_duplicate_no_probability_can_be_learned(labelled: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) | {"duplicate_of": 0} for line in labelled.read_text(encoding="utf-8").splitlines()]
     write_lines(labelled, rows)
@@ -118,7 +118,7 @@ def test_files_need_not_have_the_same_fields(labelled: Path, tmp_path: Path) -> 
     Model.parse(out.read_text(encoding="utf-8"))
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 @pytest.mark.parametrize(("purpose", "model"), [("index", Model), ("search", SearchModel)])
 def test_weights_are_learned_that_the_model_reads(
     purpose: str, model: type[Model] | type[SearchModel], labelled: Path, tmp_path: Path
@@ -135,7 +135,7 @@ def test_weights_are_learned_that_the_model_reads(
     model.parse(out.read_text(encoding="utf-8"))
 
 
-@pytest.mark.processes
+@pytest.mark.slow
 def test_duplicates_that_come_in_a_rhythm_teach_as_well(labelled: Path, tmp_path: Path) -> None:
     """Every third: what orders a third of the issues is learned from the others."""
     rows = [json.loads(line) | {"duplicate_of": None} for line in labelled.read_text(encoding="utf-8").splitlines()]
@@ -149,19 +149,20 @@ def test_duplicates_that_come_in_a_rhythm_teach_as_well(labelled: Path, tmp_path
 
 @pytest.mark.processes
 @pytest.mark.parametrize(
-    ("number", "together"),
+    ("number", "together", "files"),
     [
-        (signal.SIGTERM, False),
-        (signal.SIGINT, False),
-        (signal.SIGTERM, True),
-        (signal.SIGHUP, True),
-        (signal.SIGKILL, False),
+        (signal.SIGTERM, False, 1),
+        (signal.SIGTERM, False, 2),
+        (signal.SIGINT, False, 2),
+        (signal.SIGTERM, True, 2),
+        (signal.SIGHUP, True, 2),
+        (signal.SIGKILL, False, 2),
     ],
 )
 def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
-    number: signal.Signals, together: bool, tmp_path: Path
+    number: signal.Signals, together: bool, files: int, tmp_path: Path
 ) -> None:
-    """A terminal that is closed tells all processes of the command at once."""
+    """A terminal that is closed tells all processes of the command at once; a single file is read in the first one."""
     # Longer than the path of a socket may be.
     temporary = tmp_path / ("temporary" * 12)
     temporary.mkdir()
@@ -171,7 +172,7 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
     ]
     rows[5_999]["duplicate_of"] = 1
     issues = write_lines(tmp_path / "issues.jsonl", rows)
-    arguments: list[str | Path] = ["train", issues, "--out", tmp_path / "weights.json"]
+    arguments: list[str | Path] = ["train", *[issues] * files, "--out", tmp_path / "weights.json"]
     said = told_to_end(
         number,
         *arguments,
