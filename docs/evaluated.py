@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
-from functools import cache
 
 from bot.evaluation.metrics import Judged
 from bot.evaluation.report import evaluate
@@ -18,7 +17,6 @@ _BEGUN = datetime(2024, 1, 1, tzinfo=UTC)
 _LATER = 0.05
 
 
-@cache
 def picture() -> str:
     """The SVG document, the same every time."""
     chance = random.Random(7)  # noqa: S311

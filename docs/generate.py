@@ -20,6 +20,7 @@ from bot.words import Declared, Words, declared, english
 from docs import evaluated, example
 
 DOCS = Path(__file__).parent
+PICTURE = DOCS / "evaluation.svg"
 BEGIN, END = "<!-- made from the code: begin -->", "<!-- made from the code: end -->"
 
 
@@ -78,7 +79,7 @@ def with_table(page: str, table: str) -> str:
 
 
 def pages() -> dict[Path, str]:
-    """Every generated page with the text that it should have."""
+    """Every generated page with the text that it should have; the PICTURE alone takes a while to make."""
     tables = {
         "config.md": config_table(),
         "repository-settings.md": f"{settings_table()}\n\n## Sources\n\n{sources_table()}",
@@ -88,7 +89,6 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "cli.md": cli_page(),
         DOCS / "example-comment.md": example.page(),
-        DOCS / "evaluation.svg": evaluated.picture(),
         DOCS / SCHEMA_NAME: schema_text(),
         **{DOCS / name: with_table((DOCS / name).read_text(encoding="utf-8"), made) for name, made in tables.items()},
     }
@@ -99,6 +99,6 @@ def _block(command: str, text: str) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in pages().items():
+    for path, text in (*pages().items(), (PICTURE, evaluated.picture())):
         path.write_text(text, encoding="utf-8")
         click.echo(f"wrote {path}")

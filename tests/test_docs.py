@@ -6,9 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from docs import generate
+from docs import evaluated, generate
+
+# Made before any test runs: who calls a command first decides how its help is asked for.
+PAGES = generate.pages()
 
 
-@pytest.mark.parametrize("path", generate.pages(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_e1_e2_generated_pages_are_current(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == generate.pages()[path], "run `make docs`"
+    assert path.read_text(encoding="utf-8") == PAGES[path], "run `make docs`"
+
+
+def test_the_picture_of_an_evaluation_is_current() -> None:
+    assert generate.PICTURE.read_text(encoding="utf-8") == evaluated.picture(), "run `make docs`"
