@@ -215,17 +215,17 @@ def test_data_that_belong_to_another_user_are_no_fault_of_ours(app: dict[str, st
 
 @pytest.mark.processes
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
-def test_files_that_belong_to_another_user_in_a_folder_of_all_are_told_with_what_to_do(tmp_path: Path) -> None:
+def test_files_that_belong_to_another_user_in_a_folder_of_all_are_told_with_what_to_do(prepared_home: Path) -> None:
     """Both commands told only that a file cannot be opened, and to see that the folder can be written."""
-    environ = {**os.environ, "APP_ID": "1", "DOPPEL_HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    more = {"APP_ID": "1", "DOPPEL_HOME": str(prepared_home), "PYTHONPATH": str(Path(__file__).parents[2])}
 
     def run(*command: str) -> subprocess.CompletedProcess[str]:
         whole = [*as_another_user(), sys.executable, "-m", "bot", *command]
-        return subprocess.run(whole, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+        environ = os.environ | more
+        return subprocess.run(whole, cwd=prepared_home, env=environ, capture_output=True, text=True, check=False)
 
-    assert run("migrate").returncode == 0
     for name in ("doppel.db", "doppel-queue.db"):
-        os.chown(tmp_path / name, 65534, 65534)
+        os.chown(prepared_home / name, 65534, 65534)
     listed = run("jobs")
     assert (listed.returncode, listed.stderr) == (
         3,

@@ -369,8 +369,7 @@ def test_progress_from_before_goes_on(host: Host) -> None:
     """As an earlier version could have left it: begun, with nothing in the queue."""
     host.load(230)
     host.install()
-    for number in range(1, 231):
-        host.services.indexing.remove(host.repo_id, number)
+    host.services.index.forget(host.repo_id)
     host.note(dataclasses.replace(Progress(), cursor="2026-01-01T01:00:00Z", expected=230))
     host.sim.clock.advance(pace.LOST)
     host.round()
