@@ -211,7 +211,7 @@ def test_a_name_that_two_bear_is_not_guessed(store: Store, capsys: pytest.Captur
 @pytest.mark.parametrize("digits", [19, 5_000])
 @pytest.mark.parametrize("command", [["export"], ["forget", "--yes"], ["digest"], ["calibrate"], ["index"]])
 def test_an_id_that_no_database_can_hold_is_no_repositorys(
-    store: Store, capsys: pytest.CaptureFixture[str], command: list[str], digits: int
+    settings: Settings, capsys: pytest.CaptureFixture[str], command: list[str], digits: int
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*command, "9" * digits])
