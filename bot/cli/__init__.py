@@ -21,6 +21,7 @@ import click
 from bot.cli.shared.ending import Ended
 from bot.errors import GitHubError, Retryable, UserError
 from bot.machine.blas import use_one_thread
+from bot.machine.loading import loading
 from bot.machine.private_files import is_of_a_database
 
 # Command name → module in this package and the one line that the overview shows; the module is not imported for it.
@@ -74,7 +75,12 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(importlib.import_module(f"bot.cli.{name}"), name)
+        module = f"bot.cli.{name}"
+        if module not in sys.modules:
+            # A third of the time that a short command takes went into looking for garbage, and not least at its end.
+            with loading():
+                importlib.import_module(module)
+        command: click.Command = getattr(sys.modules[module], name)
         return command
 
     def resolve_command(

@@ -1,7 +1,7 @@
 """Loading a program without looking for garbage, of which that makes next to none.
 
-A long-running process loads fifteen hundred modules. Python looks through everything that is there again and again
-meanwhile, which takes a tenth of that time or more, and later at each full look for garbage.
+A process loads up to fifteen hundred modules. Python looks through everything that is there again and again meanwhile,
+which takes a tenth of that time or more, and later at each full look for garbage, of which the last is when it ends.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 def loading() -> Iterator[None]:
     """While modules are imported inside, garbage is not looked for; what is loaded then is left out of all later looks.
 
-    For processes that stay: their memory that nobody looks through any more also stays shared with their forks.
+    The memory of processes that stay, which nobody looks through any more, also stays shared with their forks.
     """
     gc.disable()
     try:
