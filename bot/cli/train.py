@@ -38,7 +38,7 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
     Doppel comes with are bot/matching/weights.json and, for searches, bot/ranking/weights.json.
     """
     if pipe := next((path for path in files if is_no_file(path)), None):
-        # Each file is read by a process of its own, which has no pipe of this one, and is read twice.
+        # Each file is read twice, and several are by processes of their own, which have no pipe of this one.
         raise UserError(
             f"{pipe} is a pipe or a device, and training reads files alone; gzipped files are read as they are"
         )
