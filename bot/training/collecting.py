@@ -6,12 +6,13 @@ Several are read side by side, a process each, while somebody is told how far th
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import queue
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, suppress
-from functools import partial
+from functools import cached_property, partial
 from multiprocessing.managers import SyncManager
 from pathlib import Path
 from typing import Protocol
@@ -127,10 +128,20 @@ def _compared(
 
 
 class _Telling:
-    """Tells the process that waits; a method of the queue itself cannot be pickled."""
+    """Tells the process that waits; a method of the queue itself cannot be pickled.
+
+    Where the queue is gone since all is to end, it is the work that fails, which nobody asks about any more. A process
+    that was handed the queue would fail before it has anything to do, and say so.
+    """
 
     def __init__(self, told: queue.Queue[tuple[int, int]]) -> None:
-        self._told = told
+        self._pickled = pickle.dumps(told)
 
     def __call__(self, to_do: int, done: int) -> None:
         self._told.put((to_do, done))
+
+    @cached_property
+    def _told(self) -> queue.Queue[tuple[int, int]]:
+        # By the process that has started this one.
+        told: queue.Queue[tuple[int, int]] = pickle.loads(self._pickled)  # noqa: S301
+        return told
