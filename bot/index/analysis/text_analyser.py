@@ -70,12 +70,14 @@ class TextAnalyser:
             "messages": message_terms(both),
             "supplied": dict.fromkeys(left_out, 1),
         }
-        return Analysis(fields, _spaced(about), _spaced(f"{about}\n{body[:BODY_EMBEDDED]}"))
+        return Analysis(fields, _plain(about), _plain(f"{about}\n{body[:BODY_EMBEDDED]}"))
 
 
-def _spaced(text: str) -> str:
-    """`text` with single spaces. To a model words behind a tab or at the beginning of a line can be other words."""
-    return " ".join(text.split())
+def _plain(text: str) -> str:
+    """`text` in small letters with single spaces. To a model a word can be another one behind a tab, at the beginning
+    of a line or with a capital.
+    """
+    return " ".join(text.lower().split())
 
 
 def _without(supplied: Collection[str], lines: Sequence[str], written: Sequence[str]) -> str:

@@ -21,4 +21,11 @@ def test_which_spaces_part_the_words_makes_no_difference(spaces: tuple[str, str]
     title, body = "The valve sticks", "It does not close any more.\nThe gauge shows nothing."
     plain, spaced = read(title, body), read(title.replace(*spaces), body.replace(*spaces))
     assert (spaced.title, spaced.text) == (plain.title, plain.text)
-    assert plain.text.split() == f"{title} {body}".split()
+    assert plain.text.split() == f"{title} {body}".lower().split()
+
+
+def test_capitals_make_no_difference() -> None:
+    """They do to a model's tokens, and a title in capitals is about the same."""
+    title, body = "The valve sticks", "It does not close any more."
+    plain, loud = read(title, body), read(title.upper(), body.upper())
+    assert (loud.title, loud.text) == (plain.title, plain.text)
