@@ -11,7 +11,7 @@ from bot.render.picture import picture as draw
 
 ISSUES, ARRIVALS = 4_600, 4_000
 # The highest confidence that there is with an index (docs/matching.md, "The upper end").
-HIGHEST = 0.7
+HIGHEST = 0.65
 
 _BEGUN = datetime(2024, 1, 1, tzinfo=UTC)
 _LATER = 0.05

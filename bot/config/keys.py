@@ -174,7 +174,7 @@ KEYS = (
         "min_confidence",
         Number(0, 1),
         "How likely a candidate must be, where the bot can tell, before the bot comments unasked. Nothing that an "
-        "index finds is said to be likelier than 0.7. A value set here is never moved.",
+        "index finds is said to be likelier than 0.65. A value set here is never moved.",
         default=f"`{MIN_CONFIDENCE}`, moved by feedback",
     ),
     Key(

@@ -32,7 +32,7 @@ _A_LINE = np.log1p(20.0)
 _LITTLE = np.log1p(6.5)
 
 # What is said above this counts by that part. docs/matching.md, "The upper end", tells what it was chosen by.
-_HIGH, _DOUBTED = 0.4, 0.5
+_HIGH, _DOUBTED = 0.3, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Compared:
 
 
 def doubted(likely: Floats) -> Floats:
-    """Probabilities as they hold elsewhere: .4 and half of what is above that, so at most .7. The order stays.
+    """Probabilities as they hold elsewhere: .3 and half of what is above that, so at most .65. The order stays.
 
     Where a model is surest it is least to be trusted in a repository from which it has not learned.
     """
