@@ -237,7 +237,7 @@ def test_c7_a_new_title_counts_though_a_command_has_answered_it_at_once(
     """An edit waits some seconds, and commands do not."""
     doppel.sim.edit_issue(doppel.repo, 2, title=OTHER[0], body=OTHER[1])
     doppel.write(2, f"/duplicates{words}", "triage-person")
-    assert ("[#1]" in doppel.said(2)[0]) == bool(words)
+    assert ("\n1. [#1]" in doppel.said(2)[0]) == bool(words)
     assert said(doppel) == [(2, 1, False, "retitled", "author", 0.25)]
 
 

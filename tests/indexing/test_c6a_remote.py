@@ -54,7 +54,7 @@ def endpoint(host: Host, monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
 def test_c6a_public_texts_may_go(host: Host, endpoint: Endpoint) -> None:
     host.load(3)
     host.install()
-    assert "Report 2 about part2x" in endpoint.texts
+    assert "report 2 about part2x" in endpoint.texts
     assert host.services.index.vector_count(host.repo_id) == 3
 
 
