@@ -27,6 +27,9 @@ ISSUE = re.compile(
 )
 """The address of an issue, pull request or discussion, on its page or of the API: host, `owner/repo`, number."""
 
+# A host's name, or an IPv6 address, and a port: nothing that has a meaning in a header or on a page.
+_SITE = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+
 _REPOSITORY = re.compile(rf"https?://([^/\s]{{1,100}})/({PLACE})/?")
 
 
@@ -35,9 +38,19 @@ def is_web(text: str) -> bool:
     try:
         parts = urlsplit(text)
         # Reading the port is what finds a wrong one.
-        return parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+        right = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
+        return right and bool(site_of(parts.netloc.rpartition("@")[2]))
     except ValueError:
         return False
+
+
+def site_of(netloc: str) -> str:
+    """A host, with or without a port, as networks know it (RFC 3490: `xn--…`); empty where that is none."""
+    try:
+        site = netloc.encode("idna").decode()
+    except UnicodeError:
+        return ""
+    return site if _SITE.fullmatch(site) else ""
 
 
 def is_server(api_url: str) -> bool:

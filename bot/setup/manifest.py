@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from bot.addresses import ENTERPRISE_HOSTS, SERVER_PATH
+from bot.addresses import ENTERPRISE_HOSTS, SERVER_PATH, is_web, site_of
 from bot.errors import InvalidArgument
 from bot.machine.local import is_here
 
@@ -57,10 +57,9 @@ def place_of(web_or_api: str) -> Place:
     url = web_or_api.strip().rstrip("/")
     parts = _parts(url)
     # As browsers write it, since it also stands in a header, which has no other letters.
-    site = _in_ascii(parts.netloc)
-    root = f"{parts.scheme}://{site}"
+    root = f"{parts.scheme}://{site_of(parts.netloc)}"
     host = _parts(root).hostname or ""
-    if parts.scheme not in ("https", "http") or not host or "@" in site:
+    if not is_web(root):
         raise InvalidArgument("GitHub", "this is not an address such as https://github.com")
     if host in ("github.com", "www.github.com", "api.github.com"):
         return Place("https://github.com", "https://api.github.com")
@@ -113,7 +112,7 @@ def _address(field: str, value: str, *, path: bool = False) -> str:
     parts = _parts(url)
     # A path is appended, which is none behind either of these, be it empty.
     ends = "?" not in url and "#" not in url
-    right = parts.scheme in ("https", "http") and parts.hostname and "@" not in parts.netloc and ends
+    right = is_web(url) and "@" not in parts.netloc and ends
     if not right or (path and not parts.path):
         example = "https://smee.io/CHANNEL" if path else "https://doppel.example.org"
         raise InvalidArgument(field, f"this is not an address such as {example}")
@@ -125,14 +124,6 @@ def _parts(url: str) -> Any:
         return urlsplit(url)
     except ValueError:
         return urlsplit("")
-
-
-def _in_ascii(site: str) -> str:
-    """A host, with or without a port, as networks know it (RFC 3490: `xn--…`); empty where no host can be named so."""
-    try:
-        return site.encode("idna").decode()
-    except UnicodeError:
-        return ""
 
 
 def _is_private(url: str) -> bool:

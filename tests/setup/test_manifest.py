@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from bot.addresses import is_web
 from bot.errors import InvalidArgument
 from bot.setup.manifest import Place, make_manifest, place_of, wanted
 from bot.wiring import manifest
@@ -31,12 +32,26 @@ def test_a_github_is_known_by_its_pages_or_its_api(entered: str, web: str, api: 
     assert place_of(entered) == Place(web, api)
 
 
+NO_HOSTS = ("e.com;script-src *", "e.com,https:", "e.com 'unsafe-inline'", "e.com\\x", "e.com<b>", "*", "e.com:99999")
+
+
 @pytest.mark.parametrize(
-    "entered", ["", "github.com", "ftp://github.com", "https://me:pw@github.com", "https://[::1", "https://例え..jp"]
+    "entered",
+    ["", "github.com", "ftp://github.com", "https://me:pw@github.com", "https://[::1", "https://例え..jp"]
+    + [f"https://{host}" for host in NO_HOSTS],
 )
 def test_what_is_no_address_of_a_github_is_refused(entered: str) -> None:
     with pytest.raises(InvalidArgument, match="GitHub: this is not an address"):
         place_of(entered)
+
+
+@pytest.mark.parametrize("host", NO_HOSTS)
+def test_what_is_no_host_is_refused_in_every_address(host: str) -> None:
+    assert not is_web(f"https://{host}")
+    with pytest.raises(InvalidArgument, match="Public address of this bot: this is not an address"):
+        wanted("Doppel", "", f"https://{host}", "")
+    with pytest.raises(InvalidArgument, match="Channel: this is not an address"):
+        wanted("Doppel", "", "", f"https://{host}/channel")
 
 
 def test_the_manifest_is_that_of_app_yml_with_this_hosts_addresses() -> None:

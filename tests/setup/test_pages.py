@@ -141,6 +141,10 @@ def test_the_receiver_with_the_app_says_whether_github_delivers(
         ({"organization": "no/login"}, "Organization: this is not a login"),
         ({"address": "nowhere"}, "Public address of this bot: this is not an address"),
         ({"github": "gopher://x"}, "GitHub: this is not an address"),
+        (
+            {"github": "https://e.com;script-src *", "address": "https://doppel.acme.org"},
+            "GitHub: this is not an address",
+        ),
     ],
 )
 def test_a_mistake_is_told_beside_what_was_entered(
