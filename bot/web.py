@@ -16,9 +16,11 @@ from bot.events.names import EVENT_NAMES
 from bot.jobs.inbox import Inbox, debounce
 from bot.jobs.queue.job import QueueUnavailable
 from bot.monitoring import health
+from bot.receiver.body import Room, bound, read_body
 from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, read
 from bot.settings import Settings, load
 from bot.telemetry.metrics import DELIVERIES, UNKNOWN_EVENTS
+from bot.telemetry.others import OFTEN
 from bot.telemetry.tracing import delivery_span
 from bot.telemetry.work import Work, working_on
 
@@ -44,6 +46,7 @@ private key. docs/dashboard.md says where they come from.
 _OUTCOMES = {"queued": "accepted"}
 
 routes = Blueprint("receiver", __name__)
+_WEBHOOK = "receiver.webhook"
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -62,9 +65,7 @@ def create_app(settings: Settings | None = None) -> Flask:
             "deliveries from forged ones (docs/config.md)."
         )
     app = Flask("doppel", static_folder=None)
-    # Werkzeug refuses a longer body by its Content-Length before reading it, and cuts a chunked one off at this size,
-    # silently: with one byte more than allowed, `read` can tell.
-    app.config["MAX_CONTENT_LENGTH"] = LARGEST_PAYLOAD + 1
+    bound(app, but=_WEBHOOK)
     receiver = app.extensions["doppel"] = _Receiver(settings)
     app.extensions["doppel.health"] = health.Health(settings, receiver.inbox)
     app.register_blueprint(routes)
@@ -79,7 +80,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 def _set_up_first(settings: Settings) -> Flask:
     """The application as long as there is no App: whoever comes is led to the set-up page, and GitHub to come again."""
     app = Flask("doppel", static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = 1_000_000
+    bound(app)
     app.register_error_handler(HTTPException, _http_error)
     for path in ("/", "/dashboard"):
         app.add_url_rule(path, path, lambda: redirect(url_for("setup.form")))
@@ -129,6 +130,7 @@ class _Receiver:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.inbox = Inbox(settings)
+        self.room = Room()
         try:
             self.inbox.check()
         except QueueUnavailable as problem:
@@ -154,12 +156,14 @@ class _Receiver:
 def webhook() -> tuple[Response, int]:
     """Take a delivery: 202 once it is committed to the queue, or needs no work."""
     receiver = _receiver()
-    match read(dict(request.headers), request.get_data(cache=False), receiver.settings.webhook_secrets):
+    with receiver.room.take(request.content_length):
+        delivery = read(dict(request.headers), read_body(LARGEST_PAYLOAD), receiver.settings.webhook_secrets)
+    match delivery:
         case Refused(status, reason):
             DELIVERIES.labels("refused").inc()
-            log.info("refused a delivery: %d %s", status, reason)
+            log.info("refused a delivery: %d %s", status, reason, extra=OFTEN)
             return jsonify(error=reason), status
-        case delivery:
+        case Accepted():
             with working_on(Work(delivery.delivery_id)), delivery_span(delivery.delivery_id) as span:
                 outcome = receiver.take(delivery)
                 span.set_attribute("event", delivery.name)
@@ -185,11 +189,12 @@ def _unavailable(problem: QueueUnavailable) -> tuple[Response, int]:
 
 def _http_error(problem: HTTPException) -> tuple[Response, int]:
     """Werkzeug's own errors as JSON; what a client sent is not repeated."""
-    status = problem.code or 500
-    if isinstance(problem, RequestEntityTooLarge):
+    said = problem.name
+    if request.endpoint == _WEBHOOK:
         DELIVERIES.labels("refused").inc()
-        return jsonify(error="the payload is larger than 25 MB"), status
-    return jsonify(error=problem.name), status
+        if isinstance(problem, RequestEntityTooLarge):
+            said = "the payload is larger than 25 MB"
+    return jsonify(error=said), problem.code or 500
 
 
 def _receiver() -> _Receiver:
