@@ -23,7 +23,8 @@ _settings = load()
 bind = _settings.bind
 workers = _settings.web_concurrency
 worker_class = Worker
-threads = 8
+# Mostly idle, and begun only when needed: each waits for one sender (bot/receiver/slow_clients.py).
+threads = 64
 # GitHub's proxy keeps connections; a little longer than the usual pause between two deliveries of one event.
 keepalive = 15
 # GitHub gives up after ten seconds, so nothing is gained by working longer than twice that.

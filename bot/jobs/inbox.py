@@ -30,7 +30,7 @@ from bot.store.database.sqlite import is_full
 # GitHub gives a webhook ten seconds in all. Connecting and waiting for a lock can each take this long.
 PATIENCE = 3.0
 
-# At most one for each thread of gunicorn's.
+# Deliveries that a process of gunicorn's commits at a time; its other threads wait.
 _CONNECTIONS = 8
 
 

@@ -1,18 +1,26 @@
-"""The web process's worker, which does not wait for ever for the rest of a request.
+"""The web process's worker: no request that does not end keeps others out, and what is no request is refused quietly.
 
-A worker has few threads, and gunicorn's waits in one of them until a request is there, however long that takes, and
-five seconds for its first byte: a handful of strangers' connections that announce a body and send none, or some hundred
-that send nothing at all, would keep all deliveries out.
+gunicorn waits in a thread until a request is there, however long that takes. So there are more threads than requests
+are worked on at a time, each sender has a bounded time, and a short one while all threads wait for senders. There is no
+bound on the connections of one address: behind a proxy, all have one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import time
+from collections.abc import Iterator
 from typing import Any
 
+from gunicorn import util
+from gunicorn.http.errors import ParseException
 from gunicorn.workers import gthread
+
+from bot.telemetry.others import OFTEN
+
+log = logging.getLogger(__name__)
 
 # Seconds that a new connection has for its first byte, which mostly comes right behind it, before the thread goes on to
 # the next; the worker's one loop then waits for it together with all the others.
@@ -21,13 +29,17 @@ _GLANCE = 0.02
 PATIENCE = 10.0
 """Seconds in which a request has to arrive: after as many GitHub itself gives a delivery up."""
 
+HASTE = 1.0
+"""The same while every thread waits for a sender. A delivery arrives within milliseconds."""
+
 
 class Worker(gthread.ThreadWorker):
     """gunicorn's worker with threads; what has not arrived in time is read no further, as if the sender had hung up."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._begun: dict[Any, float] = {}
+        # When each request began, as long as its thread waits for more of it.
+        self._awaited: dict[Any, float] = {}
 
     def handle(self, conn: Any) -> Any:
         """One request of a connection, in a thread."""
@@ -35,18 +47,45 @@ class Worker(gthread.ThreadWorker):
         later = getattr(gthread, "_DEFER", None)
         if later is not None and not conn.initialized and not conn.wait_for_data(_GLANCE):
             return later
-        self._begun[conn] = time.monotonic()
-        try:
+        with self._awaiting(conn, time.monotonic()):
             return super().handle(conn)
-        finally:
-            self._begun.pop(conn, None)
+
+    def handle_request(self, req: Any, conn: Any) -> Any:
+        """Its head is there: only while the application reads the body, the sender is waited for again."""
+        begun, read = self._awaited.pop(conn), req.body.read
+
+        def read_in_time(size: int | None = None) -> bytes:
+            with self._awaiting(conn, begun):
+                data: bytes = read(size)
+                return data
+
+        req.body.read = read_in_time
+        return super().handle_request(req, conn)
 
     def notify(self) -> None:
         """Called by the loop that waits for connections, once a second or more often."""
         super().notify()
-        latest = time.monotonic() - PATIENCE
-        for conn, begun in self._begun.copy().items():
+        awaited = self._awaited.copy()
+        latest = time.monotonic() - (HASTE if len(awaited) >= self.cfg.threads else PATIENCE)
+        for conn, begun in awaited.items():
             if begun < latest:
-                # Only reading ends: a request that is there and takes long to be answered still gets its answer.
+                # Only reading ends, so that the sender can still be told.
                 with contextlib.suppress(OSError):
                     conn.sock.shutdown(socket.SHUT_RD)
+
+    def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
+        """Refuse what is no request without repeating any of it, neither in the answer nor in the log."""
+        if not isinstance(exc, ParseException):
+            super().handle_error(req, client, addr, exc)
+            return
+        log.warning("refused what is no request: %s", type(exc).__name__, extra=OFTEN)
+        with contextlib.suppress(OSError):
+            util.write_error(client, 400, "Bad Request", "")
+
+    @contextlib.contextmanager
+    def _awaiting(self, conn: Any, begun: float) -> Iterator[None]:
+        self._awaited[conn] = begun
+        try:
+            yield
+        finally:
+            self._awaited.pop(conn, None)

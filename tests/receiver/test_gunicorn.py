@@ -21,7 +21,6 @@ import pytest
 import sqlalchemy as sa
 
 from bot.jobs.queue.database import queue_engine, workflow_table
-from bot.receiver.slow_clients import PATIENCE
 from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import load
 from bot.store import open_store
@@ -61,19 +60,24 @@ class Server:
     process: subprocess.Popen[bytes] | None = None
 
     @property
+    def log(self) -> Path:
+        return self.home / "log"
+
+    @property
     def environ(self) -> dict[str, str]:
         return {
             "DOPPEL_HOME": str(self.home),
             "WEBHOOK_SECRET": SECRET,
             "PORT": str(self.port),
             "WEB_CONCURRENCY": "2",
-            "LOG_LEVEL": "ERROR",
+            "LOG_LEVEL": "INFO",
         }
 
     def start(self) -> None:
         command = [sys.executable, "-m", "gunicorn", "-c", "python:bot.gunicorn_conf", "bot.web:create_app()"]
         environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **self.environ}
-        self.process = subprocess.Popen(command, cwd=self.home, env=environ, start_new_session=True)
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, cwd=self.home, env=environ, start_new_session=True, stderr=log)
         deadline = time.monotonic() + 20
         while True:
             try:
@@ -189,17 +193,57 @@ def test_what_was_acknowledged_is_in_the_queue_whenever_the_web_is_killed(server
     assert sorted(server.queued()) == sorted(queued)
 
 
-def test_requests_that_are_begun_and_never_ended_keep_no_delivery_out(server: Server) -> None:
-    head = b"POST /webhook HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n"
-    with contextlib.ExitStack() as begun:
-        # More than both processes have threads; half of them stop in the headers, and half in the body.
-        for number in range(20):
-            connection = begun.enter_context(socket.create_connection(("127.0.0.1", server.port)))
-            connection.sendall(head if number % 2 else head + b"\r\n{")
-        time.sleep(PATIENCE + 2)
+HEAD = b"POST /webhook HTTP/1.1\r\nHost: here\r\nContent-Length: 1000\r\n"
+
+
+@pytest.mark.parametrize("begun", [HEAD, HEAD + b"\r\n{"], ids=["head", "body"])
+def test_requests_that_are_begun_and_never_ended_keep_no_delivery_out(server: Server, begun: bytes) -> None:
+    with contextlib.ExitStack() as unfinished:
+        # Some more than there are threads for.
+        for _ in range(150):
+            connection = unfinished.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+            connection.sendall(begun)
         body = payload(1)
-        assert server.request("POST", "/webhook", body=body, headers=headers(body, "waited"))[0] == 202
-        assert server.queued() == ["waited"]
+        # Like GitHub, this waits ten seconds for the answer; no request that is unfinished has ended by then.
+        assert server.request("POST", "/webhook", body=body, headers=headers(body, "among-them"))[0] == 202
+        assert server.queued() == ["among-them"]
+
+
+@pytest.mark.slow
+def test_the_sender_of_an_unfinished_request_is_not_waited_for_without_end(server: Server) -> None:
+    """And is told so, where there is somebody to tell."""
+    for begun in (HEAD, HEAD + b"\r\n{"):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
+            connection.sendall(begun)
+            answer = connection.recv(1000)
+            assert not answer or answer.startswith(b"HTTP/1.1 400 ")
+
+
+CHUNKED = b"POST /webhook HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+NO_REQUESTS = (
+    CHUNKED + b"ZZ\r\nplanted\r\n",
+    CHUNKED + b"3\r\nplanted\r\n",
+    CHUNKED + b"1;a=\x00planted\r\nx\r\n",
+    CHUNKED + b"0\r\nplanted\r\n\r\n",
+    CHUNKED.replace(b"/webhook", b"/nowhere") + b"ZZ\r\nplanted\r\n",
+    b"planted\r\n\r\n",
+    b"GET / HTTP/1.1\r\nplanted\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: planted\r\n\r\n",
+)
+
+
+def test_what_is_no_request_is_400_and_seldom_said(server: Server) -> None:
+    for number in range(10):
+        for sent in NO_REQUESTS:
+            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+                connection.sendall(sent.replace(b"planted", b"planted%d" % number))
+                answer = connection.makefile("rb").read()
+            assert answer.startswith(b"HTTP/1.1 400 "), (sent, answer)
+            assert answer.count(b"HTTP/1.1") == 1
+            assert b"planted" not in answer
+    said = [line for line in server.log.read_text().splitlines() if "gunicorn" not in line]
+    assert "planted" not in str(said)
+    assert len(said) <= len(NO_REQUESTS) * 2, "each process says each once a minute"
 
 
 def test_connections_that_say_nothing_keep_no_delivery_out(server: Server) -> None:
