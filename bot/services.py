@@ -25,8 +25,9 @@ class Services:
     """Built once a process by `bot.wiring.worker`; tests build it with a clock of their own.
 
     `clock` answers the present time in the host's zone, in which times are shown. `arrived` is when the delivery that
-    is being handled was accepted, in seconds since 1970 by the queue's clock; None where no delivery is. `evaluate`
-    replays what the index has of a repository, given its id, name and bar, and tells how far it is.
+    is being handled was accepted, in seconds since 1970 by the queue's clock, and `delivery` its id; None and empty
+    where no delivery is. `evaluate` replays what the index has of a repository, given its id, name and bar, and tells
+    how far it is.
     """
 
     settings: Settings
@@ -42,6 +43,7 @@ class Services:
     clock: Callable[[], datetime]
     evaluate: Callable[[int, RepoRef, float, Callable[[int, int], None]], Evaluation]
     arrived: float | None = None
+    delivery: str = ""
 
     def now(self) -> float:
         """Seconds since 1970, as the store keeps times."""

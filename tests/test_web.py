@@ -17,14 +17,18 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from bot.errors import SettingsError
+from bot.events import EvaluationEvent, IndexEvent, ScanEvent
+from bot.events.own import OWN_ACTIONS
 from bot.jobs import DeadLetters, inbox
 from bot.jobs.queue.database import partition_of, queue_engine, workflow_table
 from bot.jobs.recovery import executors
+from bot.model import RepoRef, Repository
 from bot.receiver.webhook import LARGEST_PAYLOAD, sign
 from bot.settings import Settings
 from bot.store import open_store
 from bot.web import create_app
 
+GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 SECRET = "It's a Secret to Everybody"
 USER = {"login": "ann", "id": 7, "type": "User"}
 PAYLOAD = {
@@ -34,6 +38,18 @@ PAYLOAD = {
     "sender": USER,
     "installation": {"id": 3},
 }
+
+REPOSITORY = Repository(5, RepoRef("acme", "app"), private=True)
+# As jobs of our own are named in the queue.
+OWN = [
+    "chore:reconcile:1",
+    "chore:recover:start:1",
+    IndexEvent(3, REPOSITORY, "first").delivery_id,
+    IndexEvent(3, REPOSITORY, "first", completed=True).delivery_id,
+    ScanEvent(3, REPOSITORY, GUID).delivery_id,
+    EvaluationEvent(3, REPOSITORY, GUID).delivery_id,
+    *(f"{action}-{rest}" for action in sorted(OWN_ACTIONS) for rest in (GUID, "5-12-7")),
+]
 
 
 @pytest.fixture
@@ -57,7 +73,7 @@ def locked(settings: Settings, client: FlaskClient) -> Iterator[None]:
     other.close()
 
 
-def headers(body: bytes, delivery: str = "d-1", event: str = "issues", secret: str = SECRET) -> dict[str, str]:
+def headers(body: bytes, delivery: str = GUID, event: str = "issues", secret: str = SECRET) -> dict[str, str]:
     return {
         "Content-Type": "application/json",
         "X-GitHub-Event": event,
@@ -101,8 +117,28 @@ class TestStarting:
 class TestDeliveries:
     def test_a_delivery_is_in_the_queue_when_it_is_answered(self, client: FlaskClient, settings: Settings) -> None:
         response = post(client)
-        assert (response.status_code, response.json) == (202, {"delivery": "d-1", "status": "queued"})
-        assert queued(settings) == [("d-1", "ENQUEUED", "5#12")]
+        assert (response.status_code, response.json) == (202, {"delivery": GUID, "status": "queued"})
+        assert queued(settings) == [(GUID, "ENQUEUED", "5#12")]
+
+    @pytest.mark.parametrize("name", [*OWN, f"{GUID}~2", "d-1"])
+    def test_no_delivery_takes_the_place_of_a_job_of_our_own(
+        self, client: FlaskClient, settings: Settings, name: str
+    ) -> None:
+        """Its id is not signed: a genuine payload could be sent under the name of the next turn of a chore."""
+        response = post(client, delivery=name)
+        assert response.status_code == 400
+        assert response.json is not None
+        assert response.json["error"].startswith("X-GitHub-Delivery is missing or no GUID")
+        assert queued(settings) == []
+
+    def test_a_delivery_is_the_same_in_capitals(self, client: FlaskClient, settings: Settings) -> None:
+        post(client)
+        assert post(client, delivery=GUID.upper()).json == {
+            "delivery": GUID,
+            "status": "known",
+            "reason": "this delivery was taken before",
+        }
+        assert len(queued(settings)) == 1
 
     def test_a_redelivery_is_a_no_op_that_says_so(self, client: FlaskClient, settings: Settings) -> None:
         post(client)
@@ -120,11 +156,11 @@ class TestDeliveries:
 
     def test_an_edit_of_the_text_is_delayed(self, client: FlaskClient, settings: Settings) -> None:
         post(client, {**PAYLOAD, "action": "edited", "changes": {"title": {"from": "It"}}})
-        assert queued(settings) == [("d-1", "DELAYED", "5#12")]
+        assert queued(settings) == [(GUID, "DELAYED", "5#12")]
 
     def test_ping_is_answered(self, client: FlaskClient, settings: Settings) -> None:
         response = post(client, {"zen": "Design for failure."}, event="ping")
-        assert (response.status_code, response.json) == (202, {"delivery": "d-1", "status": "pong"})
+        assert (response.status_code, response.json) == (202, {"delivery": GUID, "status": "pong"})
         assert queued(settings) == []
 
     def test_unknown_events_are_counted_and_others_without_work_are_not(
@@ -269,7 +305,7 @@ def test_logs_hold_no_secret_and_no_private_text(
         post(client)
         post(client, secret="wrong")
         post(client, {**PAYLOAD, "issue": {"title": "private text"}})
-    assert "d-1" in caplog.text
+    assert GUID in caplog.text
     assert "private text" not in caplog.text
     assert SECRET not in caplog.text
     assert DeadLetters(settings).list() == []

@@ -24,9 +24,13 @@ TIMEOUT_SECONDS = 10
 @click.argument("event")
 @click.argument("file", type=READ_FILE_OR_STDIN)
 @click.option("--url", help="The receiver's address [default: where DOPPEL_HOST and PORT put it, /webhook].")
-@click.option("--delivery", help="The delivery id; give the same again for a redelivery [default: a new one].")
+@click.option(
+    "--delivery",
+    type=click.UUID,
+    help="The delivery id, a GUID; give the same again for a redelivery [default: a new one].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
-def receive(event: str, file: Path, url: str | None, delivery: str | None, as_json: bool) -> None:
+def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None, as_json: bool) -> None:
     """Sign the JSON payload in FILE (- for standard input) as EVENT, and post it to the receiver.
 
     EVENT is GitHub's name of the event, such as issues or issue_comment. Exit code 0 means accepted, 1 refused.
@@ -39,7 +43,7 @@ def receive(event: str, file: Path, url: str | None, delivery: str | None, as_js
         settings.webhook_secrets[0],
         event,
         read_bytes(file),
-        delivery or str(uuid.uuid4()),
+        str(delivery or uuid.uuid4()),
     )
     if as_json:
         click.echo(json.dumps({"status": answer.status_code, "answer": answer.text}))
@@ -61,8 +65,8 @@ def post(url: str, secret: str, event: str, body: bytes, delivery: str) -> reque
             session.trust_env = not is_here(url)
             return session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
     except ValueError as bad:
-        if isinstance(bad, requests.exceptions.InvalidHeader) or getattr(bad, "object", None) in (event, delivery):
-            raise UserError(f"EVENT, --delivery: {event!r} and {delivery!r} cannot both be sent as headers") from None
+        if isinstance(bad, requests.exceptions.InvalidHeader) or getattr(bad, "object", None) == event:
+            raise UserError(f"EVENT: {event!r} cannot be sent as a header") from None
         # Also a host's name that is too long, and a name or password that no header can hold.
         raise UserError(f"--url: {url!r} is not an http(s) address") from bad
     except requests.exceptions.RequestException as problem:

@@ -21,8 +21,9 @@ LARGEST_PAYLOAD = 25 * 1024 * 1024
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
-# GitHub's ids are UUIDs and its event names words; an id becomes part of a workflow's id, where `~` has a meaning.
-_DELIVERY_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+# The id is not signed. Jobs of our own wait in the same queue under names, none of which is a GUID: so no delivery can
+# take the place of one.
+_GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
 
@@ -59,9 +60,9 @@ def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Acc
         return Refused(413, "the payload is larger than 25 MB")
     if not is_signed(named.get("x-hub-signature-256", ""), body, secrets):
         return Refused(401, "X-Hub-Signature-256 is missing or does not match the webhook secret")
-    delivery_id, name = named.get("x-github-delivery", ""), named.get("x-github-event", "")
-    if not _DELIVERY_ID.fullmatch(delivery_id):
-        return Refused(400, "X-GitHub-Delivery is missing or no delivery id")
+    delivery_id, name = named.get("x-github-delivery", "").lower(), named.get("x-github-event", "")
+    if not _GUID.fullmatch(delivery_id):
+        return Refused(400, "X-GitHub-Delivery is missing or no GUID (as 72d3162e-cc78-11e3-81ab-4c9367dc0958 is)")
     if not _EVENT_NAME.fullmatch(name):
         return Refused(400, "X-GitHub-Event is missing or no event name")
     content_type = named.get("content-type", "").partition(";")[0].strip().lower()

@@ -19,6 +19,7 @@ from bot.store.parts.comments import Comments
 from bot.store.parts.decisions import Decisions
 from bot.store.parts.elsewhere import Elsewhere
 from bot.store.parts.etags import Etags
+from bot.store.parts.heeded import Heeded
 from bot.store.parts.missed import MissedDeliveries
 from bot.store.parts.muted import Muted
 from bot.store.parts.own_issues import Kind, OwnIssues
@@ -55,6 +56,7 @@ class Store:
         self.digest_issues = OwnIssues(engine, Kind.DIGEST)
         self.verdicts = Verdicts(engine)
         self.elsewhere = Elsewhere(engine)
+        self.heeded = Heeded(engine)
         self.muted = Muted(engine)
         self.usage = Usage(engine)
         self.decisions = Decisions(engine)

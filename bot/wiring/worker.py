@@ -97,7 +97,8 @@ def job_handler(services: Services) -> Callable[[Job], None]:
         with working_on(replace(current(), job=name)), span(name), clean(job.event):
             new = job.attempt == 1 and 0 <= time.time() - job.arrived < LAG
             try:
-                router.dispatch(job.event, replace(services, arrived=job.arrived), new=new)
+                here = replace(services, arrived=job.arrived, delivery=job.delivery_id)
+                router.dispatch(job.event, here, new=new)
             finally:
                 counts.flush()
 

@@ -2,6 +2,9 @@
 
 An edit gives the commands whose lines it changed, and no other: what stands there as before was given before, and may
 have been overtaken by what people did since.
+
+For the same reason a text is heeded once, whatever delivers it, and nothing older than what was heeded last: whoever
+has seen a signed payload can send it again under a new id.
 """
 
 from __future__ import annotations
@@ -64,27 +67,36 @@ def obey(event: CommentEvent, services: Services) -> None:
         return
     with visiting(event, services) as visit:
         if visit is not None:
-            _obey(visit, event, given)
+            _heed(visit, event, given)
 
 
-def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
-    commands = given.commands
+def _heed(visit: Visit, event: CommentEvent, given: _Given) -> None:
+    """Obey, unless another delivery has had this done or what came later."""
     # The time tells a command from the same one that was taken out by an edit and put back by another.
-    hashed = digest(event.updated_at, *(command.line for command in commands))
-    kept = visit.services.store.comments.get(visit.repository.id, visit.number, event.comment_id)
-    if kept is not None and kept.text_hash == hashed:
-        # A repeated delivery.
+    hashed = digest(event.updated_at, *(command.line for command in given.commands))
+    store, delivery = visit.services.store, visit.services.delivery
+    text = (visit.repository.id, visit.number, event.comment_id)
+    if not store.heeded.begin(*text, said_at=event.updated_at, text_hash=hashed, delivery=delivery):
+        logger.info("the commands of comment %d in %s have been heeded", event.comment_id, visit.repo)
         return
+    kept = store.comments.get(*text)
+    # An earlier version may have answered it, which noted nothing else, or a try that ended just after.
+    if kept is None or kept.text_hash != hashed:
+        _obey(visit, event, given, hashed)
+    store.heeded.end(*text, text_hash=hashed)
+
+
+def _obey(visit: Visit, event: CommentEvent, given: _Given, hashed: str) -> None:
     ask = Ask(visit, event, visit.github.issue(visit.repo, visit.number))
     if ask.issue.locked:
+        return
+    # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
+    commands, written = _standing(visit, event, given.commands)
+    if not commands:
         return
     if not within_limit(ask, commands, hashed):
         if refusal := first_refusal(ask, hashed):
             reply(ask, [("", Answer(False, refusal))], hashed)
-        return
-    # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
-    commands, written = _standing(visit, event, commands)
-    if not commands:
         return
     me = visit.github.react(visit.repo, event.comment_id, "eyes")
     answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]

@@ -7,6 +7,7 @@ what matters is that none breaks the receiver and that none of today's is lost.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def deliver(receiver: FlaskClient, delivery_id: str, name: str, payload: dict[st
 def test_no_published_example_breaks_the_receiver(
     receiver: FlaskClient, examples: list[tuple[str, dict[str, Any]]]
 ) -> None:
-    answers = [deliver(receiver, f"example-{i}", *example) for i, example in enumerate(examples)]
+    answers = [deliver(receiver, str(uuid.UUID(int=i)), *example) for i, example in enumerate(examples)]
     refused = [(*example, answer) for example, answer in zip(examples, answers, strict=True) if answer[0] != 202]
     assert refused == []
     assert len(answers) > 300
@@ -65,7 +66,7 @@ def test_no_published_example_breaks_the_receiver(
 def test_the_right_ones_are_queued(receiver: FlaskClient, examples: list[tuple[str, dict[str, Any]]]) -> None:
     seen = set()
     for i, (name, payload) in enumerate(examples):
-        status = deliver(receiver, f"example-{i}", name, payload)[1]["status"]
+        status = deliver(receiver, str(uuid.UUID(int=i)), name, payload)[1]["status"]
         action = payload.get("action", "")
         seen.add((name, action, status))
         if status == "queued":

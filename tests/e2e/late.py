@@ -1,10 +1,12 @@
-"""Deliveries that come later than what happened after them."""
+"""Deliveries that come later than what happened after them, or once more."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+from bot.simulator.deliveries import Delivery
 from tests.e2e.harness import Doppel
 
 
@@ -33,3 +35,17 @@ def held_back(doppel: Doppel, event: str = "") -> Iterator[Callable[[], None]]:
         webhooks.join()
     finally:
         webhooks.post = post
+
+
+def delivered(doppel: Doppel, action: str, by: str = "reporter") -> Delivery:
+    """The last delivery of what a person did; what the bot did by that is delivered too."""
+    return next(
+        one for one in reversed(doppel.sim.webhooks.log) if (one.action, one.payload["sender"]["login"]) == (action, by)
+    )
+
+
+def deliver_late(doppel: Doppel, delivery: Delivery) -> None:
+    """What GitHub could not deliver at its time comes now: under an id that nobody has seen."""
+    delivery.guid = str(uuid.uuid4())
+    doppel.sim.webhooks.redeliver(delivery)
+    doppel.settle()

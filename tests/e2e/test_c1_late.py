@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import uuid
-
 import pytest
 
 from bot.events.own import DUE, INDEXED, JUDGED, OVERTAKEN, own_issue_event
-from bot.simulator.deliveries import Delivery
 from tests.e2e.harness import Doppel
+from tests.e2e.late import deliver_late, delivered
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 OTHER = ("Dark mode for the settings page", "Please add it.")
@@ -25,26 +23,12 @@ def muted(doppel: Doppel) -> bool:
     return doppel.services.store.muted.is_muted(doppel.repository.id, 2)
 
 
-def delivered(doppel: Doppel, action: str, by: str = "reporter") -> Delivery:
-    """The last delivery of what a person did; what the bot did by that is delivered too."""
-    return next(
-        one for one in reversed(doppel.sim.webhooks.log) if (one.action, one.payload["sender"]["login"]) == (action, by)
-    )
-
-
 def queue_look(doppel: Doppel, action: str) -> None:
     """What the bot queues for itself, about #2."""
     known = doppel.services.store.repositories.get(doppel.repository.id)
     assert known is not None
     event = own_issue_event(action, known.installation, known.summary, 2)
     doppel.services.inbox.put(f"{action}-{known.id}-2-1", event)
-
-
-def deliver_late(doppel: Doppel, delivery: Delivery) -> None:
-    """What GitHub could not deliver at its time comes now: under an id that nobody has seen."""
-    delivery.guid = str(uuid.uuid4())
-    doppel.sim.webhooks.redeliver(delivery)
-    doppel.settle()
 
 
 def test_c1_an_issue_that_github_does_not_show_at_once_is_answered(doppel: Doppel) -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.processes
 
 ROOT = Path(__file__).parents[2]
 SECRET = "secret"
+GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 # Seconds between SIGTERM and SIGKILL.
 HEROKU_KILLS_AFTER = 30
 
@@ -120,7 +122,7 @@ class Senders:
     def _deliver(self, thread: int) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=10)
         for number in range(1, 10_000):
-            body, delivery = payload(number), f"d-{thread}-{number}"
+            body, delivery = payload(number), str(uuid.UUID(int=(thread + 1) << 64 | number))
             try:
                 connection.request("POST", "/webhook", body=body, headers=headers(body, delivery))
                 response = connection.getresponse()
@@ -153,13 +155,13 @@ def test_chunked_bodies_are_taken_up_to_the_limit_and_sigterm_lets_what_is_under
 ) -> None:
     body = payload(1)
     chunks = iter([body[:10], body[10:]])
-    options = {"headers": headers(body, "chunked"), "encode_chunked": True}
+    options = {"headers": headers(body, GUID), "encode_chunked": True}
     assert server.request("POST", "/webhook", body=chunks, **options)[0] == 202
     endless = iter([b" " * 1_000_000] * (LARGEST_PAYLOAD // 1_000_000 + 2))
     # The server may answer and close before everything has been sent.
     with contextlib.suppress(ConnectionResetError, BrokenPipeError):
         assert server.request("POST", "/webhook", body=endless, **options)[0] == 413
-    assert server.queued() == ["chunked"]
+    assert server.queued() == [GUID]
 
     senders = Senders(server)
     senders.wait_for(100)
@@ -167,7 +169,7 @@ def test_chunked_bodies_are_taken_up_to_the_limit_and_sigterm_lets_what_is_under
     server.process.send_signal(signal.SIGTERM)
     assert server.process.wait(HEROKU_KILLS_AFTER) == 0
     senders.join()
-    assert sorted(server.queued()) == sorted(["chunked", *senders.acknowledged])
+    assert sorted(server.queued()) == sorted([GUID, *senders.acknowledged])
     # What the processes have counted is in the database when they have ended in peace.
     store = open_store(load(server.environ))
     counted = Counters(store.engine).all()
@@ -187,7 +189,7 @@ def test_what_was_acknowledged_is_in_the_queue_whenever_the_web_is_killed(server
 
     server.start()
     again = acknowledged[-1]
-    body = payload(int(again.rpartition("-")[2]))
+    body = payload(uuid.UUID(again).int & 0xFFFFFFFF)
     status, answer = server.request("POST", "/webhook", body=body, headers=headers(body, again))
     assert (status, answer["status"]) == (202, "known")
     assert sorted(server.queued()) == sorted(queued)
@@ -205,8 +207,8 @@ def test_requests_that_are_begun_and_never_ended_keep_no_delivery_out(server: Se
             connection.sendall(begun)
         body = payload(1)
         # Like GitHub, this waits ten seconds for the answer; no request that is unfinished has ended by then.
-        assert server.request("POST", "/webhook", body=body, headers=headers(body, "among-them"))[0] == 202
-        assert server.queued() == ["among-them"]
+        assert server.request("POST", "/webhook", body=body, headers=headers(body, GUID))[0] == 202
+        assert server.queued() == [GUID]
 
 
 @pytest.mark.slow
@@ -251,6 +253,6 @@ def test_connections_that_say_nothing_keep_no_delivery_out(server: Server) -> No
         for _ in range(200):
             silent.enter_context(socket.create_connection(("127.0.0.1", server.port)))
         begin, body = time.monotonic(), payload(1)
-        assert server.request("POST", "/webhook", body=body, headers=headers(body, "behind"))[0] == 202
+        assert server.request("POST", "/webhook", body=body, headers=headers(body, GUID))[0] == 202
         assert time.monotonic() - begin < 5
-        assert server.queued() == ["behind"]
+        assert server.queued() == [GUID]

@@ -28,6 +28,7 @@ from bot.web import create_app
 
 pytestmark = pytest.mark.slow
 
+ONE, TWO = "72d3162e-cc78-11e3-81ab-4c9367dc0958", "83e4273f-cc78-11e3-81ab-4c9367dc0958"
 SECRET = "a secret of the channel"
 PAYLOAD = {
     "zen": "Größe zählt nicht – 🦆",
@@ -145,16 +146,16 @@ def test_e1_what_comes_through_the_channel_is_accepted_by_the_receiver(
     channel: Channel, receiver: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = github_bytes(PAYLOAD)
-    stream = event({}, "ready") + event(message(body, "one")) + event({}, "ping") + event(message(body, "two"))
+    stream = event({}, "ready") + event(message(body, ONE)) + event({}, "ping") + event(message(body, TWO))
     channel.answers = [(200, "text/event-stream", [stream[:100], stream[100:333], stream[333:]])]
     _, sleep = waits(1)
     with caplog.at_level(logging.INFO, "bot"), pytest.raises(Stop):
         proxy.forward(channel.url, receiver, [SECRET], sleep)
     assert [line for line in caplog.messages if "delivery" in line] == [
-        "delivery one (ping): pong",
-        "delivery one was passed on",
-        "delivery two (ping): pong",
-        "delivery two was passed on",
+        f"delivery {ONE} (ping): pong",
+        f"delivery {ONE} was passed on",
+        f"delivery {TWO} (ping): pong",
+        f"delivery {TWO} was passed on",
     ]
     assert channel.asked[0]["Accept"] == "text/event-stream"
     assert channel.url not in caplog.text

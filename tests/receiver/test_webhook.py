@@ -15,6 +15,7 @@ from bot.receiver.webhook import LARGEST_PAYLOAD, Accepted, Ping, Refused, is_si
 
 SECRET, PREVIOUS = "current", "previous"
 USER = {"login": "ann", "id": 7, "type": "User"}
+GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 OPENED = {
     "action": "opened",
     "issue": {"id": 100, "number": 12, "title": "It crashes", "body": "…", "user": USER},
@@ -30,7 +31,7 @@ def deliver(payload: Any = None, *, body: bytes | None = None, secret: str = SEC
     named = {
         "Content-Type": "application/json",
         "X-GitHub-Event": "issues",
-        "X-GitHub-Delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
+        "X-GitHub-Delivery": GUID,
         "X-Hub-Signature-256": sign(secret, raw),
     }
     named.update({name.replace("_", "-"): value for name, value in headers.items()})
@@ -74,7 +75,7 @@ class TestDecoding:
         assert isinstance(result, Accepted)
         assert isinstance(result.content, IssueEvent)
         assert (result.name, result.content.number, result.content.partition) == ("issues", 12, "5#12")
-        assert result.delivery_id == "72d3162e-cc78-11e3-81ab-4c9367dc0958"
+        assert result.delivery_id == GUID
 
     def test_form_gives_the_same(self) -> None:
         body = urlencode({"payload": json.dumps(OPENED)}).encode()
@@ -86,7 +87,7 @@ class TestDecoding:
         headers = {
             "CONTENT-TYPE": "Application/JSON",
             "x-github-event": "issues",
-            "x-GITHUB-delivery": "d",
+            "x-GITHUB-delivery": "72D3162E-CC78-11E3-81AB-4C9367DC0958",
             "X-HUB-SIGNATURE-256": sign(SECRET, raw),
         }
         assert isinstance(read(headers, raw, [SECRET]), Accepted)
@@ -129,9 +130,29 @@ class TestMalformed:
         assert status(deliver(body=body, Content_Type="application/x-www-form-urlencoded")) == 400
 
     @pytest.mark.parametrize("value", ["", " ", "a b", "x" * 101, "a~2", "é", "a\n"])
-    def test_delivery_id_and_event_name_must_look_like_ones(self, value: str) -> None:
-        assert status(deliver(X_GitHub_Delivery=value)) == 400
+    def test_an_event_name_must_look_like_one(self, value: str) -> None:
         assert status(deliver(X_GitHub_Event=value)) == 400
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            "",
+            "d-1",
+            "{{{}}}",
+            "urn:uuid:{}",
+            "{}~2",
+            "due-{}",
+            " {}",
+            "{}\n",
+            GUID.replace("-", ""),
+            "{}é",
+        ],
+    )
+    def test_a_delivery_id_must_be_a_guid(self, value: str) -> None:
+        refused = deliver(X_GitHub_Delivery=value.format(GUID))
+        assert isinstance(refused, Refused)
+        assert refused.status == 400
+        assert refused.reason.startswith("X-GitHub-Delivery is missing or no GUID")
 
     def test_a_payload_at_the_limit_is_read_and_a_larger_one_is_413(self) -> None:
         filler = b" " * (LARGEST_PAYLOAD - len(json.dumps(OPENED)))
@@ -152,7 +173,7 @@ _kinds = st.sampled_from(["application/json", "application/x-www-form-urlencoded
 
 
 class TestFuzz:
-    @given(body=st.binary(max_size=200), name=_names, kind=_kinds, delivery=st.text(max_size=20))
+    @given(body=st.binary(max_size=200), name=_names, kind=_kinds, delivery=st.just(GUID) | st.text(max_size=20))
     def test_any_signed_bytes_give_a_result(self, body: bytes, name: str, kind: str, delivery: str) -> None:
         result = deliver(body=body, X_GitHub_Event=name, Content_Type=kind, X_GitHub_Delivery=delivery)
         assert status(result) in (202, 400, 415)

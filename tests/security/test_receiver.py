@@ -31,7 +31,7 @@ def post(client: FlaskClient, body: bytes, **more: str) -> int:
     headers = {
         "Content-Type": "application/json",
         "X-GitHub-Event": "issues",
-        "X-GitHub-Delivery": "d-1",
+        "X-GitHub-Delivery": "72d3162e-cc78-11e3-81ab-4c9367dc0958",
         "X-Hub-Signature-256": sign(SECRET, body),
         **more,
     }

@@ -44,6 +44,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     note_posted(store, repo_id, number, comment_id=11, now=NOW)
     store.verdicts.add(repo_id, number, 9, VerdictKind.NOT, actor="ann", command_id=31, now=NOW)
     store.elsewhere.add(repo_id, Rejection(number, "acme/lib#7", "ann", NOW, 31))
+    store.heeded.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
     store.muted.set(repo_id, number, "ann", NOW)
     store.usage.allow(repo_id, "ann", ["1"], limit=5, window=60, now=NOW)
     store.words.add(repo_id, {number: {"crash", "login"}})

@@ -94,6 +94,20 @@ rejected_elsewhere = sa.Table(
     column("undone_by", sa.BigInteger(), nullable=True),
 )
 
+# What was heeded of a comment with commands: the newest of what it said, by GitHub's time (`said_at`), and the delivery
+# that carries it out. `text_hash` is of that time and the commands.
+heeded = sa.Table(
+    "heeded",
+    metadata,
+    key("repo_id"),
+    key("number"),
+    key("comment_id"),
+    column("text_hash", sa.Text(), primary_key=True),
+    column("said_at", sa.Text()),
+    column("delivery", sa.Text()),
+    column("done", sa.Boolean()),
+)
+
 muted = sa.Table(
     "muted",
     metadata,
