@@ -29,7 +29,7 @@ from bot.services import Services
 from handlers import scanning
 from handlers.commands import duplicate, looking, muting, verdicts
 from handlers.commands.ask import Answer, Ask
-from handlers.commands.limit import first_refusal, within_limit
+from handlers.commands.limit import refuse
 from handlers.commands.replying import reply
 from handlers.visit import Visit, visiting
 
@@ -75,12 +75,13 @@ def _obey(visit: Visit, event: CommentEvent, given: _Given) -> None:
     if kept is not None and kept.text_hash == hashed:
         # A repeated delivery.
         return
-    ask = Ask(visit, event, visit.github.issue(visit.repo, visit.number))
-    if ask.issue.locked:
+    ask = Ask(visit, event)
+    # Before anything else is read: of a flood each comment costs one question to GitHub.
+    refusal = refuse(ask, len(commands), hashed)
+    if refusal == "" or ask.issue.locked:
         return
-    if not within_limit(ask, commands, hashed):
-        if refusal := first_refusal(ask, hashed):
-            reply(ask, [("", Answer(False, refusal))], hashed)
+    if refusal is not None:
+        reply(ask, [("", Answer(False, refusal))], hashed)
         return
     # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
     commands, written = _standing(visit, event, commands)
