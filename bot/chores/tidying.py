@@ -24,6 +24,7 @@ def tidy(services: Services) -> None:
     """Drop what counts no longer, and let SQLite's log keep nothing of what was deleted since the last time."""
     store = services.store
     store.usage.prune(services.now() - LIMIT_SECONDS)
+    store.sessions.prune(services.now())
     store.etags.prune()
     Budgets(store.engine, SHARED).prune()
     empty_log(store.engine)

@@ -58,9 +58,10 @@ class Row:
 
 
 COMMANDS_LIMIT = 20
-"""So many commands a person may give within LIMIT_SECONDS in a repository (C5); each can cost several searches."""
+"""So many commands a person without triage access may give within LIMIT_SECONDS in all repositories of an installation
+(C5); each can cost several searches."""
 
-LIMIT_SECONDS = 600.0
+LIMIT_SECONDS = 3600.0
 
 OPTIONS = ("open", "closed", "all", "confidence=0.1", "threshold=0.4", "limit=3", "fresh")
 """What can be added to a re-check and, after the words, to a search."""

@@ -26,6 +26,7 @@ from bot.model import same_login
 from bot.repositories.settings import Loaded
 from bot.scanning.model import Result
 from bot.store import Store, StoredRepository
+from bot.store.parts.sessions import Session
 
 PAGE = 50
 
@@ -73,6 +74,14 @@ class Data:
         self._letters = letters
         self._queue = queue
         self._runs = Runs(store.engine)
+
+    def session(self, name: str) -> Session | None:
+        """Who is signed in under the name that their browser has."""
+        return self.store.sessions.get(name, self.clock().timestamp())
+
+    def begin_session(self, session: Session) -> str:
+        """Note that somebody has signed in; returns the name for their browser."""
+        return self.store.sessions.begin(session, self.clock().timestamp())
 
     def latest(self, repository: StoredRepository, before: float | None) -> list[Decision]:
         """The latest decisions, one more than a page holds where there are more."""

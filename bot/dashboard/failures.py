@@ -16,7 +16,8 @@ log = logging.getLogger(__name__)
 # Of a page that one may not see no more than of one that is not there.
 _REFUSALS = {
     400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
-    404: "There is no such page, or none for you: a repository's pages are for who may triage there.",
+    404: "There is no such page, or none for you: a repository's pages are for who may triage there. "
+    "If you may since a short time, sign out and in again.",
 }
 
 

@@ -17,22 +17,24 @@ from bot.dashboard import evaluation, views
 from bot.dashboard.access import Access
 from bot.dashboard.data import PAGE, Data
 from bot.dashboard.failures import tell_failures
-from bot.dashboard.session import Session, Sessions
 from bot.dashboard.settings_page import setting_rows
 from bot.dashboard.sign_in import SignIn
 from bot.dashboard.sign_in_pages import SignInPages
 from bot.dashboard.timeline import DRAWN, timeline
-from bot.errors import DoppelError, GitHubError, InvalidArgument
+from bot.errors import GitHubError, InvalidArgument
 from bot.model import NUMBER_MAX, RepoRef
 from bot.pages import Page, protect
 from bot.render import evaluation as words
 from bot.render.digest import sentences
 from bot.report import NEAR
 from bot.store import StoredRepository
+from bot.store.parts.sessions import Session
 from bot.words import speak
 
 # Private repositories about which GitHub is asked at the same time.
 _ASKED_AT_ONCE = 8
+# Repositories on the first page; others have their pages all the same.
+_OFFERED = 250
 # Issues of a group that its list names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
@@ -43,7 +45,6 @@ class Dashboard:
     """What the pages work with; `data` is made at the first page that needs it. `web` is the root of GitHub's pages."""
 
     sign_in: SignIn
-    sessions: Sessions
     access: Access
     data: Callable[[], Data]
     web: str
@@ -54,7 +55,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     pages = Blueprint("dashboard", __name__, template_folder="templates")
     protect(pages)
     tell_failures(pages)
-    signing, routes = SignInPages(dashboard.sign_in, dashboard.sessions), _Pages(dashboard)
+    signing, routes = SignInPages(dashboard.sign_in, dashboard.data), _Pages(dashboard)
     pages.before_request(signing.recognise)
     pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session"), "page_of": _page_of})
     here = "/dashboard/<owner>/<name>"
@@ -106,20 +107,15 @@ class _Pages:
             # A bound in the route would be told in the words of who looks for routes, not on a page.
             if rest.get("number", 0) > NUMBER_MAX:
                 abort(404)
-            if repository is None or not self._may_see(repository, session):
+            # Nobody learns from how long GitHub takes to answer which private repositories there are: it is asked only
+            # about those that the person looked after when they signed in.
+            if repository is None or repository.id not in session.repositories:
+                abort(404)
+            if not self._dashboard.access.allows(repository, session.login):
                 abort(404)
             return view(repository, **rest)
 
         return shown
-
-    def _may_see(self, repository: StoredRepository, session: Session) -> bool:
-        """Whether the person may. While GitHub does not say, only who saw it at sign-in is told that it is there."""
-        try:
-            return self._dashboard.access.allows(repository, session.login)
-        except DoppelError:
-            if repository.id in session.repositories:
-                raise
-            return False
 
     def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
         """Whether the person still may: a private repository's name, which can be new, is not for who has left."""
@@ -135,7 +131,7 @@ class _Pages:
         if session is None:
             return render_template("dashboard/welcome.html")
         store = self._data.store.repositories
-        known = [found for key in session.repositories if (found := store.get(key)) is not None]
+        known = [found for key in session.repositories[:_OFFERED] if (found := store.get(key)) is not None]
         # One after another, the answers about a company's private repositories would take longer than a page may.
         with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
             seen = pool.map(lambda found: not found.private or self._still_sees(found, session), known)

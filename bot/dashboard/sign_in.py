@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 
 import requests
 
-from bot.dashboard.session import Session
 from bot.errors import DoppelError, Unavailable
 from bot.github.identity.visitor import VisitorClient
 from bot.machine.local import is_here
+from bot.store.parts.sessions import Session
 
 _SECONDS = 10
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections.abc import Callable
 
 from flask import g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from bot.dashboard.session import HOURS, Sessions
+from bot.dashboard.data import Data
 from bot.dashboard.sign_in import NotSignedIn, SignIn
 from bot.pages import Page, is_https, root_url
+from bot.store.parts.sessions import HOURS
 
 COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
 
@@ -18,13 +20,14 @@ COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
 class SignInPages:
     """`recognise` finds out before each page who asks; the others are pages."""
 
-    def __init__(self, sign_in: SignIn, sessions: Sessions) -> None:
+    def __init__(self, sign_in: SignIn, data: Callable[[], Data]) -> None:
         self._sign_in = sign_in
-        self._sessions = sessions
+        self._data = data
 
     def recognise(self) -> None:
         """Find out who asks, before any page."""
-        g.session = self._sessions.read(request.cookies.get(COOKIE, ""))
+        name = request.cookies.get(COOKIE)
+        g.session = self._data().session(name) if name else None
 
     def login(self) -> Page:
         """Send the person to GitHub. What comes back must fit the cookie, so that nobody is signed in by a link."""
@@ -48,15 +51,21 @@ class SignInPages:
         except NotSignedIn as problem:
             return render_template("dashboard/problem.html", problem=str(problem)), 403
         answer = redirect(following if _is_ours(following) else url_for("dashboard.home"))
-        _set(answer, COOKIE, self._sessions.write(session), HOURS * 3600)
+        self._end()
+        _set(answer, COOKIE, self._data().begin_session(session), HOURS * 3600)
         answer.delete_cookie(STATE_COOKIE)
         return answer
 
     def logout(self) -> Page:
-        """Forget the session."""
+        """End the session, in this browser and wherever its cookie was copied to."""
+        self._end()
         answer = redirect(url_for("dashboard.home"))
         answer.delete_cookie(COOKIE)
         return answer
+
+    def _end(self) -> None:
+        if name := request.cookies.get(COOKIE):
+            self._data().store.sessions.end(name)
 
 
 def _back() -> str:

@@ -24,6 +24,7 @@ from bot.store.parts.missed import MissedDeliveries
 from bot.store.parts.muted import Muted
 from bot.store.parts.own_issues import Kind, OwnIssues
 from bot.store.parts.repositories import Repositories, StoredRepository
+from bot.store.parts.sessions import Sessions
 from bot.store.parts.signals import Signals
 from bot.store.parts.texts import Texts
 from bot.store.parts.usage import Usage
@@ -59,6 +60,7 @@ class Store:
         self.heeded = Heeded(engine)
         self.muted = Muted(engine)
         self.usage = Usage(engine)
+        self.sessions = Sessions(engine)
         self.decisions = Decisions(engine)
         self.signals = Signals(engine)
         self.watched = WatchedComments(engine)

@@ -11,7 +11,6 @@ from bot.addresses import pages_of
 from bot.dashboard.access import Access
 from bot.dashboard.data import Data
 from bot.dashboard.pages import Dashboard
-from bot.dashboard.session import Sessions
 from bot.dashboard.sign_in import SignIn
 from bot.erasing import erased_if_ended
 from bot.github.client import GitHub
@@ -98,7 +97,6 @@ def build_dashboard(settings: Settings) -> Dashboard:
     web = pages_of(settings.github_api_url)
     return Dashboard(
         sign_in=SignIn(web, settings.client_id, settings.client_secret, github.visitor),
-        sessions=Sessions(settings.client_secret),
         access=Access(may_triage, monotonic),
         data=data,
         web=web,

@@ -23,13 +23,17 @@ class Answer:
 class Ask:
     """A comment with commands: where it stands, on which issue, whether it was edited, and who wrote it or did that."""
 
-    def __init__(self, visit: Visit, event: CommentEvent, issue: Issue) -> None:
+    def __init__(self, visit: Visit, event: CommentEvent) -> None:
         self.visit = visit
-        self.issue = issue
         self.command_id = event.comment_id
         self.installation = event.installation
         self.edited = event.action == "edited"
         self.login = event.sender.login
+
+    @cached_property
+    def issue(self) -> Issue:
+        """The issue as GitHub has it now."""
+        return self.visit.github.issue(self.visit.repo, self.visit.number)
 
     @cached_property
     def permission(self) -> Permission:

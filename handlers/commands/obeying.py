@@ -32,7 +32,7 @@ from bot.services import Services
 from handlers import scanning
 from handlers.commands import duplicate, looking, muting, verdicts
 from handlers.commands.ask import Answer, Ask
-from handlers.commands.limit import first_refusal, within_limit
+from handlers.commands.limit import refuse
 from handlers.commands.replying import reply
 from handlers.visit import Visit, visiting
 
@@ -87,16 +87,17 @@ def _heed(visit: Visit, event: CommentEvent, given: _Given) -> None:
 
 
 def _obey(visit: Visit, event: CommentEvent, given: _Given, hashed: str) -> None:
-    ask = Ask(visit, event, visit.github.issue(visit.repo, visit.number))
-    if ask.issue.locked:
+    ask = Ask(visit, event)
+    # Before anything else is read: of a flood each comment costs one question to GitHub.
+    refusal = refuse(ask, len(given.commands), hashed)
+    if refusal == "" or ask.issue.locked:
+        return
+    if refusal is not None:
+        reply(ask, [("", Answer(False, refusal))], hashed)
         return
     # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
     commands, written = _standing(visit, event, given.commands)
     if not commands:
-        return
-    if not within_limit(ask, commands, hashed):
-        if refusal := first_refusal(ask, hashed):
-            reply(ask, [("", Answer(False, refusal))], hashed)
         return
     me = visit.github.react(visit.repo, event.comment_id, "eyes")
     answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]

@@ -24,7 +24,9 @@ from bot.store.database.engine import make_engine
 from bot.store.parts.budgets import Budgets
 from bot.store.parts.decisions import KEPT_DAYS
 from bot.store.parts.etags import KEPT, Etags
-from bot.store.tables.schema import etags, spent, usage
+from bot.store.parts.sessions import HOURS, Session
+from bot.store.parts.usage import Limit
+from bot.store.tables.schema import etags, sessions, spent, usage
 
 NOW = datetime.now(UTC)
 REPO = RepoRef("acme", "app")
@@ -38,7 +40,7 @@ def store(store_url: str) -> Iterator[Store]:
 
 def left(store: Store) -> list[int]:
     with store.engine.connect() as connection:
-        counts = (sa.select(sa.func.count()).select_from(table) for table in (usage, etags, spent))
+        counts = (sa.select(sa.func.count()).select_from(table) for table in (usage, etags, spent, sessions))
         return [connection.execute(count).scalar_one() for count in counts]
 
 
@@ -47,19 +49,20 @@ def test_what_counts_no_longer_goes_though_nobody_comes_back(store: Store) -> No
     store.repositories.upsert(Repository(5, REPO, private=True), 7, now)
 
     def use(at: float, who: str) -> None:
-        assert store.usage.allow(5, who, ["1 a 0"], limit=20, window=LIMIT_SECONDS, now=at)
+        assert store.usage.refuse(5, who, ["1 a 0"], [Limit(20, LIMIT_SECONDS)], at) is None
         kept = Etags(store.engine, lambda: at)
         kept.put(Question("installation 7", REPO, 0, f"https://example/{who}"), Remembered({"etag": "e"}, b"{}"))
         assert Budgets(store.engine, SHARED, lambda: at).take(who, {"content": 1}) == 0.0
+        store.sessions.begin(Session(who), at)
 
     services = cast("Services", SimpleNamespace(store=store, now=lambda: now))
-    use(now - KEPT - 60, "once")
-    assert left(store) == [1, 1, 1]
+    use(now - max(KEPT, HOURS * 3600) - 60, "once")
+    assert left(store) == [1, 1, 1, 1]
     tidy(services)
-    assert left(store) == [0, 0, 0]
+    assert left(store) == [0, 0, 0, 0]
     use(now - 60, "again")
     tidy(services)
-    assert left(store) == [1, 1, 1]
+    assert left(store) == [1, 1, 1, 1]
 
 
 def test_decisions_and_what_was_said_of_them_go_in_time(store: Store) -> None:

@@ -14,10 +14,10 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from bot.dashboard.access import Access
-from bot.dashboard.session import Session, Sessions
 from bot.model import RepoRef, Repository
 from bot.store import StoredRepository
 from bot.store.database.engine import write
+from bot.store.tables.schema import sessions
 from bot.web import create_app
 from tests.dashboard.conftest import Host, words
 
@@ -66,6 +66,36 @@ def test_pages_are_for_triage_and_up_and_others_cannot_tell_that_they_exist(
     assert (refused.status_code, refused.text) == (unknown.status_code, unknown.text) == (404, refused.text)
     # A private repository is not shown to who only triages in another one.
     assert signed_in("tara").get(f"/dashboard/acme/secret{page}").status_code == 404
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_hidden_repository_costs_the_same_work_as_one_that_is_not_there(
+    page: str, host: Host, signed_in: Callable[[str], FlaskClient]
+) -> None:
+    """How long the answer takes would tell them apart; so would what is asked of GitHub while it is away."""
+    browser, faults = signed_in("rita"), host.simulator.sim.faults
+    statements: list[str] = []
+    browser.get("/dashboard")
+
+    def work(name: str) -> tuple[int, list[str], int, str]:
+        statements.clear()
+        before = faults.requests
+        answer = browser.get(f"/dashboard/acme/{name}{page}")
+        return faults.requests - before, list(statements), answer.status_code, answer.text
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", note)
+    try:
+        absent = work("nothing")
+        assert absent[0] == 0 and absent[1] and absent[2] == 404
+        assert work("secret") == work("app") == absent
+        # Nobody knows of it any more, or the App has lost it.
+        host.store.repositories.suspend(min(host.simulator.sim.installations), True)
+        assert work("secret") == absent
+    finally:
+        sa.event.remove(sa.Engine, "before_cursor_execute", note)
 
 
 def test_whoever_loses_the_right_loses_the_pages(host: Host) -> None:
@@ -144,8 +174,12 @@ def test_what_a_person_may_do_is_asked_anew_after_a_minute() -> None:
     assert len(asked) == 2
 
 
-def test_a_forged_or_foreign_session_is_none(host: Host) -> None:
-    for value in ("x", Sessions("another secret").write(Session("tara", (host.public,)))):
+def test_a_forged_session_is_none(host: Host, signed_in: Callable[[str], FlaskClient]) -> None:
+    signed_in("tara")
+    with host.store.engine.connect() as connection:
+        (stored,) = connection.execute(sa.select(sessions.c.key)).scalars()
+    # Whoever reads the store has nothing that they could sign in with.
+    for value in ("x", "\x00", "ü" * 300, stored):
         browser = host.browser()
         browser.set_cookie("doppel_session", value)
         assert browser.get("/dashboard/acme/app").status_code == 302
@@ -157,11 +191,12 @@ def test_a_forged_or_foreign_session_is_none(host: Host) -> None:
     ids=["now", "within eight hours", "over", "at a machine whose clock is behind", "from the future"],
 )
 def test_how_long_a_session_lasts(
-    host: Host, signed_in: Callable[[str], FlaskClient], monkeypatch: pytest.MonkeyPatch, seconds: float, status: int
+    host: Host, signed_in: Callable[[str], FlaskClient], seconds: float, status: int
 ) -> None:
     """Behind a balancer the next request may be another machine's: to sign in there again would lead round and back."""
-    browser, really = signed_in("tara"), time.time
-    monkeypatch.setattr(time, "time", lambda: really() + seconds)
+    browser = signed_in("tara")
+    with write(host.store.engine) as connection:
+        connection.execute(sa.update(sessions).values(at=sessions.c.at - seconds))
     assert browser.get("/dashboard/acme/app").status_code == status
 
 
@@ -231,10 +266,24 @@ def test_after_signing_in_one_is_where_one_wanted_to_be_and_never_elsewhere(
     assert browser.get(back).location == leads_to
 
 
-def test_signing_out_forgets_the_session(signed_in: Callable[[str], FlaskClient]) -> None:
-    browser = signed_in("tara")
+def test_signing_out_ends_the_session_wherever_it_was_copied_to(
+    host: Host, signed_in: Callable[[str], FlaskClient]
+) -> None:
+    browser, elsewhere, copy = signed_in("tara"), signed_in("tara"), host.browser()
+    copy.set_cookie("doppel_session", cookie(browser, "doppel_session"))
+    assert copy.get("/dashboard/acme/app").status_code == 200
     browser.post("/logout")
     assert browser.get("/dashboard/acme/app").status_code == 302
+    assert copy.get("/dashboard/acme/app").status_code == 302
+    assert copy.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "same"}).status_code == 302
+    assert elsewhere.get("/dashboard/acme/app").status_code == 200, "another session of the person's goes on"
+
+
+def test_signing_in_ends_the_session_that_the_browser_had(host: Host, signed_in: Callable[[str], FlaskClient]) -> None:
+    browser, copy = signed_in("tara"), host.browser()
+    copy.set_cookie("doppel_session", cookie(browser, "doppel_session"))
+    browser.get(host.come_back(browser, "rita"))
+    assert copy.get("/dashboard/acme/app").status_code == 302
 
 
 def test_nobody_sees_anything_while_github_cannot_say_who_may(
@@ -256,7 +305,7 @@ def test_nobody_sees_anything_while_github_cannot_say_who_may(
 def test_a_store_that_is_away_is_told_so_without_its_address(host: Host, page: str) -> None:
     away = replace(host.settings, database_url="postgresql+psycopg://doppel:s3cret@127.0.0.1:1/store")
     browser = create_app(away).test_client()
-    browser.set_cookie("doppel_session", Sessions(away.client_secret).write(Session("tara", (host.public,))))
+    browser.set_cookie("doppel_session", "a name")
     answer = browser.get(page)
     assert (answer.status_code, answer.mimetype) == (503, "text/html")
     assert "The database failed: nothing listens there." in words(answer.text)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from bot.github.limits.costs import CONTENT, Cost
+from bot.github.limits.pacing import LocalPacer
+from bot.store.parts.usage import Limit
 from handlers.commands import limit
-from tests.e2e.harness import Doppel
+from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
 OTHER = ("Dark mode for the settings page", "Please add it.")
@@ -156,7 +159,7 @@ def test_c5_a_flood_is_answered_once(two: Doppel, monkeypatch: pytest.MonkeyPatc
     assert two.searches() == searches
     assert two.said(2)[1:] == [two.said(2)[1]]
     assert two.said(2)[1].endswith(
-        "That is a lot at once: each person can give 3 commands per 10 minutes. Please try again in 10 minutes.\n"
+        "That is a lot at once: each person can give 3 commands per 60 minutes. Please try again in 60 minutes.\n"
     )
     assert two.reactions(two.write(2, "/duplicates", "reporter")) == ["eyes", "+1"], "others are not concerned"
     two.said(2)
@@ -169,7 +172,7 @@ def test_c5_every_command_of_a_comment_counts(two: Doppel, monkeypatch: pytest.M
     searches = two.searches()
     assert two.reactions(two.write(2, "/duplicates fresh\n/duplicates explain #1", ANYBODY)) == []
     assert two.searches() == searches
-    assert "each person can give 6 commands per 10 minutes" in two.said(2)[1]
+    assert "each person can give 6 commands per 60 minutes" in two.said(2)[1]
     assert two.reactions(two.write(2, "/duplicates help", ANYBODY)) == ["eyes", "+1"], "one is left"
     two.said(2)
 
@@ -181,11 +184,83 @@ def test_c5_edits_to_and_fro_count_each_time(two: Doppel, monkeypatch: pytest.Mo
         two.sim.clock.advance(5)
         two.edit(comment, f"/duplicates search {word}")
     assert two.reactions(comment) == ["eyes", "+1"]
-    assert "each person can give 4 commands per 10 minutes" in two.said(2)[1]
+    assert "each person can give 4 commands per 60 minutes" in two.said(2)[1]
 
 
-def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", ["/duplicates not #1", "/duplicates help"])
+def test_c5_a_triager_at_work_is_not_limited(two: Doppel, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setattr(limit, "COMMANDS_LIMIT", 1)
+    monkeypatch.setattr(limit, "TOGETHER", (Limit(1, 60.0, together=True),))
+    two.write(2, "/duplicates help", ANYBODY)
     for _ in range(3):
-        assert two.reactions(two.write(2, "/duplicates not #1", "triage-person")) == ["eyes", "+1"]
+        assert two.reactions(two.write(2, command, "triage-person")) == ["eyes", "+1"]
     two.said(2)
+
+
+def test_c5_a_persons_limit_holds_in_all_repositories_of_an_installation(
+    two: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limit, "COMMANDS_LIMIT", 2)
+    (other,) = siblings(two, 1)
+    two.write(2, "/duplicates help", ANYBODY)
+    elsewhere = two.sim.comment(other, 1, ANYBODY, "/duplicates help")
+    two.settle()
+    assert two.reactions(elsewhere) == ["eyes", "+1"]
+    assert two.reactions(two.write(2, "/duplicates help", ANYBODY)) == []
+    assert "each person can give 2 commands" in two.said(2)[-1]
+    told = two.sim.comment(other, 1, ANYBODY, "/duplicates help")
+    two.settle()
+    assert two.reactions(told) == []
+    assert [one.author.login for one in two.sim.comments(other, 1)] == [ANYBODY, BOT, ANYBODY], "they are told once"
+
+
+def test_c5_strangers_have_a_share_together(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limit, "TOGETHER", (Limit(3, 3600.0, together=True),))
+    for login in ("ann", "bob", "cid"):
+        assert two.reactions(two.write(2, "/duplicates help", login)) == ["eyes", "+1"]
+    before = two.said(2)
+    assert two.reactions(two.write(2, "/duplicates help", "dan")) == []
+    assert two.said(2) == before, "an answer would cost what is saved"
+    assert two.reactions(two.write(2, "/duplicates help", "triage-person")) == ["eyes", "+1"]
+    two.sim.clock.advance(3600)
+    assert two.reactions(two.write(2, "/duplicates help", "dan")) == ["eyes", "+1"]
+    two.said(2)
+
+
+def test_c5_a_flood_of_commands_silences_no_other_repository(two: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """GitHub counts 80 comments, reactions and the like a minute, and 500 an hour, for all repositories together."""
+    created: list[int] = []
+    take = LocalPacer.take
+
+    def taken(pacer: LocalPacer, cost: Cost) -> float:
+        delay = take(pacer, cost)
+        if not delay:
+            created.append(cost.amounts.get(CONTENT, 0))
+        return delay
+
+    monkeypatch.setattr(LocalPacer, "take", taken)
+    flooded, began = siblings(two, 3), two.sim.clock.timestamp()
+    for repo in flooded:
+        for login in ("mallory", "mallet", "trudy"):
+            for _ in range(5):
+                two.sim.comment(repo, 1, login, "/duplicates help")
+    two.settle()
+    assert 30 <= sum(created) <= 50, "of 135 that as many commands would cost"
+    answered = two.write(2, "/duplicates help", "triage-person")
+    assert two.reactions(answered) == ["eyes", "+1"]
+    two.sim.open_issue(two.repo, "reporter", *FIRST)
+    two.settle()
+    assert "Crash while exporting" in two.said(3)[0]
+    assert two.sim.clock.timestamp() - began < 60, "nobody had to wait for the budget"
+    two.said(2)
+
+
+def siblings(doppel: Doppel, count: int) -> list[str]:
+    """Other repositories of the same installation, with an issue each."""
+    names = [f"{doppel.owner}/lib-{number}" for number in range(count)]
+    for name in names:
+        doppel.sim.add_repository(name)
+        doppel.sim.install(name)
+        doppel.sim.open_issue(name, "ann", *FIRST)
+    doppel.settle()
+    return names

@@ -120,7 +120,7 @@ def test_c4_help_is_made_from_the_table() -> None:
     text = replies.help()
     for row in COMMANDS:
         assert f"\n- `{row.syntax}` – {command_words(row.name, SAY)}" in text
-    assert "Each person can give 20 commands per 10 minutes; every command in a comment counts." in text
+    assert "Each person can give 20 commands per 60 minutes in all repositories of an owner together; every" in text
     for option in OPTIONS:
         assert f"\n- `{option}` – {option_words(option, SAY)}" in text
     assert (

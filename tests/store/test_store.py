@@ -15,6 +15,7 @@ from bot.store import Store
 from bot.store.parts import words as words_module
 from bot.store.parts.counters import Counters
 from bot.store.parts.gauges import FRESH, Gauges
+from bot.store.parts.usage import Limit
 from bot.store.tables.schema import etags, metadata
 from tests.store.posting import note_posted
 
@@ -46,7 +47,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.elsewhere.add(repo_id, Rejection(number, "acme/lib#7", "ann", NOW, 31))
     store.heeded.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
     store.muted.set(repo_id, number, "ann", NOW)
-    store.usage.allow(repo_id, "ann", ["1"], limit=5, window=60, now=NOW)
+    store.usage.refuse(repo_id, "ann", ["1"], [Limit(5, 60)], NOW)
     store.words.add(repo_id, {number: {"crash", "login"}})
     store.texts.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
@@ -239,7 +240,7 @@ def test_c7_a_calibration_that_somebody_has_overtaken_by_putting_the_bar_back_ke
 class TestUsage:
     def test_c5_window_slides(self, store: Store) -> None:
         def allow(use: str, now: float, login: str = "ann") -> bool:
-            return store.usage.allow(1, login, [use], limit=2, window=60, now=now)
+            return store.usage.refuse(1, login, [use], [Limit(2, 60)], now) is None
 
         assert allow("a", NOW)
         assert allow("b", NOW + 30, "ANN")
@@ -251,12 +252,12 @@ class TestUsage:
 
     def test_nobody_is_kept_waiting_by_a_clock_that_was_set_back(self, store: Store) -> None:
         for use in ("a", "b"):
-            assert store.usage.allow(1, "ann", [use], limit=2, window=60, now=NOW + 3_600)
-        assert store.usage.allow(1, "ann", ["c"], limit=2, window=60, now=NOW)
+            assert store.usage.refuse(1, "ann", [use], [Limit(2, 60)], NOW + 3_600) is None
+        assert store.usage.refuse(1, "ann", ["c"], [Limit(2, 60)], NOW) is None
 
     def test_c5_several_uses_at_once_are_counted_each_or_not_at_all(self, store: Store) -> None:
         def allow(*uses: str) -> bool:
-            return store.usage.allow(1, "ann", uses, limit=4, window=60, now=NOW)
+            return store.usage.refuse(1, "ann", uses, [Limit(4, 60)], NOW) is None
 
         assert allow("a", "b", "c")
         assert not allow("d", "e")
@@ -264,9 +265,27 @@ class TestUsage:
         assert allow("a", "b", "c"), "a retry is allowed though nothing is left"
         assert not allow("e")
 
+    def test_c5_an_installations_repositories_have_the_limits_together(self, store: Store) -> None:
+        for repo_id, installation in ((1, 7), (2, 7), (3, 8)):
+            ref = RepoRef("acme", f"app-{repo_id}")
+            store.repositories.upsert(Repository(repo_id, ref, private=False), installation, NOW)
+        hour, minute, own = Limit(4, 3_600, together=True), Limit(2, 60, together=True), Limit(3, 3_600)
+
+        def refuse(repo_id: int, login: str, at: float) -> Limit | None:
+            return store.usage.refuse(repo_id, login, [str(at)], [own, hour, minute], NOW + at)
+
+        assert refuse(1, "ann", 0) is refuse(2, "ann", 1) is None
+        assert refuse(1, "bob", 2) == minute
+        assert refuse(3, "bob", 3) is None, "another installation has a budget of its own"
+        assert refuse(2, "ann", 70) is None
+        assert refuse(1, "ann", 140) == own
+        assert refuse(1, "bob", 141) is None
+        assert refuse(2, "cid", 290) == hour
+        assert refuse(2, "cid", 3_600) is None
+
     def test_uses_at_once_do_not_exceed_the_limit(self, store: Store) -> None:
         def use(number: int) -> bool:
-            return store.usage.allow(1, "ann", [str(number)], limit=3, window=60, now=NOW)
+            return store.usage.refuse(1, "ann", [str(number)], [Limit(3, 60)], NOW) is None
 
         with ThreadPoolExecutor(6) as pool:
             assert sum(pool.map(use, range(12))) == 3

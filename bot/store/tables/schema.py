@@ -202,6 +202,16 @@ spent = sa.Table(
     sa.Index("spent_account", "account", "budget"),
 )
 
+# People at the dashboard: `key` is the hash of the name that their browser has, `repositories` JSON, `at` the sign-in.
+sessions = sa.Table(
+    "sessions",
+    metadata,
+    column("key", sa.Text(), primary_key=True),
+    column("login", sa.Text()),
+    column("repositories", sa.Text()),
+    column("at", TIME),
+)
+
 
 def tables_of_repositories() -> list[sa.Table]:
     """The tables that hold things of a repository: what can be erased."""
