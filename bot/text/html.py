@@ -30,17 +30,35 @@ _HIDING = frozenset(
     )
 )
 UNFINISHED = "<"
+"""What stands for an element that hides, where a tag or a comment does."""
+
+
+def _begin(html: str, at: int) -> int:
+    begun = _BEGIN.search(html, at)
+    return begun.start() if begun else len(html)
 
 
 def pieces(html: str) -> Iterator[re.Match[str] | None]:
     """Tags, of which `name` is a group, and comments; None at the end where one has begun that does not end."""
     at = 0
-    while begun := _BEGIN.search(html, at):
-        whole = _PIECE.match(html, begun.start())
+    while (begin := _begin(html, at)) < len(html):
+        whole = _PIECE.match(html, begin)
         yield whole
         if whole is None:
             return
         at = whole.end()
+
+
+def without_comments(html: str) -> str:
+    """Tags and text alone, up to where a tag or a comment begins that does not end, as nothing behind it is shown."""
+    kept: list[str] = []
+    at = 0
+    for piece in pieces(html):
+        if piece is None:
+            return "".join(kept) + html[at : _begin(html, at)]
+        kept.append(html[at : piece.end() if piece["name"] else piece.start()])
+        at = piece.end()
+    return "".join(kept) + html[at:]
 
 
 def hidden_by(html: str, before: str = "") -> str:
