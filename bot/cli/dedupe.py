@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bot.cli.shared.files import READ_FILE, replace_file, told_if_refused
+from bot.cli.shared.files import READ_FILE, told_if_refused
 from bot.cli.shared.in_json import in_json
 from bot.counted import counted
 from bot.errors import Retryable, UserError
+from bot.machine.private_files import replace_file
 from bot.machine.terminal import plain
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def dedupe(
         click.echo(text, nl=False)
     # A playbook in which nothing was merged stays as its author formatted it.
     elif found.merged or out is not None:
-        target = out or playbook
+        # A playbook that is read through a link is written through it.
+        target = out or playbook.resolve()
         with told_if_refused(target):
             replace_file(target, [text], _mode(target))
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import click
 
 from bot import settings as host
-from bot.cli.shared.files import replace_file, told_if_refused
+from bot.cli.shared.files import told_if_refused
 from bot.cli.shared.in_json import in_json
 from bot.cli.shared.stored import Meant, stored_repository
+from bot.machine.private_files import replace_file
 from bot.settings import Settings
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import click
 
-from bot.cli.shared.files import READ_FILE, keep_apart, replace_file
+from bot.cli.shared.files import READ_FILE, keep_apart
 from bot.cli.shared.web_address import WebAddress
 from bot.counted import counted
 from bot.errors import UserError
+from bot.machine.private_files import replace_file
 from bot.model import RepoRef
 from bot.simulator import Simulator, serve
 from bot.simulator.state.repositories import Role

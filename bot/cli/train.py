@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from bot.cli.shared.ending import ended_in_order
-from bot.cli.shared.files import READ_FILE, WrittenFile, is_no_file, keep_apart, told_if_refused
+from bot.cli.shared.files import READ_FILE, WrittenFile, keep_apart, write
 from bot.cli.shared.progress import progress_bar
 from bot.errors import UserError
+from bot.machine.private_files import is_no_file
 from bot.machine.sockets import use_short_paths
 
 OTHERS = 2_500
@@ -69,8 +70,7 @@ def train(files: tuple[Path, ...], out: Path, purpose: str, others: int, seed: i
         "made_by": f"doppel train FILES --for {purpose} --others {others} --seed {seed}",
         **learned,
     }
-    with told_if_refused(out):
-        out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    write(out, json.dumps(made, indent=1) + "\n")
     click.echo(
         f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
         "with --weights, on issues that they were not learned from.",

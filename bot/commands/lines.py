@@ -1,8 +1,8 @@
 """Which lines of a comment are commands: those that a reader of the rendered comment would see as a line of text.
 
-What stands in code blocks, code spans, quotes or HTML comments is talk about commands and not a command. markdown-it
-finds the blocks; of the inline rules only those are on that can hide a line, because the others cost quadratic time on
-hostile text and change nothing here.
+What stands in code or quotes is talk about commands and not a command. Nor is what nobody sees: in HTML comments and
+tags, in the title or the address of a link, in the description of an image, in definitions. markdown-it finds all that,
+by the rules that can hide a line; the others change nothing here.
 """
 
 from __future__ import annotations
@@ -12,14 +12,21 @@ from collections.abc import Iterator
 from functools import cache
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
 
 from bot.model import BODY_MAX
 from bot.text.full_width import plain
+from bot.text.html import UNFINISHED, hidden_by
 
 LINES_MAX = 6_000
-"""Lines of a comment that are looked at. Each can be a block of its own, and ten thousand of those take a second."""
+"""A comment of more lines has no commands. Each can be a block of its own, and ten thousand of those take a second.
+
+It is not cut: what hides a line may end, and what is named in it may be defined, behind any place.
+"""
+
+BRACKETS_MAX = 4_000
+"""Nor has one with more of the brackets that may begin a link, of which thirty thousand take two seconds."""
 
 MARKS = ".,;:!。、"
 """What ends a word where people write a sentence; the full-width ones of these marks are to be made plain first."""
@@ -28,7 +35,10 @@ MARKS = ".,;:!。、"
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
 # What keyboards and editors put before a line, or around a number in a text from right to left, without being asked. A
 # zero-width space is not among them: people write it on purpose, so that a command is none.
-_UNSEEN = dict.fromkeys(map(ord, "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"))
+_OF_DIRECTION = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_UNSEEN = dict.fromkeys(map(ord, _OF_DIRECTION))
+# Within a line they may be what keeps two marks of Markdown apart.
+_LEADING = re.compile(rf"^( {{0,3}})[{_OF_DIRECTION}]+(?=[/／])", re.MULTILINE)
 # Only the command itself is made plain: full-width signs mean nothing to Markdown, and words to search for stay.
 _WIDE = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 # The end of a word. An underscore is none of it, but Markdown for slanted letters.
@@ -38,24 +48,42 @@ _ENDS = r"(?![^\W_])"
 _TELLING_MAX = 400
 # Nobody who only wants to say something to other people puts so many comments between the words of a line.
 _COMMENTS_MAX = 20
-_INDENT = re.compile(r" {0,3}/")
-_BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list"]
+_INDENT = re.compile(r" {0,3}(?=/)")
+# For Markdown and browsers, nothing but these parts words; what Python takes for a space as well is a letter to them.
+_SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
+_SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
+_BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list", "reference"]
+_INLINE = ["autolink", "backticks", "escape", "html_inline", "image", "link", "newline"]
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:")
+# As GitHub looks for formulas in what Markdown has made: their text may be one that is not shown.
+_FORMULA = re.compile(r"(?<!\S)\$(?:\$|(?=\S))"), re.compile(r"(?:\$|(?<=\S))\$(?!\w)")
 
 
 def command_lines(body: str) -> list[str]:
     """The lines that begin with a command word after at most three spaces, trimmed, in their order."""
-    body = body[:BODY_MAX].translate(_UNSEEN).replace("\r\n", "\n").replace("\r", "\n")
+    body = body[:BODY_MAX].replace("\r\n", "\n").replace("\r", "\n")
+    body = _LEADING.sub(r"\1", body)
     body = _WIDE.sub(lambda word: plain(word[0]), body)
-    if "/du" not in body.lower():
+    if "/du" not in body.translate(_UNSEEN).lower() or body.count("\n") >= LINES_MAX or body.count("[") > BRACKETS_MAX:
         return []
-    source = body.split("\n")[:LINES_MAX]
+    source = body.split("\n")
+    env: dict[str, bool] = {}
     found: list[str] = []
-    quotes = 0
-    for token in _markdown().parse("\n".join(source)):
+    quotes, hidden = 0, ""
+    for token in _markdown().parse(body.translate(_SPACES), env):
         quotes += (token.type == "blockquote_open") - (token.type == "blockquote_close")
-        if token.type == "inline" and not quotes and token.map:
-            found += _of_paragraph(token, source, *token.map)
-    return found
+        if token.type == "inline" and token.map:
+            lines = _Paragraph(token.content, source[slice(*token.map)])
+            for child in token.children or ():
+                if child.type == "html_inline":
+                    hidden = hidden_by(child.content, hidden)
+                elif child.type == "slash" and not quotes and not hidden and (line := lines.command(child.meta["at"])):
+                    found.append(line)
+        elif token.type == "html_block":
+            hidden = hidden_by(token.content, hidden)
+        if hidden == UNFINISHED:
+            break
+    return [] if _TOO_DEEP in env else found
 
 
 def is_written(line: str, before: str, now: str) -> bool:
@@ -108,63 +136,73 @@ def _visible(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
     yield at, max(at, end)
 
 
-def _of_paragraph(paragraph: Token, source: list[str], first: int, end: int) -> list[str]:
-    """The commands of one paragraph.
+class _Paragraph:
+    """The text of a paragraph for Markdown, and the lines that it has in the comment.
 
-    Its text has lost what stood before it, such as the dash of a list, so the source has the last word on whether the
-    line begins with the command. Whole lines are lost where these hold nothing but no-break spaces and the like.
+    The former has lost what stood before it, such as the dash of a list, so the latter have the last word on whether a
+    line begins with the command.
     """
-    begin = paragraph.content.partition("\n")[0]
-    first = next((at for at in range(first, end) if begin in source[at]), first)
-    found = []
-    for token in paragraph.children or ():
-        if token.type == "command":
-            line = source[first + paragraph.content.count("\n", 0, token.meta["at"])]
-            if _INDENT.match(line):
-                found.append(token.content)
-    return found
+
+    def __init__(self, content: str, source: list[str]) -> None:
+        self._content, self._source = content, source
+        begin, end = (list(one.finditer(content)) for one in _FORMULA)
+        self._formula = (begin[0].start(), end[-1].start()) if begin and end else (0, 0)
+
+    def command(self, at: int) -> str:
+        """The line that begins at that place, without the HTML comments in it; empty where it is no command."""
+        row = self._content.count("\n", 0, at)
+        line = self._source[row]
+        start = _INDENT.match(line)
+        if (
+            start is None
+            or self._formula[0] < at < self._formula[1]
+            or not _START.match(line.translate(_UNSEEN), start.end())
+        ):
+            return ""
+        # A comment that ends in a later line hides the rest of this one.
+        text = "\n".join(self._source[row:]) if "<!--" in line else line
+        seen = (text[begin:end].translate(_UNSEEN).strip() for begin, end in _visible(text, start.end(), len(line)))
+        return " ".join(seen).strip()
+
+
+_TOO_DEEP = "too deep"
 
 
 @cache
 def _markdown() -> MarkdownIt:
-    markdown = MarkdownIt("zero", {"html": True}).enable([*_BLOCKS, "backticks", "escape", "newline"])
-    markdown.inline.ruler.before("text", "command", _command)
-    markdown.inline.ruler.before("text", "html_comment", _html_comment)
+    markdown = MarkdownIt("zero", {"html": True}).enable([*_BLOCKS, *_INLINE])
+    markdown.block.ruler.before("reference", "footnote", _footnote, {"alt": ["paragraph", "reference"]})
+    markdown.inline.ruler.before("text", "depth", _depth)
+    markdown.inline.ruler.before("text", "slash", _slash)
+    # Wherever it leads, a link is one, whose title is not seen.
+    markdown.validateLink = lambda url: True  # type: ignore[method-assign]
+    markdown.normalizeLink = lambda url: url  # type: ignore[method-assign]
     return markdown
 
 
-def _command(state: StateInline, silent: bool) -> bool:
-    """Take a line that begins with a command word as a whole, so that nothing in it opens a code span.
-
-    HTML comments in it are no part of the command; one that ends in a later line hides what stands there.
-    """
-    match = _START.match(state.src, state.pos)
-    if match is None or not _at_line_start(state.src, state.pos):
+def _slash(state: StateInline, silent: bool) -> bool:
+    """Note a line that begins with a slash. No more of it is taken: what else is in the line counts for Markdown."""
+    text, at = state.src, state.pos
+    if text[at] != "/" or text[max(0, at - 4) : at].rstrip(" ")[-1:] not in ("", "\n"):
         return False
-    at, text = state.pos, state.src
-    end = text.find("\n", at)
-    pieces = list(_visible(text, at, state.posMax if end < 0 else end))
     if not silent:
-        token = state.push("command", "", 0)
-        token.content = " ".join(text[begin:stop].strip() for begin, stop in pieces).strip()
-        token.meta = {"at": at}
-    state.pos = pieces[-1][1]
+        state.push("slash", "", 0).meta = {"at": at}
+    state.pos += 1
     return True
 
 
-def _at_line_start(text: str, at: int) -> bool:
-    before = at
-    while before > 0 and at - before <= 3 and text[before - 1] == " ":
-        before -= 1
-    return before == 0 or text[before - 1] == "\n"
+def _depth(state: StateInline, silent: bool) -> bool:
+    """Note that brackets are within others so often that markdown-it looks no further, and tells no link from text."""
+    if state.level >= state.md.options["maxNesting"]:
+        state.env[_TOO_DEEP] = True
+    return False
 
 
-def _html_comment(state: StateInline, silent: bool) -> bool:
-    """Skip `<!-- … -->` inside a paragraph, which can run over several lines."""
-    if not state.src.startswith("<!--", state.pos):
+def _footnote(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    """Skip a footnote, which GitHub shows elsewhere or, where nothing refers to it, not at all."""
+    at = state.bMarks[first] + state.tShift[first]
+    if state.is_code_block(first) or not _FOOTNOTE.match(state.src, at):
         return False
-    end = state.src.find("-->", state.pos + 4)
-    if end < 0:
-        return False
-    state.pos = end + 3
+    if not silent:
+        state.line = next((line for line in range(first + 1, end) if state.isEmpty(line)), end)
     return True

@@ -17,6 +17,7 @@ from bot.errors import DoppelError, Unavailable
 from bot.jobs.queue.database import queue_engine, workflow_table
 from bot.jobs.queue.job import LATER_RUN
 from bot.machine.local import free_port, is_well
+from bot.machine.private_files import make_file, replace_file
 from bot.machine.supervisor import GUNICORN, WORKER, Supervisor
 from bot.settings import VARIABLES, Settings
 from bot.simulator import Server
@@ -83,6 +84,7 @@ def running(server: Server, home: Path, database_url: str = "") -> Iterator[Proc
     What they print goes to a log file there. They get no setting of the machine that this runs on.
     """
     environ = environment(server, home, database_url)
+    make_file(home / LOG)
     with (home / LOG).open("wb") as log:
         # Nobody else on the network has business with a demo.
         web = (*GUNICORN, "--bind", f"127.0.0.1:{environ['PORT']}")
@@ -122,8 +124,7 @@ def _tail(log: Path) -> str:
 def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:
     """What web and worker see: the settings of this demo, and none of the machine's; writes the key into `home`."""
     key = home / "key.pem"
-    key.touch(mode=0o600)
-    key.write_text(server.private_key_pem)
+    replace_file(key, [server.private_key_pem])
     ours = {variable.name for variable in VARIABLES}
     return {name: value for name, value in os.environ.items() if name not in ours} | {
         "APP_ID": str(server.app_id),

@@ -17,7 +17,7 @@ from typing import Any
 from bot.errors import UserError
 from bot.evaluation.history import PastRecord
 from bot.evaluation.statements import READING
-from bot.machine.private_files import make_file
+from bot.machine.private_files import make_folder, open_kept, open_new
 from bot.model import RepoRef
 
 
@@ -120,15 +120,16 @@ class KeptHistory:
 
     def _write(self, lines: Iterable[dict[str, Any]]) -> None:
         try:
-            make_file(self._path)
-            self._path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            make_folder(self._path.parent)
+            with open_new(self._path) as file:
+                file.writelines(json.dumps(line) + "\n" for line in lines)
         except OSError as problem:
             raise UserError(f"{self._path}: {problem.strerror}; DOPPEL_HOME names the folder") from None
 
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
         """Raises UserError where that fails, and where the file is gone: what was erased must not come back."""
         try:
-            with self._path.open("r+", encoding="utf-8") as file:
+            with open_kept(self._path) as file:
                 file.seek(0, os.SEEK_END)
                 file.writelines(json.dumps(line) + "\n" for line in lines)
         except FileNotFoundError:

@@ -18,6 +18,8 @@ from rapidfuzz import fuzz
 from bot.text.github_urls import normalize_url, thing_at
 
 ALIKE = 0.95
+TITLE_MAX = 1_000
+"""Characters of a title that are compared. GitHub's own have at most 256."""
 
 # No letter has so many marks, and to put all of them in order takes a time that is quadratic in their number. Behind
 # them goes a joiner, which parts them, as in the "Stream-Safe Text Format" of Unicode's annex 15.
@@ -45,8 +47,11 @@ def content_hash(body: str) -> str:
 
 
 def title_similarity(one: str, other: str) -> float:
-    """Rapidfuzz's ratio of two titles in [0, 1], symmetric; white space and case do not count."""
-    left, right = sorted((_folded(one), _folded(other)))
+    """Rapidfuzz's ratio of two titles in [0, 1], symmetric; white space and case do not count.
+
+    No more than `TITLE_MAX` characters of each are compared, which takes a time that is quadratic in their number.
+    """
+    left, right = sorted((_folded(one[:TITLE_MAX]), _folded(other[:TITLE_MAX])))
     return fuzz.ratio(left, right) / 100
 
 

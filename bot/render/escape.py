@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from bot.text.invisible import JOINERS, is_ignorable, without_invisible
+
 ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 TEXT_MAX = 200
 """Characters of a title or another piece of text that are shown. GitHub's own titles have at most 256."""
@@ -24,8 +26,7 @@ _READ_MAX = 20_000
 _GROWTH_MAX = 5
 # A letter with more marks than this is no letter of any script but a tower that covers the lines above.
 _MARKS_MAX = 3
-# Joiners are invisible too, but Persian, the Indian scripts and emoji are not written without them.
-_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
+_BLANK = "\N{BRAILLE PATTERN BLANK}"
 
 
 def clean(text: str, limit: int = TEXT_MAX) -> str:
@@ -33,24 +34,27 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     kept: list[str] = []
     marks = 0
     for char in text[:_READ_MAX]:
+        if is_ignorable(char):
+            # What is invisible parts no mark from its letter.
+            kept.append(char)
+            continue
         category = unicodedata.category(char)
         if category in ("Mn", "Me"):
             marks += 1
         elif category != "Cf":
-            # What is invisible parts no mark from its letter.
             marks = 0
         if category == "Cs":
             # A lone surrogate, which JSON can carry but no request body can.
             kept.append("\N{REPLACEMENT CHARACTER}")
-        elif category in ("Cc", "Zl", "Zp"):
+        elif category in ("Cc", "Zl", "Zp") or char == _BLANK:
             kept.append(" ")
-        elif (category != "Cf" or char in _JOINERS) and marks <= _MARKS_MAX:
+        elif category != "Cf" and marks <= _MARKS_MAX:
             kept.append(char)
-    line = " ".join("".join(kept).split())
-    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+    line = " ".join(without_invisible("".join(kept)).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip(f" {JOINERS}") + "…"
 
 
-_PHRASE = re.compile(rf"duplicate(?=[\s{_JOINERS}]*of)", re.IGNORECASE)
+_PHRASE = re.compile(rf"duplicate(?=[\s{JOINERS}]*of)", re.IGNORECASE)
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses

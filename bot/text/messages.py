@@ -99,6 +99,8 @@ def in_common(mine: str, theirs: str) -> str:
 
     Empty where that is less than three words. Code marks are left out: they are how a text is written, and no word.
     """
+    # No message is longer; to compare two of any length takes a time that is quadratic in it, and worse.
+    mine, theirs = mine[:_LONGEST], theirs[:_LONGEST]
     ours = mine.replace("`", "").split()
     others = [word.casefold() for word in theirs.replace("`", "").split()]
     kept: list[str] = []

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Formatter
 
+from bot.text.invisible import JOINERS, without_invisible
+
 LONGEST = 600
 """Characters of a repository's own text."""
 
@@ -95,7 +97,7 @@ _HEX = re.compile(r"[0-9a-fA-F]{7,}")
 
 
 def _harmless(piece: str) -> str:
-    line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in piece))
+    line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in without_invisible(piece)))
     spans = _CODE.split(line)
     return "".join(
         # Nothing but the bot's own first line may look like its marker, not even in code.
@@ -105,7 +107,7 @@ def _harmless(piece: str) -> str:
 
 
 def _visible(char: str) -> bool:
-    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return char in JOINERS or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def _plain(text: str) -> str:
@@ -130,5 +132,6 @@ def forbidden(text: str) -> str:
 
     It would do so no more, since `harmless` sees to that, but its author is told.
     """
-    found = _FORBIDDEN.search(text)
+    # An address is looked for at each of its letters: no more is read than a text may have.
+    found = _FORBIDDEN.search(text, 0, LONGEST)
     return found[0] if found else ""

@@ -128,18 +128,26 @@ def test_c6a_export_writes_a_file_that_only_its_owner_reads(store: Store, tmp_pa
     assert [path.name for path in tmp_path.iterdir() if "export" in path.name] == ["export.json"]
 
 
-def test_c6a_export_writes_to_a_pipe_and_through_a_link(store: Store, tmp_path: Path) -> None:
-    """A file took the place of either; by root, it would have taken that of /dev/null and of /dev/stdout."""
-    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "export.json"
-    os.mkfifo(pipe)
+def test_c6a_export_writes_to_a_pipe(store: Store, tmp_path: Path) -> None:
+    """A file took its place; by root, it would have taken that of /dev/null and of /dev/stdout."""
+    os.mkfifo(pipe := tmp_path / "pipe")
     with os.fdopen(os.open(pipe, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0) as reader:
         assert run("export", str(OTHER), "--out", str(pipe)).exit_code == 0
         assert pipe.is_fifo()
         assert json.loads(reader.read() or b"")["repository"] == "acme/other"
+
+
+def test_c6a_export_follows_no_link(store: Store, tmp_path: Path) -> None:
+    """One that was planted would have had another file of the host's overwritten."""
+    link, file = tmp_path / "link", tmp_path / "mine"
     link.symlink_to(file)
-    assert run("export", str(OTHER), "--out", str(link)).exit_code == 0
-    assert link.is_symlink()
-    assert json.loads(file.read_text("utf-8"))["repository"] == "acme/other"
+    for before in (None, "what I need"):
+        if before:
+            file.write_text(before)
+        result = run("export", str(OTHER), "--out", str(link))
+        assert (result.exit_code, "this is a link, which is not followed" in result.stderr) == (2, True)
+        assert link.is_symlink()
+        assert (file.read_text() if file.exists() else None) == before
 
 
 def test_c6a_forget_leaves_no_row_and_no_content_and_nothing_of_others_goes(store: Store, settings: Settings) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands import parse
-from bot.commands.lines import LINES_MAX, is_written
+from bot.commands.lines import BRACKETS_MAX, LINES_MAX, is_written
 from bot.model import BODY_MAX, RepoRef
 from tests.fuzz.parsers import check_commands
 
@@ -107,13 +107,25 @@ INLINES = [
     "\n",
 ]
 OURS = ["/dup", "/duplicates\n", "/duplicates ", "/dupe\n", 'x\n/duplicates search "', "/duplicates search a=\n"]
+BRACKETS = ["[a](b", "![a", "[<a b='c", "[a]: b '\n", "- [a]: <b\n", "[a][b\n"]
 LONG = ["".join("`" * length + " " for length in range(300)), "".join(" " * depth + "- a\n" for depth in range(300))]
 
 
 @pytest.mark.parametrize("piece", [*BLOCKS, *INLINES, "<a\n", "<div>\n", *OURS, *LONG])
 def test_c4_no_comment_takes_long(piece: str) -> None:
     """A comment of the largest size costs below a second; half of that leaves room for a busy machine."""
-    filler = (piece * (BODY_MAX // len(piece) + 1))[: BODY_MAX - 30]
+    takes_no_second((piece * (BODY_MAX // len(piece) + 1))[: BODY_MAX - 30])
+
+
+@pytest.mark.parametrize("piece", BRACKETS)
+def test_c4_no_comment_with_as_many_brackets_as_are_looked_at_takes_long(piece: str) -> None:
+    pieces = min(LINES_MAX - 9, BRACKETS_MAX // piece.count("["))
+    end = "" if piece.endswith("\n") else "\n"
+    each = piece.replace("a", "a" * max(1, (BODY_MAX - 30) // pieces - len(piece)), 1)
+    takes_no_second((each * pieces)[: BODY_MAX - 30] + end)
+
+
+def takes_no_second(filler: str) -> None:
     for body in (f"{filler}\n\n/duplicates\n", f"/duplicates\n\n{filler}"):
         started = time.process_time()
         parse(body, REPO)

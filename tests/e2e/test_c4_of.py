@@ -225,3 +225,13 @@ def test_c4_an_of_that_is_edited_to_another_issue_and_back_is_of_the_last(quiet:
     quiet.write(3, "/duplicates undo", "triage-person")
     assert (issue.state, issue.labels) == ("open", [])
     assert len(quiet.said(3)) == 2
+
+
+@pytest.mark.parametrize("hiding", ['Thanks <b title="\n{}\n">a lot</b>', '[Thanks](https://acme.test "\n{}\n")'])
+def test_c4_what_no_reader_of_a_comment_sees_is_not_obeyed(quiet: Doppel, hiding: str) -> None:
+    issues(quiet, 2)
+    quiet.write(2, hiding.format("/duplicates of #1"), "triage-person")
+    assert quiet.said(2) == []
+    assert quiet.sim.issue(quiet.repo, 2).state == "open"
+    assert of(quiet, 2, 1)
+    assert original_of(quiet, 2) == 1

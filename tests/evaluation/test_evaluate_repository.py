@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 from bot.errors import UserError
+from bot.evaluation import history_file
 from bot.evaluation.history import PastRecord
 from bot.evaluation.history_file import KeptHistory, erase_history, kept_repositories
 from bot.evaluation.runs import Runs, Stage
 from bot.judgements import VerdictKind
+from bot.machine.private_files import open_kept
 from bot.model import RepoRef, Repository
 from bot.settings import load
 from bot.simulator import Server, Simulator
@@ -125,10 +127,9 @@ def test_c6a_a_history_that_is_erased_while_it_is_read_does_not_come_back(
     assert f"{repo_id}.jsonl: it was erased while it was being read; run it again" in result.stderr
 
 
-def test_a_full_disk_is_told_as_one(tmp_path: Path) -> None:
+def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = KeptHistory(tmp_path, 7, RepoRef("acme", "history"))
-    (tmp_path / "history" / "7.jsonl").unlink()
-    (tmp_path / "history" / "7.jsonl").symlink_to("/dev/full")
+    monkeypatch.setattr(history_file, "open_kept", lambda _: open_kept(Path("/dev/full")))
     with pytest.raises(UserError, match="No space left on device; what was read before is kept"):
         kept.finish("etag")
 

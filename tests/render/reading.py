@@ -21,7 +21,11 @@ ACTIVE = {
     "emoji": re.compile(r":[a-z_+-][a-z0-9_+-]*:"),
 }
 PHRASE = re.compile(r"duplicate\s*of", re.IGNORECASE)
-INVISIBLE = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+INVISIBLE = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+    # What hides letters in a text: fillers, selectors of variants and tags.
+    "\u034f\u115f\u1160\u3164\uffa0\ufe00-\ufe0e\U000e0000-\U000e0fff]"
+)
 # Stands in a page's text where a code span stands, or emphasis begins or ends: GitHub looks at what is before it and at
 # what is behind it, and never at both as one.
 BETWEEN = "\N{OBJECT REPLACEMENT CHARACTER}"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from bot.demo.page.markup import to_html
 from bot.evaluation.statements import read_comment
 from bot.index import TextAnalyser
 from bot.model import RepoRef
@@ -19,9 +20,11 @@ from bot.render.escape import code, escape
 from bot.repositories.issue_forms import supplied_by
 from bot.text.codes import codes
 from bot.text.github_urls import normalize_url, thing_at
-from bot.text.messages import error_messages
+from bot.text.html import hidden_by
+from bot.text.messages import error_messages, in_common
 from bot.text.naming import named_issues
 from bot.text.terms import read
+from bot.words.template import forbidden
 
 REPO = RepoRef("acme", "app")
 LARGEST = 65_536
@@ -46,6 +49,9 @@ READERS: dict[str, Callable[[str], object]] = {
         for url in (text, f"https://example.org/{text}", f"https://github.com/{text}")
     ],
     "forms": lambda text: [supplied_by(name, text) for name in ("a.yml", "a.md")],
+    "messages in common": lambda text: in_common(text, text[1:]),
+    "templates": forbidden,
+    "HTML": lambda text: (hidden_by(text), to_html(text)),
     "Markdown": lambda text: (escape(text), code(text)),
 }
 
@@ -56,7 +62,7 @@ PIECES = (
     "https://github.com/a/b/issues/1 ", "@a ", "[", "](", "Error: ", "Error", "at a.b(c.java:1)\n",
     'File "a", line 1, in b\n', "goroutine 1 [running]:\n", "panic: ", "0x", "E1 ", "duplicate of ", "duplicate ",
     "dup of #", "\u0301", "\u0301\u0316", "a\u0301\u0316", "日", "ก", "\u200b", "&", "&amp;",
-    "label: ", "label: '", "---\n", "- ",
+    "<a ", "<a b='", "<!", "<?", "</", "<b>", "<b>\n\n", "label: ", "label: '", "---\n", "- ",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from bot.addresses import pages_of
 from bot.cli.scan.backlog import Backlog
-from bot.cli.shared.files import told_if_refused
+from bot.cli.shared.files import write
 from bot.render import Place
 from bot.render.candidates import confidence_words
 from bot.render.escape import clean
@@ -27,8 +27,7 @@ def write_page(path: Path, found: Result, backlog: Backlog) -> None:
     """Write all groups into a page."""
     home = "" if backlog.names else f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
     checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."
-    with told_if_refused(f"--html: {path}"):
-        path.write_text(scan_page(found, backlog.name, checked, home, backlog.names), encoding="utf-8")
+    write(path, scan_page(found, backlog.name, checked, home, backlog.names), "--html")
     click.echo(f"{path}: {_groups(len(found.groups))}", err=True)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -14,6 +13,7 @@ from typing import Any, TextIO, cast
 import click
 
 from bot.errors import UserError
+from bot.machine.private_files import is_no_file, keep_to_names, open_new
 
 READ_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 """A file that is read."""
@@ -33,11 +33,6 @@ def keep_apart(option: str, out: Path | None, *read: Path) -> None:
         raise UserError(f"{option}: {out} is one of the files that are read, and would be overwritten")
 
 
-def is_no_file(path: Path) -> bool:
-    """Whether something is there that can be written to, and in whose place no file may be put: a pipe, /dev/null."""
-    return path.exists() and not path.is_file()
-
-
 @contextmanager
 def told_if_refused(what: object) -> Iterator[None]:
     """Raise UserError, beginning with `what`, where the system refuses a file.
@@ -52,42 +47,25 @@ def told_if_refused(what: object) -> Iterator[None]:
         raise UserError(f"{what}: {problem.strerror}") from None
 
 
-def opened(path: Path) -> TextIO:
-    """A file to be written line by line, compressed where its name ends in .gz, as whoever reads it goes by that."""
-    if path.suffix == ".gz":
-        # It is a text file in this mode.
-        return cast("TextIO", gzip.open(path, "wt", encoding="utf-8"))
-    return path.open("w", encoding="utf-8")
+@contextmanager
+def opened(path: Path) -> Iterator[TextIO]:
+    """A file to be written line by line that its owner alone can read, as of `open_new`.
 
-
-def write(path: Path, text: str) -> None:
-    """Write a file as a whole, compressed as `opened` does it. Raises UserError where it cannot be written."""
-    with told_if_refused(path), opened(path) as file:
-        file.write(text)
-
-
-def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
-    """Write a file with this mode, whole or not at all: what is written piece by piece takes the name at the end.
-
-    A link stays a link. What is no file, as a pipe or /dev/null, is written to as it is. Raises OSError.
+    It is compressed where its name ends in .gz, as whoever reads it goes by that.
     """
-    if is_no_file(path):
-        with path.open("w", encoding="utf-8") as stream:
-            stream.writelines(pieces)
-        return
-    target = path.resolve()
-    # Nobody else can read it, whatever comes between here and the end.
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".")
-    partial = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+    with open_new(path) as file:
+        if path.suffix != ".gz":
+            yield file
+            return
+        with gzip.open(file.buffer, "wt", encoding="utf-8") as compressed:
+            # It is a text file in this mode.
+            yield cast("TextIO", compressed)
+
+
+def write(path: Path, text: str, option: str = "") -> None:
+    """Write a file as `opened` does it. Raises UserError, with the option that names it, where it cannot be written."""
+    with told_if_refused(f"{option}: {path}" if option else path), opened(path) as file:
+        file.write(text)
 
 
 class WrittenFile(click.Path):
@@ -104,6 +82,10 @@ class WrittenFile(click.Path):
         assert isinstance(path, Path), "as it was asked for"
         if not path.absolute().parent.is_dir():
             self.fail(f"there is no folder {path.parent}", param, ctx)
-        if not path.exists() and not os.access(path.absolute().parent, os.W_OK | os.X_OK):
+        if not is_no_file(path) and not os.access(path.absolute().parent, os.W_OK | os.X_OK):
             self.fail(f"the folder {path.parent} cannot be written to", param, ctx)
+        try:
+            keep_to_names(path)
+        except OSError as problem:
+            self.fail(f"{path}: {problem.strerror}", param, ctx)
         return path

@@ -14,6 +14,8 @@ from html.parser import HTMLParser
 
 from markdown_it import MarkdownIt
 
+from bot.text.html import without_comments
+
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 _TAGS = frozenset(
@@ -23,6 +25,8 @@ _TAGS = frozenset(
         *("table", "tbody", "td", "th", "thead", "tr", "ul"),
     )
 )
+# Elements in each other: each piece of text is looked at with all that it is in.
+_DEPTH_MAX = 100
 _VOID = frozenset({"br", "hr"})
 # The text between these tags is not for people either.
 _SILENT = frozenset({"script", "style", "title", "textarea", "iframe", "svg", "math", "template", "noscript"})
@@ -42,7 +46,8 @@ IssueLink = Callable[[str], str | None]
 def to_html(markdown: str, repository: str = "", link: IssueLink = lambda _: None) -> str:
     """Render a comment or issue body of `repository` (`owner/name`); `link` resolves the issues that it names."""
     sanitizer = _Sanitizer(repository, link)
-    sanitizer.feed(_MARKDOWN.render(markdown.replace("\x00", "\ufffd")))
+    # Python's parser looks for the end of each comment anew, which takes a time that is quadratic in their number.
+    sanitizer.feed(without_comments(_MARKDOWN.render(markdown.replace("\x00", "\ufffd"))))
     return sanitizer.finish()
 
 
@@ -71,7 +76,7 @@ class _Sanitizer(HTMLParser):
         elif tag == "img":
             # Nothing is loaded from elsewhere; the description stands in for the picture.
             self._out.append(f'<span class="image">{escape(dict(attrs).get("alt") or "image")}</span>')
-        elif tag in _TAGS:
+        elif tag in _TAGS and len(self._open) < _DEPTH_MAX:
             self._out.append(self._start(tag, dict(attrs)))
             self._open.append(tag)
 
