@@ -25,12 +25,16 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0, ch
     """Work until SIGTERM, and write a line for the beginning and the end of each job to `home`/log.
 
     A job's label `sleep=N` makes it last N seconds; what was taken over meanwhile has no end. With `host` it says that
-    it is on that machine, and heartbeats are ten times as quick. A job may last `longest` seconds, if that is said, and
-    is soon tried again. With `chore_kills` there is a chore that takes the process down half a second after it begins.
+    it is on that machine, and heartbeats are ten times as quick; without, none ever goes stale. A job may last
+    `longest` seconds, if that is said, and is soon tried again. With `chore_kills` there is a chore that takes the
+    process down half a second after it begins.
     """
     if host:
         executors._host = lambda: host  # type: ignore[assignment,misc]
         executors.BEAT_EVERY, executors.DEAD_AFTER = executors.BEAT_EVERY / 10, executors.DEAD_AFTER / 10
+    else:
+        # What is taken over is known to be dead.
+        executors.DEAD_AFTER = 1e9
 
     if longest:
         overdue.LONGEST, process.GRACE = longest, 1.0
