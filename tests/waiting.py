@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 #: Seconds that only bound a hang: nothing that works takes so long.
-LONGEST = 180.0
+LONGEST = 600.0
 
 
 def wait_until(

@@ -20,11 +20,12 @@ import sqlalchemy as sa
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.process import OVERDUE
-from bot.jobs.queue.database import executors, queue_engine, workflow_table
+from bot.jobs.queue.database import executors, queue_engine, trials, workflow_table
 from bot.jobs.recovery.executors import BEAT_EVERY, DEAD_AFTER
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store.database import files
+from bot.store.database.engine import write
 from tests.jobs import worker_process
 from tests.jobs.renaming import give_name_to
 from tests.waiting import LONGEST, stays, wait_until
@@ -54,18 +55,32 @@ class Workers:
     def start_while_standing_still(self, first: ForkServerProcess, until: Callable[[], bool]) -> ForkServerProcess:
         """Stop a worker, start another that takes it for dead, and let the first go on once the other is so far."""
         assert first.pid is not None
-        os.kill(first.pid, signal.SIGSTOP)
+        status = Path(f"/proc/{first.pid}/status")
+        engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
+        # Not in the middle of writing: what it has locked would be so until it goes on.
+        with write(engine) as connection:
+            if engine.dialect.name == "postgresql":
+                names = ", ".join(table.fullname for table in (workflow_table(engine), executors, trials))
+                connection.exec_driver_sql(f"LOCK TABLE {names} IN SHARE MODE")
+            os.kill(first.pid, signal.SIGSTOP)
+            wait_until(lambda: "State:\tT" in status.read_text())
+        engine.dispose()
         second = self.start("two")
         wait_until(until)
         os.kill(first.pid, signal.SIGCONT)
         return second
 
-    def put(self, delivery_id: str, number: int, sleep: float = 0.0) -> None:
+    def put(self, delivery_id: str, number: int, sleep: float = 0.0, *, hold: bool = False) -> None:
+        """`hold`: it is at work until `go` is called."""
         ann = Actor("ann")
         repository = Repository(5, RepoRef("acme", "app"), private=False)
         assert self.inbox.put(
-            delivery_id, IssueEvent("opened", 1, repository, number, ann, ann, label=f"sleep={sleep}")
+            delivery_id,
+            IssueEvent("opened", 1, repository, number, ann, ann, label="hold" if hold else f"sleep={sleep}"),
         )
+
+    def go(self) -> None:
+        (self.home / "go").touch()
 
     def log(self, word: str) -> list[list[str]]:
         """The log's lines that begin with a word: delivery, partition, process."""
@@ -151,10 +166,11 @@ def test_a_worker_ends_also_where_a_thread_does_not(tmp_path: Path) -> None:
 
 def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Workers) -> None:
     first = workers.start()
-    workers.put("killed", 1, sleep=1.5)
+    workers.put("killed", 1, hold=True)
     workers.put("behind", 1)
     wait_until(lambda: len(workers.log("begin")) == 1)
     first.kill()
+    workers.go()
     second = workers.start()
     wait_until(lambda: len(workers.log("end")) == 2)
     assert [line[0] for line in workers.log("begin")] == ["killed", "killed", "behind"]
@@ -164,10 +180,11 @@ def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Worker
 def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
     processes = {str(process.pid): process for process in (workers.start(), workers.start())}
     wait_until(lambda: workers.beating() == 2)
-    workers.put("killed", 1, sleep=1.5)
+    workers.put("killed", 1, hold=True)
     wait_until(lambda: len(workers.log("begin")) == 1)
     killed = workers.log("begin")[0][2]
     processes.pop(killed).kill()
+    workers.go()
     (other,) = processes
     wait_until(lambda: len(workers.log("end")) == 1)
     assert workers.log("end") == [["killed", "5#1", other]]
@@ -179,11 +196,12 @@ def test_on_another_machine_a_killed_worker_is_noticed_by_its_heartbeat(workers:
     assert noticed_within < 60
     processes = {str(process.pid): process for process in (workers.start("one"), workers.start("two"))}
     wait_until(lambda: workers.beating() == 2)
-    workers.put("killed", 1, sleep=1.5)
+    workers.put("killed", 1, hold=True)
     wait_until(lambda: len(workers.log("begin")) == 1)
     killed = processes.pop(workers.log("begin")[0][2])
     killed.kill()
     killed.join()
+    workers.go()
     last = workers.beats()[killed.pid]
     wait_until(lambda: len(workers.log("begin")) == 2)
     assert time.time() - last >= DEAD_AFTER / 10, "its machine cannot be asked"
@@ -259,10 +277,16 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Worke
     first = workers.start("one")
     jobs = [f"d{issue}" for issue in range(7)]
     for issue, delivery in enumerate(jobs):
-        workers.put(delivery, issue, sleep=2.0)
+        workers.put(delivery, issue, hold=True)
     wait_until(lambda: len(workers.log("begin")) == 4)
-    second = workers.start_while_standing_still(first, lambda: len(workers.log("end")) == 7)
-    # Its sleeps are over, and what it had claimed would begin.
+
+    def all_done_by_the_other() -> bool:
+        if len(workers.log("begin")) == 4 + 4:
+            workers.go()
+        return len(workers.log("end")) == 7
+
+    second = workers.start_while_standing_still(first, all_done_by_the_other)
+    # Its own come to their ends, and what it had claimed would begin.
     stays(lambda: len(workers.log("begin")) == 4 + 7, 1.0)
     first.terminate()
     assert ended(first) == 0
@@ -273,10 +297,11 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Worke
 def test_who_stood_still_for_longer_than_a_job_may_last_does_not_give_up_what_another_is_at(workers: Workers) -> None:
     """It finds it overdue before anything else. Given up, it would be taken from the other one and done once more."""
     first = workers.start("one", 3.0)
-    workers.put("long", 1, sleep=7.0)
+    workers.put("long", 1, hold=True)
     wait_until(lambda: len(workers.log("begin")) == 1)
     second = workers.start_while_standing_still(first, lambda: len(workers.log("begin")) == 2)
     assert ended(first) == OVERDUE
+    workers.go()
     workers.put("behind", 1)
     wait_until(lambda: len(workers.log("end")) == 2)
     assert [line[::2] for line in workers.log("end")] == [["long", str(second.pid)], ["behind", str(second.pid)]]
@@ -340,9 +365,10 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
 
 def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it(workers: Workers) -> None:
     """It would kill each worker soon after its start, and what takes longer than that be blamed for it."""
-    workers.put("innocent", 1, sleep=3.0)
+    workers.put("innocent", 1, hold=True)
     for _ in range(1 + worker_process.MOST_DEATHS):
         assert ended(workers.start("here", 0.0, True)) == worker_process.KILLED
+    workers.go()
     last = workers.start("here", 0.0, True)
     workers.put("behind", 1, sleep=1.5)
     wait_until(lambda: len(workers.log("end")) == 2)
@@ -353,11 +379,12 @@ def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it
 
 def test_what_the_orderly_end_of_its_worker_cuts_off_again_and_again_is_not_given_up(workers: Workers) -> None:
     """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
-    workers.put("long", 1, sleep=5.0)
+    workers.put("long", 1, hold=True)
     for _ in range(worker_process.MOST_DEATHS + 2):
         process = workers.start("here", 60.0)
         wait_until(lambda: len(workers.log("begin")) == len(workers.started))
         process.terminate()
         assert ended(process) == 0
+    workers.go()
     workers.start("here", 60.0)
     wait_until(lambda: len(workers.log("end")) == 1)
