@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from bot.cli import main
+from tests.waiting import LONGEST, wait_until
 
 # Below those that a system gives to whoever asks for any, from 32,768 on; each process of a run has some of its own.
 _LOWEST, _EACH = 16_000, 500
@@ -59,10 +59,9 @@ def told_to_end(
     *arguments: str | Path,
     temporary: Path,
     begun: Callable[[], bool],
-    within: float,
     together: bool = False,
 ) -> str:
-    """What a process says to its end that is sent a signal once it has `begun`, and then ends within so many seconds.
+    """What a process says to its end that is sent a signal once it has `begun`, and then ends.
 
     Texts are kept in `temporary` while it is at work. `together`: all processes that it has started are sent it too.
     These end as well, or the test fails.
@@ -77,16 +76,14 @@ def told_to_end(
         start_new_session=True,
     )
     try:
-        end = time.monotonic() + 300
-        while not begun():
-            assert running.poll() is None and time.monotonic() < end, running.communicate()[1]
-            time.sleep(0.02)
+        wait_until(lambda: begun() or running.poll() is not None)
+        assert running.poll() is None, running.communicate()[1]
         if together:
             os.killpg(running.pid, number)
         else:
             running.send_signal(number)
         # The pipe is at its end when nobody who was started has it open any more.
-        _, said = running.communicate(timeout=within)
+        _, said = running.communicate(timeout=LONGEST)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(running.pid, signal.SIGKILL)

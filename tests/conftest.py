@@ -24,8 +24,8 @@ from bot.machine.blas import use_one_thread
 # As the commands do, before anything loads NumPy: with more, the last digits depend on how many processors there are.
 use_one_thread()
 
-# On a busy machine a single example can take long; what must be fast is measured by tests of its own. The suite draws
-# the same examples every time, so that no change is refused for what was there before it; `make test-explore` draws
+# On a busy machine a single example can take long, and no test is about how long something takes. The suite draws the
+# same examples every time, so that no change is refused for what was there before it; `make test-explore` draws
 # others.
 hypothesis.settings.register_profile("suite", deadline=None, derandomize=True)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=500)
@@ -156,7 +156,7 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             # The last one stops it at once, without writing out what will be deleted.
             postmaster = server.get_postmaster_info().process
             postmaster.send_signal(signal.SIGQUIT)
-            postmaster.wait(10)
+            postmaster.wait(60)
         server.cleanup()
         if home.parent == _MEMORY:
             # Not before the last process has left.

@@ -250,3 +250,12 @@ def test_files_are_small() -> None:
     lines = {module: len(path.read_text(encoding="utf-8").splitlines()) for module, path in MODULES.items()}
     assert statistics.median(lines.values()) <= 120
     assert {module: count for module, count in lines.items() if count > 400} == {}
+
+
+def test_no_test_goes_by_how_fast_the_machine_is() -> None:
+    """Who waits does so by `tests.waiting`; what something costs is counted, or judged by `tests.effort`."""
+    clock = re.compile(r"\b(?:process_time|thread_time|perf_counter|monotonic)(?:_ns)?\(\)")
+    # The last counts what a wait has to tell by how long it took.
+    mine = {"waiting.py", "effort.py", "fuzz/__main__.py", "store/database/test_waiting.py"}
+    files = {path.relative_to(ROOT / "tests").as_posix(): path for path in (ROOT / "tests").rglob("*.py")}
+    assert {name for name, path in files.items() if clock.search(path.read_text(encoding="utf-8"))} <= mine

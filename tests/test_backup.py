@@ -12,7 +12,6 @@ import shutil
 import stat
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -31,6 +30,7 @@ from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
 from tests.conftest import KINDS
 from tests.served import deliver_here
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.whole
 
@@ -84,13 +84,13 @@ class Bot:
         number = getattr(job.event, "number", 0)
         if (gate := self.held.get(number)) is not None:
             self.waiting.add(number)
-            assert gate.wait(60) and not self.ending, "this bot has ended"
+            assert gate.wait(LONGEST) and not self.ending, "this bot has ended"
 
     def report_held(self, topic: str) -> int:
         number = 1 + sum(1 for _ in self.sim.issues_of(self.sim.repo(REPO)))
         self.held[number] = threading.Event()
         assert self.report(topic) == number
-        wait("taking the job", lambda: number in self.waiting)
+        wait_until(lambda: number in self.waiting, "taking the job")
         return number
 
     def report(self, topic: str) -> int:
@@ -107,15 +107,8 @@ class Bot:
             return int(connection.execute(unfinished).scalar_one())
 
     def settle(self) -> None:
-        self.sim.webhooks.join(60)
-        wait("doing what is queued", lambda: not self.left())
-
-
-def wait(what: str, happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not happened():
-        assert time.monotonic() < end, f"{what} did not happen in time"
-        time.sleep(0.02)
+        self.sim.webhooks.join(LONGEST)
+        wait_until(lambda: not self.left(), "doing what is queued")
 
 
 @contextmanager
@@ -228,7 +221,7 @@ def test_what_the_pages_commands_bring_back_is_gone_on_with(
             restore = copied(path, tmp_path, old, url)
             # Of this the copy knows nothing.
             bot.held[later].set()
-            wait("commenting", lambda: bool(bot.said(later)))
+            wait_until(lambda: bool(bot.said(later)), "commenting")
             (posted,) = bot.said(later)
             # The place in which it is restored has a state of its own, which is lost: part of it in the files beside.
             for file in old.iterdir():

@@ -6,7 +6,6 @@ import io
 import json
 import logging
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -233,11 +232,11 @@ class TestRefusals:
 @pytest.mark.slow
 class TestUnavailable:
     @pytest.mark.usefixtures("locked")
-    def test_503_within_a_few_seconds_and_only_for_what_needs_the_queue(self, client: FlaskClient) -> None:
-        began = time.monotonic()
+    def test_503_before_github_gives_up_and_only_for_what_needs_the_queue(self, client: FlaskClient) -> None:
+        # GitHub waits for ten seconds.
+        assert inbox.PATIENCE <= 5
         response = post(client)
         assert response.status_code == 503
-        assert time.monotonic() - began < inbox.PATIENCE + 2
         assert response.json == {"error": "the queue's database failed: another process keeps it locked"}
         assert post(client, event="ping").status_code == 202
         assert client.get("/healthz").status_code == 200

@@ -22,7 +22,7 @@ from bot.machine.supervisor import GUNICORN, PROXY, WORKER, Supervisor
 from bot.settings import Settings
 from bot.telemetry.logs import configure_logging, said
 
-READY_WITHIN_SECONDS = 60.0
+READY_WITHIN_SECONDS = 180.0
 LOOK_EVERY_SECONDS = 0.5
 
 

@@ -25,7 +25,7 @@ from bot.store.database.engine import make_engine
 from bot.store.parts.backfills import Backfills, Progress
 from bot.store.parts.decisions import Decisions
 
-READY_WITHIN_SECONDS = 30.0
+READY_WITHIN_SECONDS = 180.0
 POLL_SECONDS = 0.05
 LOG = "processes.log"
 

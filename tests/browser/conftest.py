@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import LONGEST
+
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -53,7 +55,7 @@ def demo(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str
         yield next(event["url"] for event in events if event["event"] == "serving")
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=40)
+        process.communicate(timeout=LONGEST)
 
 
 def _until_finished(lines: Any) -> Iterator[str]:

@@ -15,6 +15,7 @@ import pytest
 
 from bot.simulator import Server, start_simulator
 from tests.calling import free_port
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.processes]
 
@@ -49,13 +50,17 @@ def address(simulator: Server, tmp_path: Path) -> Iterator[str]:
         stdin=subprocess.DEVNULL,
         stderr=(tmp_path / "log").open("wb"),
     )
+
+    def addresses() -> list[str]:
+        return re.findall(r"http\S+/setup\?token=\S+", (tmp_path / "log").read_text())
+
     try:
-        while not (found := re.search(r"http\S+/setup\?token=\S+", (tmp_path / "log").read_text())):
-            assert serving.poll() is None, (tmp_path / "log").read_text()
-        yield found[0]
+        wait_until(lambda: addresses() or serving.poll() is not None)
+        assert serving.poll() is None, (tmp_path / "log").read_text()
+        yield addresses()[0]
     finally:
         serving.send_signal(signal.SIGTERM)
-        serving.communicate(timeout=40)
+        serving.communicate(timeout=LONGEST)
 
 
 def test_from_the_terminals_address_to_it_works(browser: Any, address: str, simulator: Server, tmp_path: Path) -> None:

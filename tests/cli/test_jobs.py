@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,6 +21,7 @@ from bot.jobs.running import retry
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store.database.engine import write
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -42,18 +43,11 @@ def given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
     for number in (1, 2):
         repository = Repository(5, RepoRef("acme", "app"), private=True)
         inbox.put(f"delivery-{number}", IssueEvent("opened", 1, repository, number, Actor("ann"), Actor("ann")))
-    wait(lambda: len(letters.list()) == 2)
+    wait_until(lambda: len(letters.list()) == 2)
     worker.stop(1)
     inbox.close()
     letters.close()
     yield settings
-
-
-def wait(happened: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not happened():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def run(*arguments: str) -> Result:

@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 from bot.cli import main
 from bot.simulator import Server, start_simulator
 from tests.calling import free_port
+from tests.waiting import LONGEST, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -99,13 +99,10 @@ def test_one_command_serves_and_ends_when_it_is_asked_to(
         assert before[-1] == f"GitHub delivers to http://127.0.0.1:{port}/webhook\n"
         for author in ("ann", "bob"):
             issue = simulator.sim.open_issue("acme/app", author, "Crash while exporting", "It says `ExportError: 7`.")
-        end = time.monotonic() + 120
-        while not simulator.sim.comments("acme/app", issue.number):
-            assert time.monotonic() < end, "nothing was said about the second report"
-            time.sleep(0.05)
+        wait_until(lambda: simulator.sim.comments("acme/app", issue.number), "saying something on the second report")
     finally:
         serving.send_signal(signal.SIGTERM)
-        _, rest = serving.communicate(timeout=120)
+        _, rest = serving.communicate(timeout=LONGEST)
     assert serving.returncode == 0
     assert "(issues): queued" in rest
     assert "the channel does not answer (ConnectionError), again in 1 s" in "".join(before)
@@ -134,7 +131,7 @@ def test_who_ends_it_while_it_starts_ends_it_as_properly(
         assert any("Doppel takes deliveries" in line for line in serving.stderr)
     finally:
         serving.send_signal(number)
-        _, rest = serving.communicate(timeout=120)
+        _, rest = serving.communicate(timeout=LONGEST)
     assert serving.returncode == 0, rest
     socket.create_server(("127.0.0.1", int(port))).close()
 
@@ -159,6 +156,6 @@ def test_where_log_lines_are_objects_everything_that_is_said_is_one(tmp_path: Pa
                 break
     finally:
         serving.send_signal(signal.SIGTERM)
-        serving.communicate(timeout=120)
+        serving.communicate(timeout=LONGEST)
     said = [json.loads(line)["message"] for line in lines]
     assert "No GitHub App is set up yet. To create one, open" in said

@@ -18,7 +18,7 @@ _HOP_BY_HOP = {"connection", "keep-alive", "transfer-encoding", "content-length"
 def recording(upstream: str) -> Iterator[tuple[str, list[Exchange]]]:
     """The proxy's address, and the list that it fills, for the length of a `with` block."""
     exchanges: list[Exchange] = []
-    client = httpx.Client(base_url=upstream, timeout=30)
+    client = httpx.Client(base_url=upstream, timeout=60)
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from bot.simulator import start_simulator
+from tests.waiting import LONGEST
 
 SCRIPT = Path(__file__).with_name("octokit.mjs")
 
@@ -30,7 +31,7 @@ def test_octokit(octokit: Path, tmp_path: Path) -> None:
             sim.user_token("rita"),
             octokit,
         ]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
         assert result.returncode == 0, result.stderr
         assert json.loads(result.stdout) == {
             "app": sim.app.slug,

@@ -46,7 +46,7 @@ class Host:
     def come_back(self, browser: FlaskClient, login: str, path: str = "/login") -> str:
         """Go to GitHub's page and agree as `login`; the address that GitHub sends the browser back to."""
         leaving = browser.get(path).location
-        answer = requests.post(leaving, data={"login": login}, allow_redirects=False, timeout=10)
+        answer = requests.post(leaving, data={"login": login}, allow_redirects=False, timeout=60)
         back = urlsplit(answer.headers["Location"])
         assert set(parse_qs(back.query)) == {"code", "state"}
         return f"{back.path}?{back.query}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -25,6 +24,7 @@ from bot.judgements import VerdictKind
 from bot.store.parts.backfills import Progress
 from bot.store.tables.evaluations import evaluations
 from tests.dashboard.conftest import Host, figures, words
+from tests.effort import queries
 
 pytestmark = pytest.mark.slow
 
@@ -193,13 +193,10 @@ def test_a_bar_between_two_kept_thresholds_is_shown_as_the_nearest() -> None:
     assert seen_at(found, 1.0).at.cut == 0.99
 
 
-def test_what_was_asked_for_is_small_and_quick(evaluated: None, signed_in: SignedIn) -> None:
-    """At most 100 kB, and 100 ms of a processor: the best of three, since others are at work on it too."""
+def test_what_was_asked_for_is_small_and_asks_few_queries(evaluated: None, signed_in: SignedIn) -> None:
     browser = signed_in("tara")
     for path in (PAGE, "/dashboard/acme/app"):
-        spent = []
-        for _ in range(3):
-            began = time.process_time()
+        with queries() as asked:
             answer = browser.get(path)
-            spent.append(time.process_time() - began)
-        assert answer.status_code == 200 and len(answer.data) <= 100_000 and min(spent) <= 0.1
+        assert answer.status_code == 200 and len(answer.data) <= 100_000
+        assert len(asked) <= 20, asked

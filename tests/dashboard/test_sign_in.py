@@ -20,6 +20,7 @@ from bot.store.database.engine import write
 from bot.store.tables.schema import sessions
 from bot.web import create_app
 from tests.dashboard.conftest import Host, words
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.slow
 
@@ -143,7 +144,7 @@ def test_github_is_asked_about_several_private_repositories_at_a_time(
         host.store.repositories.upsert(place, min(sim.installations), time.time())
 
     def asked(access: Access, repository: StoredRepository, login: str) -> bool:
-        together.wait(timeout=10)
+        together.wait(LONGEST)
         return ask(access, repository, login)
 
     browser = host.browser()

@@ -15,6 +15,7 @@ from rich.cells import cell_len
 
 from bot.cli.demo import demo
 from bot.demo.scenario import REPOSITORY, SCENES
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.processes
 
@@ -134,7 +135,7 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
         children = children_of(started.pid)
         assert len(children) >= 2
         started.send_signal(signal.SIGINT)
-        assert started.wait(timeout=120) == 0
+        assert started.wait(timeout=LONGEST) == 0
     finally:
         started.kill()
         started.wait()

@@ -141,4 +141,4 @@ def test_a_reply_that_comes_after_the_reaction_is_shown() -> None:
 def test_a_command_without_its_effect_is_named() -> None:
     scene = Scene("h", "bea", "t", "b", commands=(Command("bea", "/duplicates not #1", "n", lacks=1),))
     with pytest.raises(ShowFailed, match="no answer to '/duplicates not #1' on #2"):
-        play(scene, comments, patience=0.5)
+        play(scene, comments, patience=3)

@@ -45,6 +45,7 @@ from bot.wiring.clients import prepare_databases
 from bot.wiring.worker import build_services, job_handler
 from tests.e2e.looking import Glance, looking_only_at_changes
 from tests.served import deliver_here
+from tests.waiting import LONGEST, wait_until
 
 SECRET = "a-secret-of-the-tests"
 BOT = "doppel[bot]"
@@ -85,38 +86,36 @@ class World:
         count, due = self.glance.one(_UNFINISHED)
         return count, due is not None and due <= time.time() * 1000
 
-    def settle(self, timeout: float = 120.0) -> None:
+    def settle(self) -> None:
         """Wait until every webhook is delivered and every delivery is worked on, those that this causes included."""
-        end = time.monotonic() + timeout
-        while True:
+
+        def settled() -> bool:
             delivered = len(self.sim.webhooks.log)
-            self.sim.webhooks.join(timeout)
+            self.sim.webhooks.join(LONGEST)
             count, due = self.unfinished()
-            if not count and len(self.sim.webhooks.log) == delivered:
-                return
-            assert time.monotonic() < end, f"{count} deliveries are still not worked on"
             if due:
                 # DBOS looks for these once a second.
                 self.client._sys_db.transition_delayed_workflows()
-            time.sleep(0.01)
+            return not count and len(self.sim.webhooks.log) == delivered
 
-    def let_pass(self, seconds: float, timeout: float = 60.0) -> None:
+        wait_until(settled, "working on all deliveries")
+
+    def let_pass(self, seconds: float) -> None:
         """Wait until something waits for another try, and let so many seconds pass for it and for GitHub."""
-        end = time.monotonic() + timeout
         # What is due already waits for nothing but DBOS's next look.
         sooner = (
             "UPDATE workflow_status SET delay_until_epoch_ms = delay_until_epoch_ms - ?"
             " WHERE status = 'DELAYED' AND delay_until_epoch_ms > ?"
         )
-        while True:
+
+        def passed() -> bool:
             with write(self.queue) as connection:
-                passed = connection.exec_driver_sql(sooner, (int(seconds * 1000), int(time.time() * 1000))).rowcount
-            if passed:
-                self.sim.clock.advance(seconds)
-                self.client._sys_db.transition_delayed_workflows()
-                return
-            assert time.monotonic() < end, "nothing waits"
-            time.sleep(0.02)
+                made = (int(seconds * 1000), int(time.time() * 1000))
+                return connection.exec_driver_sql(sooner, made).rowcount > 0
+
+        wait_until(passed, "waiting for another try")
+        self.sim.clock.advance(seconds)
+        self.client._sys_db.transition_delayed_workflows()
 
 
 @contextmanager
@@ -147,7 +146,7 @@ def start_world(home: Path) -> Iterator[World]:
         glance = stack.enter_context(closing(Glance(file)))
         services = build_services(settings)
         clock = server.sim.clock
-        github = _github(services, clock, ahead=0.0)
+        github = _github(services, clock)
         services = dataclasses.replace(
             services,
             github=github,
@@ -161,7 +160,7 @@ def start_world(home: Path) -> Iterator[World]:
         world.gate.set()
 
         def work(job: Job) -> None:
-            world.gate.wait(20)
+            world.gate.wait(LONGEST)
             job_handler(world.services)(job)
 
         def search(*arguments: Any, **options: Any) -> Result:
@@ -183,14 +182,14 @@ def start_world(home: Path) -> Iterator[World]:
             github.close()
 
 
-def _github(services: Services, clock: Clock, ahead: float) -> GitHub:
-    """The client of a host whose clock is so many seconds ahead of GitHub's."""
+def _github(services: Services, clock: Clock, *, ahead: float = 0.0, timeout: float = LONGEST) -> GitHub:
+    """The client of a host whose clock is so many seconds ahead of GitHub's, and which waits so long for an answer."""
     settings = services.settings
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
         api_url=settings.github_api_url,
-        timeout=1.0,
+        timeout=timeout,
         memory=services.store.etags,
         shared_tokens=SealedTokens(services.store.engine, settings.private_key),
         clock=lambda: clock.timestamp() + ahead,
@@ -263,8 +262,20 @@ class Doppel:
     def clock_ahead(self, days: float) -> Iterator[None]:
         """The host's clock is so many days ahead of GitHub's."""
         running, clock, ahead = self.world.services, self.sim.clock, timedelta(days=days)
-        github = _github(running, clock, ahead.total_seconds())
+        github = _github(running, clock, ahead=ahead.total_seconds())
         self.world.services = dataclasses.replace(running, github=github, clock=lambda: clock.now() + ahead)
+        try:
+            yield
+        finally:
+            self.world.services = running
+            github.close()
+
+    @contextmanager
+    def impatient(self) -> Iterator[None]:
+        """The bot waits a second (a real one) for an answer of GitHub's, for tests in which there comes none."""
+        running = self.world.services
+        github = _github(running, self.sim.clock, timeout=1.0)
+        self.world.services = dataclasses.replace(running, github=github)
         try:
             yield
         finally:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from bot.demo import processes as demo
 from bot.demo.processes import Processes, running, wait_for
 from bot.simulator import Server, Simulator, start_simulator
 from tests.e2e.harness import BOT
+from tests.waiting import LONGEST, wait_until
 
 TOPICS = (
     "exporting to PDF",
@@ -45,18 +45,22 @@ class Host:
 
     def kill(self, name: str) -> None:
         """SIGKILL, and the supervisor's restart. Web is back only when the port is free and it takes deliveries."""
-        os.kill(self.processes.pid(name), signal.SIGKILL)
-        time.sleep(0.05)
-        self.processes.check()
+        killed = self.processes.pid(name)
+        os.kill(killed, signal.SIGKILL)
+        self.wait(f"a new {name}", lambda: self.processes.pid(name) != killed)
         if name == "web":
             self.wait("web's restart", self.processes.takes_deliveries)
 
-    def wait(self, what: str, happened: Callable[[], bool], seconds: float = 120.0, every: float = 0.05) -> None:
-        end = time.monotonic() + seconds
-        while not happened():
-            assert time.monotonic() < end, f"{what} did not happen in time\n{self._told()}"
+    def wait(self, what: str, happened: Callable[[], bool]) -> None:
+        def checked() -> bool:
             self.processes.check()
-            time.sleep(every)
+            return happened()
+
+        try:
+            wait_until(checked, what, every=0.05)
+        except AssertionError as late:
+            late.add_note(self._told())
+            raise
 
     def _told(self) -> str:
         """What there is to see of a host that stands still: which deliveries it took, and what it wrote last."""
@@ -68,7 +72,7 @@ class Host:
         """Ask for every delivery again that has not been taken, as GitHub's log shows them, until all are."""
 
         def all_taken() -> bool:
-            self.sim.webhooks.join(30)
+            self.sim.webhooks.join(LONGEST)
             taken = {delivery.guid for delivery in self.sim.webhooks.log if delivery.status_code == 202}
             missing = {delivery.guid: delivery for delivery in self.sim.webhooks.log if delivery.guid not in taken}
             if missing and self.processes.takes_deliveries():

@@ -81,7 +81,8 @@ def test_c6_it_is_told_though_github_did_not_answer_when_it_was_closed(
 ) -> None:
     agree(offered)
     offered.sim.faults.add(request_, fault, times=4)
-    assert later(offered).state_reason == "duplicate"
+    with offered.impatient():
+        assert later(offered).state_reason == "duplicate"
     assert "as announced here." in offered.advice(2)
 
 

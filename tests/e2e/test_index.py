@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from bot.demo.processes import running, wait_for
+from bot.github.repository.repo import RepoClient
 from bot.index import Index, TextAnalyser
+from bot.model import Comment, Issue, RepoRef
 from bot.simulator import start_simulator
 from bot.store.database.engine import make_engine
 from bot.store.parts.backfills import Backfills, Progress
 from tests.e2e.harness import Doppel
 from tests.e2e.hosting import Host
+from tests.waiting import LONGEST, wait_until
 
 ISSUES = 2_600
 KILLS = 2
@@ -83,41 +87,60 @@ def test_c6a_the_index_goes_with_the_access(doppel: Doppel) -> None:
     assert not doppel.services.indexing.ready(doppel.repository.id)
 
 
-def test_what_is_reported_twice_in_a_second_is_in_the_index_for_the_second_one(doppel: Doppel) -> None:
+def test_what_is_reported_twice_in_a_second_is_in_the_index_for_the_second_one(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
     doppel.open("Crash while exporting to PDF", said, author="ann")
-    # Nothing can be written on the second one for a while, so that its answer takes its time.
-    slow = doppel.sim.faults.add("POST /repos/*/issues/2/comments", "timeout", seconds=5)
+    create, begun, others = RepoClient.create_comment, Event(), Event()
+
+    def create_late(client: RepoClient, repo: RepoRef, number: int, body: str) -> Comment:
+        """The answer to the second one takes its time."""
+        if number == 2:
+            begun.set()
+            assert others.wait(LONGEST)
+        return create(client, repo, number, body)
+
+    monkeypatch.setattr(RepoClient, "create_comment", create_late)
     doppel.sim.clock.advance(7)
     doppel.sim.open_issue(doppel.repo, "ben", "Export to PDF broken since today", said)
-    end = time.monotonic() + 20
-    while not slow.hits:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    assert begun.wait(LONGEST)
     doppel.sim.open_issue(doppel.repo, "cleo", "PDF export crashes", f"{said} Each time.")
+    wait_until(lambda: doppel.said(3))
+    others.set()
     doppel.settle()
     doppel.said(2)
     (comment,) = doppel.said(3)
     assert "- `#2` – found by: the full-text index, the semantic index" in comment
 
 
-def test_c2_who_was_looked_at_before_an_earlier_report_came_in_is_told_of_it_later(doppel: Doppel) -> None:
+def test_c2_who_was_looked_at_before_an_earlier_report_came_in_is_told_of_it_later(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     doppel.configure("sources: {github-hybrid: off}")
     said = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
-    # The bot hears little of the first one for a while, and the second one overtakes it.
-    slow = doppel.sim.faults.add("GET /repos/*/issues/1", "timeout", seconds=5)
+    read, begun, others = RepoClient.issue, Event(), Event()
+    decided = doppel.services.store.decisions.of_issue
+
+    def read_late(client: RepoClient, repo: RepoRef, number: int) -> Issue:
+        """The bot hears little of the first one for a while, and the others overtake it."""
+        if number == 1:
+            begun.set()
+            assert others.wait(LONGEST)
+        return read(client, repo, number)
+
+    monkeypatch.setattr(RepoClient, "issue", read_late)
     doppel.sim.open_issue(doppel.repo, "ann", "Crash while exporting to PDF", said)
-    end = time.monotonic() + 20
-    while not slow.hits:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    assert begun.wait(LONGEST)
     doppel.sim.open_issue(doppel.repo, "ben", "Export to PDF broken since today", said)
     doppel.sim.open_issue(doppel.repo, "cleo", "The logo is too small on the page of invoices", "It cannot be read.")
+    wait_until(lambda: decided(doppel.repository.id, 2) and decided(doppel.repository.id, 3))
+    others.set()
     doppel.settle()
     assert doppel.said(1) == doppel.said(3) == []
     (comment,) = doppel.said(2)
     assert "- `#1` – found by: the full-text index, the semantic index" in comment
-    causes = [one.cause for one in doppel.services.store.decisions.of_issue(doppel.repository.id, 2)]
+    causes = [one.cause for one in decided(doppel.repository.id, 2)]
     assert causes == ["opened", "overtaken"]
     # The other one was asked about in the index alone.
-    assert len(doppel.services.store.decisions.of_issue(doppel.repository.id, 3)) == 1
+    assert len(decided(doppel.repository.id, 3)) == 1

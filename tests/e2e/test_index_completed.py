@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -18,6 +17,7 @@ from bot.wiring.indexes import fill_index
 from handlers import finding
 from handlers.indexed import unanswered
 from tests.e2e.harness import Doppel
+from tests.waiting import wait_until
 
 SAID = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
 
@@ -78,11 +78,8 @@ def test_what_is_looked_at_while_the_index_becomes_complete_is_looked_at_again(
     def then_complete(self: Decisions, repo_id: int, decision: Decision) -> None:
         monkeypatch.setattr(Decisions, "add", real)
         filling.look_again()
-        end = time.monotonic() + 20
         # Until only this look is at work, and the step after the last one has found nothing to look at again.
-        while not filling.services.indexing.ready(repo_id) or filling.world.unfinished()[0] > 1:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        wait_until(lambda: filling.services.indexing.ready(repo_id) and filling.world.unfinished()[0] <= 1)
         real(self, repo_id, decision)
 
     monkeypatch.setattr(Decisions, "add", then_complete)

@@ -87,7 +87,7 @@ def live(doppel: Doppel) -> None:
         doppel.sim.faults.add("GET /search/issues", fault)
         doppel.sim.faults.add("GET /repos/*/issues/*", fault)
     doppel.sim.faults.add("GET /search/issues", 422)
-    with doppel.before_backfill():
+    with doppel.before_backfill(), doppel.impatient():
         doppel.open(f"{TITLE} while GitHub fails", body)
     doppel.sim.faults.clear()
 

@@ -1,4 +1,4 @@
-"""Web and worker as processes: killed in the middle of work they lose and double nothing; at rest they are fast."""
+"""Web and worker as processes: killed in the middle of work they lose and double nothing."""
 
 from __future__ import annotations
 
@@ -58,20 +58,6 @@ def test_a_delivery_that_is_answered_by_nobody_is_taken_when_it_comes_again(host
     number = host.report(TOPICS[1])
     host.finish()
     assert len(host.said(number)) == 1
-
-
-def test_from_delivery_to_comment_nothing_waits_for_a_turn(host: Host) -> None:
-    """A bound against waiting (for a poll, a lock, a time-out), not a measure: `bench/delivery.py` shows the figure."""
-    times = []
-    # The first two were reported again before: of several copies each is less likely the one.
-    for topic in TOPICS[2:]:
-        began = time.monotonic()
-        number = host.report(topic)
-        # On a busy machine one can find web too slow for GitHub, which then sends it no second time by itself.
-        host.redeliver()
-        host.wait("commenting", lambda number=number: bool(host.said(number)), every=0.005)  # type: ignore[misc]
-        times.append(time.monotonic() - began)
-    assert min(times) < 10
 
 
 def test_a_worker_says_which_model_it_has(host: Host, home: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.calling import free_port
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.processes
 
@@ -33,11 +34,11 @@ def test_what_the_page_tells_a_newcomer_to_type_does_what_it_says() -> None:
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.PIPE, text=True) as newcomer:
         try:
-            seen, _ = newcomer.communicate(timeout=150)
+            seen, _ = newcomer.communicate(timeout=600)
         except subprocess.TimeoutExpired:
             # What it has started ends with it only where it is asked to end.
             newcomer.send_signal(signal.SIGINT)
-            seen, _ = newcomer.communicate(timeout=60)
+            seen, _ = newcomer.communicate(timeout=LONGEST)
     lines = [line.strip().partition(" s  ")[2] for line in seen.splitlines()]
     assert [line[: len(step)] for line, step in zip(lines, STEPS, strict=True)] == list(STEPS)
     assert newcomer.returncode == 0

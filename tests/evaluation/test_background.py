@@ -28,6 +28,7 @@ from bot.model import RepoRef
 from handlers import evaluating
 from tests.evaluation.made_up import rows
 from tests.indexing.conftest import REPO, Host, host
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -84,8 +85,7 @@ def test_what_somebody_has_ended_is_done_again(tmp_path: Path) -> None:
     begun = tmp_path / "begun"
 
     def end_it() -> None:
-        while not begun.exists():
-            time.sleep(0.02)
+        wait_until(begun.exists)
         (process,) = multiprocessing.active_children()
         process.terminate()
 
@@ -93,7 +93,7 @@ def test_what_somebody_has_ended_is_done_again(tmp_path: Path) -> None:
     ending.start()
     with pytest.raises(Retryable, match="told to end"):
         evaluate_apart(Wanted(partial(begin_for_ever, begun), RepoRef.parse(REPO), 0.2), lambda done, total: None)
-    ending.join(30)
+    ending.join(LONGEST)
 
 
 def test_a_database_that_is_away_ends_no_evaluation(filled: Host) -> None:

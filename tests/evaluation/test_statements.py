@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.evaluation.statements import Kind, read_comment
 from bot.model import RepoRef
+from tests.effort import costs_at_most
 
 REPO = RepoRef("acme", "app")
 
@@ -339,15 +338,13 @@ def test_hostile_texts_are_read_as_others_are(text: str, found: tuple[str, int] 
 )
 def test_whoever_closes_with_a_hostile_text_keeps_nobody_waiting(text: str) -> None:
     """The longest comment that GitHub takes, in time that grows with its length alone."""
-    begin = time.process_time()
-    assert read(f"As a duplicate.\n{text}", closing=True) in (None, ("says", 1))
-    assert time.process_time() - begin < 2
+    with costs_at_most(2):
+        assert read(f"As a duplicate.\n{text}", closing=True) in (None, ("says", 1))
 
 
 @pytest.mark.parametrize(
     "text", ["see " + " " * 64_000 + "#1", "see #1" + "]" * 64_000, "see also" * 8_000, "#1" * 32_000]
 )
 def test_a_hostile_reference_keeps_nobody_waiting(text: str) -> None:
-    begin = time.process_time()
-    assert read(text, closing=True) is None
-    assert time.process_time() - begin < 2
+    with costs_at_most(2):
+        assert read(text, closing=True) is None

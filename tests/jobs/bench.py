@@ -66,12 +66,6 @@ class Bench:
         with self.lock:
             return [call for call in self.handled if call[0] in deliveries]
 
-    def wait(self, condition: Callable[[], bool], seconds: float = 60.0) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, "it did not happen in time"
-            time.sleep(0.01)
-
     def statuses(self, *ids: str) -> list[str]:
         workflows = workflow_table(self.engine)
         query = sa.select(workflows.c.status).where(workflows.c.workflow_uuid.in_(ids))
@@ -84,6 +78,20 @@ class Bench:
         mine = sa.update(workflows).where(workflows.c.workflow_uuid == workflow_id)
         with self.engine.begin() as connection:
             connection.execute(mine.values(recovery_attempts=times))
+
+    def waits(self, workflow_id: str) -> float:
+        """For how many seconds something waits that is in the queue for later, counted from when it came there."""
+        workflows = workflow_table(self.engine)
+        query = sa.select(workflows.c.delay_until_epoch_ms - workflows.c.updated_at)
+        with self.engine.connect() as connection:
+            return float(connection.execute(query.where(workflows.c.workflow_uuid == workflow_id)).scalar_one()) / 1000
+
+    def due(self, *ids: str) -> None:
+        """Let what waits for its time wait no longer."""
+        workflows = workflow_table(self.engine)
+        waiting = sa.update(workflows).where(workflows.c.workflow_uuid.in_(ids), workflows.c.status == "DELAYED")
+        with self.engine.begin() as connection:
+            assert connection.execute(waiting.values(delay_until_epoch_ms=0)).rowcount == len(ids)
 
     def has_content(self, workflow_id: str) -> bool:
         inputs = input_table(self.engine)

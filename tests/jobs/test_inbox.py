@@ -1,4 +1,4 @@
-"""The inbox while its database misbehaves: nothing is accepted, and the caller knows soon."""
+"""The inbox while its database misbehaves: nothing is accepted, and the caller is told so."""
 
 from __future__ import annotations
 
@@ -31,13 +31,11 @@ def settings_for(url: str, home: Path) -> Settings:
     return Settings(home=home, database_url=url)
 
 
-def assert_unavailable(inbox: Inbox, seconds: float) -> None:
-    """Both ways of asking fail, each in time."""
+def assert_unavailable(inbox: Inbox) -> None:
+    """Both ways of asking fail."""
     for ask in (lambda: inbox.put("d", PUSH), inbox.check):
-        began = time.monotonic()
         with pytest.raises(QueueUnavailable):
             ask()
-        assert time.monotonic() - began < seconds
 
 
 def test_the_queue_has_a_file_beside_the_store_or_is_in_the_same_postgres() -> None:
@@ -66,7 +64,7 @@ def test_a_server_that_takes_no_writes_takes_no_deliveries(new_database: Callabl
     with engine.connect() as connection:
         connection.exec_driver_sql(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     inbox.close()
-    assert_unavailable(inbox, 5.0)
+    assert_unavailable(inbox)
     with engine.connect() as connection:
         connection.exec_driver_sql("SET default_transaction_read_only = off")
         connection.exec_driver_sql(f"ALTER DATABASE {name} RESET default_transaction_read_only")
@@ -92,7 +90,7 @@ def test_a_role_that_may_insert_no_more_takes_no_deliveries(new_database: Callab
     assert inbox.put("before", PUSH)
     with engine.connect() as connection:
         connection.exec_driver_sql(f"REVOKE INSERT ON ALL TABLES IN SCHEMA dbos FROM {role}")
-    assert_unavailable(inbox, 5.0)
+    assert_unavailable(inbox)
     with engine.connect() as connection:
         connection.exec_driver_sql(f"GRANT INSERT ON ALL TABLES IN SCHEMA dbos TO {role}")
         inbox.check()
@@ -133,7 +131,7 @@ def test_a_locked_database_is_unavailable_and_recovers(new_database: Callable[[s
     inbox.check()
     other = sqlite3.connect(str(sa.make_url(queue_url(settings)).database), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    assert_unavailable(inbox, 1.0)
+    assert_unavailable(inbox)
     other.execute("ROLLBACK")
     assert inbox.put("d", PUSH)
     inbox.close()
@@ -153,12 +151,12 @@ def test_what_is_taken_goes_into_the_file_that_is_there_now(tmp_path: Path, monk
     assert inbox.put("lost", PUSH)
     for file in tmp_path.glob("doppel-queue.db*"):
         file.unlink()
-    assert_unavailable(inbox, 1.0)
+    assert_unavailable(inbox)
     assert not queue.exists(), "an empty file would be in the way of the restored one"
     whole = backup.read_bytes()
     for part in (whole[: len(whole) // 2], whole):
         queue.write_bytes(part)
-        assert_unavailable(inbox, 1.0)
+        assert_unavailable(inbox)
     monkeypatch.setattr(files, "SETTLED", 0.0)
     inbox.check()
     assert (inbox.put("before", PUSH), inbox.put("after", PUSH)) == (False, True)
@@ -170,20 +168,18 @@ def test_what_is_taken_goes_into_the_file_that_is_there_now(tmp_path: Path, monk
 
 def test_a_damaged_or_forbidden_file_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "doppel-queue.db").write_bytes(b"this is no database" * 100)
-    assert_unavailable(Inbox(settings_for(f"sqlite:///{tmp_path / 'doppel.db'}", tmp_path)), 2.0)
+    assert_unavailable(Inbox(settings_for(f"sqlite:///{tmp_path / 'doppel.db'}", tmp_path)))
     (tmp_path / "file").touch()
-    assert_unavailable(Inbox(settings_for(f"sqlite:///{tmp_path / 'file' / 'doppel.db'}", tmp_path)), 2.0)
+    assert_unavailable(Inbox(settings_for(f"sqlite:///{tmp_path / 'file' / 'doppel.db'}", tmp_path)))
 
 
 def test_postgres_that_refuses_or_is_silent_is_unavailable(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         url = f"postgresql+psycopg://u:hidden@127.0.0.1:{port}/d"
-        assert_unavailable(Inbox(settings_for(url, tmp_path), patience=1.0), 5.0)
-    began = time.monotonic()
+        assert_unavailable(Inbox(settings_for(url, tmp_path), patience=1.0))
     with pytest.raises(QueueUnavailable) as refused:
         Inbox(settings_for(url, tmp_path)).put("d", PUSH)
-    assert time.monotonic() - began < 2
     assert "hidden" not in str(refused.value)
 
 
@@ -195,10 +191,8 @@ def test_a_locked_postgres_table_is_unavailable(new_database: Callable[[str], st
     engine = queue_engine(settings)
     with engine.begin() as connection:
         connection.execute(sa.text(f"LOCK TABLE dbos.{workflow_table(engine).name} IN ACCESS EXCLUSIVE MODE"))
-        began = time.monotonic()
         with pytest.raises(QueueUnavailable):
             inbox.put("d", PUSH)
-        assert time.monotonic() - began < 2
     assert inbox.put("d", PUSH)
     inbox.close()
     engine.dispose()

@@ -20,18 +20,17 @@ import sqlalchemy as sa
 from bot.events import IssueEvent
 from bot.jobs import DeadLetters, Inbox
 from bot.jobs.process import OVERDUE
-from bot.jobs.queue.database import executors, queue_engine, workflow_table
+from bot.jobs.queue.database import executors, queue_engine, trials, workflow_table
 from bot.jobs.recovery.executors import BEAT_EVERY, DEAD_AFTER
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from bot.store.database import files
+from bot.store.database.engine import write
 from tests.jobs import worker_process
 from tests.jobs.renaming import give_name_to
+from tests.waiting import LONGEST, stays, wait_until
 
 pytestmark = pytest.mark.processes
-
-#: Seconds after a worker's death in which its heartbeat cannot have gone stale: what is taken over is known to be dead.
-AT_ONCE = DEAD_AFTER - 2 * BEAT_EVERY
 
 # Each worker is a process of its own, forked from one that has loaded what it needs and done nothing yet.
 _forks = multiprocessing.get_context("forkserver")
@@ -56,18 +55,32 @@ class Workers:
     def start_while_standing_still(self, first: ForkServerProcess, until: Callable[[], bool]) -> ForkServerProcess:
         """Stop a worker, start another that takes it for dead, and let the first go on once the other is so far."""
         assert first.pid is not None
-        os.kill(first.pid, signal.SIGSTOP)
+        status = Path(f"/proc/{first.pid}/status")
+        engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
+        # Not in the middle of writing: what it has locked would be so until it goes on.
+        with write(engine) as connection:
+            if engine.dialect.name == "postgresql":
+                names = ", ".join(table.fullname for table in (workflow_table(engine), executors, trials))
+                connection.exec_driver_sql(f"LOCK TABLE {names} IN SHARE MODE")
+            os.kill(first.pid, signal.SIGSTOP)
+            wait_until(lambda: "State:\tT" in status.read_text())
+        engine.dispose()
         second = self.start("two")
-        self.wait(until)
+        wait_until(until)
         os.kill(first.pid, signal.SIGCONT)
         return second
 
-    def put(self, delivery_id: str, number: int, sleep: float = 0.0) -> None:
+    def put(self, delivery_id: str, number: int, sleep: float = 0.0, *, hold: bool = False) -> None:
+        """`hold`: it is at work until `go` is called."""
         ann = Actor("ann")
         repository = Repository(5, RepoRef("acme", "app"), private=False)
         assert self.inbox.put(
-            delivery_id, IssueEvent("opened", 1, repository, number, ann, ann, label=f"sleep={sleep}")
+            delivery_id,
+            IssueEvent("opened", 1, repository, number, ann, ann, label="hold" if hold else f"sleep={sleep}"),
         )
+
+    def go(self) -> None:
+        (self.home / "go").touch()
 
     def log(self, word: str) -> list[list[str]]:
         """The log's lines that begin with a word: delivery, partition, process."""
@@ -77,12 +90,16 @@ class Workers:
 
     def beating(self) -> int:
         """How many workers have a heartbeat."""
+        return len(self.beats())
+
+    def beats(self) -> dict[int | None, float]:
+        """When each worker has last said that it lives."""
         engine = queue_engine(Settings(home=self.home, database_url=self.database_url))
         with engine.connect() as connection:
             there = sa.inspect(connection).has_table(executors.name)
             rows = connection.execute(sa.select(executors)).all() if there else []
         engine.dispose()
-        return len(rows)
+        return {row.pid: row.beat_at for row in rows}
 
     def left(self) -> int:
         """How many jobs are in the queue for anybody to take."""
@@ -114,16 +131,10 @@ class Workers:
             connection.exec_driver_sql(each)
         engine.dispose()
 
-    def wait(self, condition: Callable[[], bool], seconds: float = 120.0) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < deadline, "it did not happen in time"
-            time.sleep(0.02)
-
 
 def ended(process: ForkServerProcess) -> int | None:
     """The exit code of a process that was asked to end."""
-    process.join(60)
+    process.join(LONGEST)
     return process.exitcode
 
 
@@ -144,9 +155,9 @@ def test_a_worker_ends_also_where_a_thread_does_not(tmp_path: Path) -> None:
     workers = Workers(url, tmp_path, Inbox(Settings(home=tmp_path, database_url=url)), [])
     process = _forks.Process(target=worker_process.beside_a_thread, args=(url, tmp_path))
     process.start()
-    workers.wait(lambda: workers.beating() == 1)
+    wait_until(lambda: workers.beating() == 1)
     process.terminate()
-    process.join(30)
+    process.join(LONGEST)
     code = process.exitcode
     process.kill()
     workers.inbox.close()
@@ -155,25 +166,27 @@ def test_a_worker_ends_also_where_a_thread_does_not(tmp_path: Path) -> None:
 
 def test_what_a_killed_worker_was_at_is_done_by_the_next_at_once(workers: Workers) -> None:
     first = workers.start()
-    workers.put("killed", 1, sleep=1.5)
+    workers.put("killed", 1, hold=True)
     workers.put("behind", 1)
-    workers.wait(lambda: len(workers.log("begin")) == 1)
+    wait_until(lambda: len(workers.log("begin")) == 1)
     first.kill()
+    workers.go()
     second = workers.start()
-    workers.wait(lambda: len(workers.log("end")) == 2, seconds=AT_ONCE)
+    wait_until(lambda: len(workers.log("end")) == 2)
     assert [line[0] for line in workers.log("begin")] == ["killed", "killed", "behind"]
     assert [line[::2] for line in workers.log("end")] == [["killed", str(second.pid)], ["behind", str(second.pid)]]
 
 
 def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
     processes = {str(process.pid): process for process in (workers.start(), workers.start())}
-    workers.wait(lambda: workers.beating() == 2)
-    workers.put("killed", 1, sleep=1.5)
-    workers.wait(lambda: len(workers.log("begin")) == 1)
+    wait_until(lambda: workers.beating() == 2)
+    workers.put("killed", 1, hold=True)
+    wait_until(lambda: len(workers.log("begin")) == 1)
     killed = workers.log("begin")[0][2]
     processes.pop(killed).kill()
+    workers.go()
     (other,) = processes
-    workers.wait(lambda: len(workers.log("end")) == 1, seconds=AT_ONCE)
+    wait_until(lambda: len(workers.log("end")) == 1)
     assert workers.log("end") == [["killed", "5#1", other]]
 
 
@@ -182,15 +195,18 @@ def test_on_another_machine_a_killed_worker_is_noticed_by_its_heartbeat(workers:
     noticed_within = DEAD_AFTER + 3 * BEAT_EVERY
     assert noticed_within < 60
     processes = {str(process.pid): process for process in (workers.start("one"), workers.start("two"))}
-    workers.wait(lambda: workers.beating() == 2)
-    workers.put("killed", 1, sleep=1.5)
-    workers.wait(lambda: len(workers.log("begin")) == 1)
-    processes.pop(workers.log("begin")[0][2]).kill()
-    killed = time.monotonic()
-    workers.wait(lambda: len(workers.log("begin")) == 2)
-    assert time.monotonic() - killed > (DEAD_AFTER - 2 * BEAT_EVERY) / 10, "its machine cannot be asked"
+    wait_until(lambda: workers.beating() == 2)
+    workers.put("killed", 1, hold=True)
+    wait_until(lambda: len(workers.log("begin")) == 1)
+    killed = processes.pop(workers.log("begin")[0][2])
+    killed.kill()
+    killed.join()
+    workers.go()
+    last = workers.beats()[killed.pid]
+    wait_until(lambda: len(workers.log("begin")) == 2)
+    assert time.time() - last >= DEAD_AFTER / 10, "its machine cannot be asked"
     (other,) = processes
-    workers.wait(lambda: len(workers.log("end")) == 1)
+    wait_until(lambda: len(workers.log("end")) == 1)
     assert workers.log("end") == [["killed", "5#1", other]]
 
 
@@ -204,7 +220,7 @@ def test_a_worker_whose_file_was_replaced_ends_and_the_next_goes_on_with_what_is
     workers = Workers(url, tmp_path, inbox, [])
     first = workers.start("here")
     workers.put("one", 1)
-    workers.wait(lambda: len(workers.log("end")) == 1)
+    wait_until(lambda: len(workers.log("end")) == 1)
     with closing(sqlite3.connect(queue)) as there, closing(sqlite3.connect(backup)) as copy:
         there.backup(copy)
     for file in tmp_path.glob("doppel-queue.db*"):
@@ -214,7 +230,7 @@ def test_a_worker_whose_file_was_replaced_ends_and_the_next_goes_on_with_what_is
     second = workers.start("here")
     monkeypatch.setattr(files, "SETTLED", 0.0)
     workers.put("two", 2)
-    workers.wait(lambda: "two" in [line[0] for line in workers.log("end")])
+    wait_until(lambda: "two" in [line[0] for line in workers.log("end")])
     second.terminate()
     assert ended(second) == 0
     inbox.close()
@@ -230,12 +246,12 @@ def test_a_worker_whose_database_was_replaced_ends_and_the_next_goes_on_with_wha
     workers = Workers(url, tmp_path, inbox, [])
     first = workers.start("here")
     workers.put("one", 1)
-    workers.wait(lambda: len(workers.log("end")) == 1)
+    wait_until(lambda: len(workers.log("end")) == 1)
     give_name_to(restored, url)
     assert ended(first) == OVERDUE
     second = workers.start("here")
     workers.put("two", 2)
-    workers.wait(lambda: "two" in [line[0] for line in workers.log("end")])
+    wait_until(lambda: "two" in [line[0] for line in workers.log("end")])
     second.terminate()
     assert ended(second) == 0
     inbox.close()
@@ -244,12 +260,12 @@ def test_a_worker_whose_database_was_replaced_ends_and_the_next_goes_on_with_wha
 def test_a_job_whose_end_could_not_be_written_is_done_again_by_the_living_worker(workers: Workers) -> None:
     """Until then it counts as under way, and its issue waits. What is at work for long is left alone."""
     process = workers.start("here")
-    workers.wait(lambda: workers.beating() == 1)
+    wait_until(lambda: workers.beating() == 1)
     workers.refuse_the_first_end_of("unwritten")
     workers.put("unwritten", 1)
     workers.put("behind", 1)
     workers.put("long", 2, sleep=5 * BEAT_EVERY / 10)
-    workers.wait(lambda: len(workers.log("end")) == 4, seconds=60)
+    wait_until(lambda: len(workers.log("end")) == 4)
     begun = workers.log("begin")
     assert [line[0] for line in begun if line[1] == "5#1"] == ["unwritten", "unwritten", "behind"]
     assert [line[0] for line in begun if line[1] == "5#2"] == ["long"]
@@ -261,11 +277,17 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Worke
     first = workers.start("one")
     jobs = [f"d{issue}" for issue in range(7)]
     for issue, delivery in enumerate(jobs):
-        workers.put(delivery, issue, sleep=0.5)
-    workers.wait(lambda: len(workers.log("begin")) == 4)
-    second = workers.start_while_standing_still(first, lambda: len(workers.log("end")) == 7)
-    # Its sleeps are over, and what it had claimed would begin.
-    time.sleep(1.0)
+        workers.put(delivery, issue, hold=True)
+    wait_until(lambda: len(workers.log("begin")) == 4)
+
+    def all_done_by_the_other() -> bool:
+        if len(workers.log("begin")) == 4 + 4:
+            workers.go()
+        return len(workers.log("end")) == 7
+
+    second = workers.start_while_standing_still(first, all_done_by_the_other)
+    # Its own come to their ends, and what it had claimed would begin.
+    stays(lambda: len(workers.log("begin")) == 4 + 7, 1.0)
     first.terminate()
     assert ended(first) == 0
     assert sorted((line[0], line[2]) for line in workers.log("end")) == [(one, str(second.pid)) for one in jobs]
@@ -275,12 +297,13 @@ def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Worke
 def test_who_stood_still_for_longer_than_a_job_may_last_does_not_give_up_what_another_is_at(workers: Workers) -> None:
     """It finds it overdue before anything else. Given up, it would be taken from the other one and done once more."""
     first = workers.start("one", 3.0)
-    workers.put("long", 1, sleep=7.0)
-    workers.wait(lambda: len(workers.log("begin")) == 1)
+    workers.put("long", 1, hold=True)
+    wait_until(lambda: len(workers.log("begin")) == 1)
     second = workers.start_while_standing_still(first, lambda: len(workers.log("begin")) == 2)
     assert ended(first) == OVERDUE
+    workers.go()
     workers.put("behind", 1)
-    workers.wait(lambda: len(workers.log("end")) == 2)
+    wait_until(lambda: len(workers.log("end")) == 2)
     assert [line[::2] for line in workers.log("end")] == [["long", str(second.pid)], ["behind", str(second.pid)]]
     assert [line[0] for line in workers.log("begin")] == ["long", "long", "behind"]
 
@@ -289,7 +312,7 @@ def test_two_workers_do_everything_once_and_each_issue_in_order(workers: Workers
     for job in range(48):
         workers.put(f"d{job:02}", job % 8, sleep=0.02)
     processes = [workers.start(), workers.start()]
-    workers.wait(lambda: len(workers.log("end")) == 48)
+    wait_until(lambda: len(workers.log("end")) == 48)
     begun = workers.log("begin")
     assert sorted(line[0] for line in begun) == [f"d{job:02}" for job in range(48)]
     by_issue = defaultdict(list)
@@ -306,18 +329,18 @@ def test_sigterm_lets_running_jobs_end_and_begins_no_other(workers: Workers) -> 
     process = workers.start()
     running, waiting = [f"running-{issue}" for issue in range(4)], [f"waiting-{issue}" for issue in range(6)]
     for issue, delivery in enumerate(running):
-        workers.put(delivery, issue, sleep=2.5)
-    workers.wait(lambda: len(workers.log("begin")) == 4)
+        workers.put(delivery, issue, sleep=5.0)
+    wait_until(lambda: len(workers.log("begin")) == 4)
     for issue, delivery in enumerate(waiting):
         workers.put(delivery, issue)
-    time.sleep(0.3)
+    stays(lambda: len(workers.log("begin")) == 4)
     process.terminate()
     assert ended(process) == 0
     assert sorted(line[0] for line in workers.log("end")) == running
     assert len(workers.log("begin")) == 4
     assert workers.left() == len(waiting), "what was claimed and not begun is free for others"
     workers.start()
-    workers.wait(lambda: len(workers.log("end")) == 10)
+    wait_until(lambda: len(workers.log("end")) == 10)
     assert sorted(line[0] for line in workers.log("begin")) == running + waiting
 
 
@@ -336,18 +359,19 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
     assert "worker_process.py" in letter.reason, "it says where"
     workers.put("behind", 1)
     workers.start("here", 60.0)
-    workers.wait(lambda: len(workers.log("end")) == 1)
+    wait_until(lambda: len(workers.log("end")) == 1)
     assert [line[0] for line in workers.log("begin")] == ["hangs", "hangs", "behind"]
 
 
 def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it(workers: Workers) -> None:
     """It would kill each worker soon after its start, and what takes longer than that be blamed for it."""
-    workers.put("innocent", 1, sleep=1.5)
+    workers.put("innocent", 1, hold=True)
     for _ in range(1 + worker_process.MOST_DEATHS):
         assert ended(workers.start("here", 0.0, True)) == worker_process.KILLED
+    workers.go()
     last = workers.start("here", 0.0, True)
     workers.put("behind", 1, sleep=1.5)
-    workers.wait(lambda: len(workers.log("end")) == 2, seconds=30)
+    wait_until(lambda: len(workers.log("end")) == 2)
     last.terminate()
     assert ended(last) == 0
     assert [line[0] for line in workers.log("begin")] == ["innocent", "innocent", "behind"]
@@ -355,11 +379,12 @@ def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it
 
 def test_what_the_orderly_end_of_its_worker_cuts_off_again_and_again_is_not_given_up(workers: Workers) -> None:
     """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
-    workers.put("long", 1, sleep=5.0)
+    workers.put("long", 1, hold=True)
     for _ in range(worker_process.MOST_DEATHS + 2):
         process = workers.start("here", 60.0)
-        workers.wait(lambda: len(workers.log("begin")) == len(workers.started), seconds=30)
+        wait_until(lambda: len(workers.log("begin")) == len(workers.started))
         process.terminate()
         assert ended(process) == 0
+    workers.go()
     workers.start("here", 60.0)
-    workers.wait(lambda: len(workers.log("end")) == 1, seconds=30)
+    wait_until(lambda: len(workers.log("end")) == 1)

@@ -29,6 +29,7 @@ from bot.jobs.recovery.trials import MOST_DEATHS
 from bot.model import Actor, RepoRef, Repository
 from bot.settings import Settings
 from tests.jobs.bench import Bench, event, new_number, replay
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +38,7 @@ def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> N
     together = threading.Barrier(3)
 
     def meet(job: Job) -> None:
-        together.wait(60)
+        together.wait(LONGEST)
 
     issues = [new_number() for _ in range(3)]
     firsts = [f"order-{issue}-0" for issue in issues]
@@ -48,7 +49,7 @@ def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> N
         for issue in issues:
             assert bench.inbox.put(deliveries[issue][place], event(issue))
     everything = [delivery for of_issue in deliveries.values() for delivery in of_issue]
-    bench.wait(lambda: len(bench.calls(*everything)) == 24)
+    wait_until(lambda: len(bench.calls(*everything)) == 24)
     for of_issue in deliveries.values():
         assert [delivery for delivery, _, _ in bench.calls(*of_issue)] == of_issue
     assert not together.broken, "three issues were not worked on at the same time"
@@ -74,38 +75,34 @@ def test_what_is_taken_and_waits_for_a_thread_is_not_given_back(bench: Bench, mo
         most_waiting(bench.worker._unbegun())
         assert orphans.give_back(bench.worker._running, bench.worker._unbegun) == 0
         # Longer than a job takes to begin.
-        time.sleep(0.9)
+        time.sleep(2.0)
         return bench.statuses(*deliveries) == ["SUCCESS"] * 60
 
     def most_waiting(now: int) -> None:
         nonlocal most
         most = max(most, now)
 
-    bench.wait(all_done)
+    wait_until(all_done)
     assert most > 0, "nothing had to wait for a thread"
     assert sorted(call[0] for call in bench.calls(*deliveries)) == sorted(deliveries), "each was done once"
 
 
-def test_at_rest_a_delivery_is_begun_within_half_a_second(bench: Bench, number: int) -> None:
-    """A bound against waiting: the quickest of a few counts, since this machine may have more to do than the test."""
-    waits, errors = [], []
-    for delivery in (f"rest-{turn}" for turn in range(6)):
-        put = time.time()
-        bench.inbox.put(delivery, event(number))
-        bench.wait(lambda delivery=delivery: bool(bench.calls(delivery)))  # type: ignore[misc]
-        waits.append(bench.calls(delivery)[0][2] - put)
-        errors.append(abs(bench.arrived[delivery] - put))
-    assert min(waits) < 0.5
-    assert min(errors) < 0.5
+def test_a_job_says_when_its_delivery_was_taken(bench: Bench, number: int) -> None:
+    # It is kept in thousandths of a second.
+    before = time.time() - 0.001
+    bench.inbox.put("taken", event(number))
+    after = time.time()
+    wait_until(lambda: bench.calls("taken"))
+    assert before <= bench.arrived["taken"] <= after
 
 
 def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(bench: Bench, number: int) -> None:
     assert bench.inbox.put("again", event(number))
     assert not bench.inbox.put("again", event(number))
-    bench.wait(lambda: bench.statuses("again") == ["SUCCESS"])
+    wait_until(lambda: bench.statuses("again") == ["SUCCESS"])
     assert not bench.inbox.put("again", event(number, "closed"))
     bench.inbox.put("marker", event(number))
-    bench.wait(lambda: bool(bench.calls("marker")))
+    wait_until(lambda: bool(bench.calls("marker")))
     assert len(bench.calls("again")) == 1
 
 
@@ -114,17 +111,20 @@ def test_retryable_waits_as_told_and_keeps_the_order_of_its_issue(bench: Bench, 
 
     def limited_once(job: Job) -> None:
         if job.attempt == 1:
-            raise RateLimited("search is used up", after=1.5)
+            raise RateLimited("search is used up", after=60)
 
     bench.reactions["limited"] = limited_once
     bench.inbox.put("limited", event(number))
-    bench.wait(lambda: bool(bench.calls("limited")))
+    wait_until(lambda: bench.statuses("limited~2") == ["DELAYED"])
+    assert 60 <= bench.waits("limited~2") <= 66
     bench.inbox.put("behind", event(number))
     bench.inbox.put("beside", event(other))
-    bench.wait(lambda: len(bench.calls("limited", "behind", "beside")) == 4)
+    # What is behind it steps aside for as long.
+    wait_until(lambda: bench.calls("beside") and bench.statuses("behind~2") == ["DELAYED"])
+    bench.due("limited~2", "behind~2")
+    wait_until(lambda: len(bench.calls("limited", "behind", "beside")) == 4)
     calls = bench.calls("limited", "behind", "beside")
     assert [call[:2] for call in calls] == [("limited", 1), ("beside", 1), ("limited", 2), ("behind", 1)]
-    assert calls[2][2] - calls[0][2] >= 1.5
     assert not bench.dead_letters.list()
 
 
@@ -134,17 +134,18 @@ def test_a_poisonous_job_ends_as_a_dead_letter_that_can_be_retried(
     def fail(job: Job) -> None:
         raise ValueError("private text of the issue")
 
-    bench.reactions["poison"] = fail
+    # It is kept in thousandths of a second.
+    bench.reactions["poison"], before = fail, time.time() - 0.001
     bench.inbox.put("poison", event(number))
     bench.inbox.put("next", event(number))
     with caplog.at_level(logging.INFO):
-        bench.wait(lambda: bool(bench.dead_letters.list()))
-    bench.wait(lambda: bool(bench.calls("next")))
+        wait_until(lambda: bool(bench.dead_letters.list()))
+    wait_until(lambda: bool(bench.calls("next")))
     assert [attempt for _, attempt, _ in bench.calls("poison")] == [1, 2, 3]
     (letter,) = bench.dead_letters.list()
     assert (letter.delivery_id, letter.attempts, letter.event) == ("poison", 3, "issues.opened")
     assert letter.repository == RepoRef("acme", "app")
-    assert abs(letter.failed_at - time.time()) < 60
+    assert before <= letter.failed_at <= time.time()
     assert "ValueError" in letter.reason
     assert "poison" in caplog.text
     assert "private text" not in caplog.text + letter.reason
@@ -152,7 +153,7 @@ def test_a_poisonous_job_ends_as_a_dead_letter_that_can_be_retried(
     del bench.reactions["poison"]
     assert bench.dead_letters.retry("poison")
     assert bench.dead_letters.list() == []
-    bench.wait(lambda: len(bench.calls("poison")) == 4)
+    wait_until(lambda: len(bench.calls("poison")) == 4)
     assert bench.calls("poison")[-1][1] == 1, "a retried letter has all its attempts again"
     assert not bench.dead_letters.retry("poison"), "once retried it is no dead letter"
     clean(bench.engine, time.time() + KEEP_CONTENT + 2)
@@ -168,39 +169,41 @@ def test_a_user_error_ends_the_job(bench: Bench, number: int) -> None:
 
     bench.reactions["refused"] = refuse
     bench.inbox.put("refused", event(number))
-    bench.wait(lambda: bench.statuses("refused") == ["SUCCESS"])
+    wait_until(lambda: bench.statuses("refused") == ["SUCCESS"])
     assert bench.statuses("refused~2") == []
     assert not bench.dead_letters.list()
 
 
 def test_what_took_its_worker_down_too_often_becomes_a_dead_letter(bench: Bench, number: int) -> None:
-    bench.inbox.put("deadly", event(number), delay_seconds=1.0)
+    bench.inbox.put("deadly", event(number), delay_seconds=60)
     bench.claimed("deadly", 5)
     with bench.engine.begin() as connection:
         connection.execute(sa.insert(trials).values(workflow_id="deadly", begun=MOST_DEATHS))
-    bench.wait(lambda: bool(bench.dead_letters.list()))
+    bench.due("deadly")
+    wait_until(lambda: bool(bench.dead_letters.list()))
     (letter,) = bench.dead_letters.list()
     assert (letter.delivery_id, letter.attempts) == ("deadly", 0)
     assert not bench.calls("deadly")
     assert bench.dead_letters.retry("deadly")
-    bench.wait(lambda: bool(bench.calls("deadly")))
+    wait_until(lambda: bool(bench.calls("deadly")))
     assert not bench.dead_letters.list()
 
 
 def test_a_dead_letter_can_be_retried_whose_worker_was_killed_after_its_next_run_was_put_into_the_queue(
     bench: Bench, number: int
 ) -> None:
-    bench.inbox.put("killed", event(number), delay_seconds=1.0)
+    bench.inbox.put("killed", event(number), delay_seconds=60)
     bench.claimed("killed", 5)
     text = to_json(event(number))
     second = Message("killed", 2, 1, time.time_ns() // 1_000_000, event(number).partition, text, lane_of(event(number)))
     assert enqueue(queue_client(bench.engine), bench.engine, second, 0.0)
     with bench.engine.begin() as connection:
         connection.execute(sa.insert(trials).values(workflow_id="killed", begun=MOST_DEATHS))
-    bench.wait(lambda: bool(bench.dead_letters.list()))
-    bench.wait(lambda: bench.statuses("killed~2") == ["SUCCESS"])
+    bench.due("killed")
+    wait_until(lambda: bool(bench.dead_letters.list()))
+    wait_until(lambda: bench.statuses("killed~2") == ["SUCCESS"])
     assert bench.dead_letters.retry("killed")
-    bench.wait(lambda: bench.statuses("killed~3") == ["SUCCESS"])
+    wait_until(lambda: bench.statuses("killed~3") == ["SUCCESS"])
     assert not bench.dead_letters.list()
     assert not bench.dead_letters.retry("killed")
 
@@ -209,24 +212,25 @@ def test_edits_wait_and_later_events_of_the_issue_do_not_wait_for_them(bench: Be
     edited = event(number, "edited")
     assert debounce(edited, 3.0) == 3.0
     assert debounce(event(number), 3.0) == 0.0
-    put = time.time()
-    bench.inbox.put("edit", edited, delay_seconds=1.0)
+    bench.inbox.put("edit", edited, delay_seconds=60)
     bench.inbox.put("label", event(number, "labeled"))
-    bench.wait(lambda: len(bench.calls("edit", "label")) == 2)
-    assert [delivery for delivery, _, _ in bench.calls("edit", "label")] == ["label", "edit"]
-    assert 1.0 <= bench.calls("edit")[0][2] - put < 4.0
+    wait_until(lambda: bench.calls("label"))
+    assert bench.statuses("edit") == ["DELAYED"]
+    assert bench.waits("edit") == 60
+    bench.due("edit")
+    wait_until(lambda: bench.calls("edit"))
 
 
 def test_text_that_no_database_can_store_is_mended(bench: Bench, number: int) -> None:
     ann = Actor("ann")
     repository = Repository(5, RepoRef("acme", "app"), private=False)
     assert bench.inbox.put("odd", IssueEvent("labeled", 1, repository, number, ann, ann, label="\ud83d \0 🦆"))
-    bench.wait(lambda: bool(bench.calls("odd")))
+    wait_until(lambda: bool(bench.calls("odd")))
 
 
 def test_c6a_finished_jobs_lose_their_content_and_later_their_trace(bench: Bench, number: int) -> None:
     bench.inbox.put("old", event(number))
-    bench.wait(lambda: bench.statuses("old") == ["SUCCESS"])
+    wait_until(lambda: bench.statuses("old") == ["SUCCESS"])
     now = time.time() + 2
     clean(bench.engine, now)
     assert bench.has_content("old")
@@ -244,7 +248,7 @@ def test_c6a_what_a_clock_stamped_that_was_set_back_since_keeps_no_content(
     """It ran a day ahead, and the content would stay for as much longer."""
     delivery = f"{stamp}-early"
     bench.inbox.put(delivery, event(number))
-    bench.wait(lambda: bench.statuses(delivery) == ["SUCCESS"])
+    wait_until(lambda: bench.statuses(delivery) == ["SUCCESS"])
     table, column = {
         "arrived": (input_table(bench.engine), "retention_timestamp"),
         "done": (workflow_table(bench.engine), "completed_at"),
@@ -263,7 +267,7 @@ def test_dead_letters_are_kept_for_a_month(bench: Bench, number: int) -> None:
 
     bench.reactions["dead"] = fail
     bench.inbox.put("dead", event(number))
-    bench.wait(lambda: bool(bench.dead_letters.list()))
+    wait_until(lambda: bool(bench.dead_letters.list()))
     now = time.time() + 2
     clean(bench.engine, now + KEEP_FINISHED)
     assert [letter.delivery_id for letter in bench.dead_letters.list()] == ["dead"]
@@ -278,7 +282,7 @@ def test_c6a_erasing_a_repository_takes_the_content_of_its_dead_letters(bench: B
     for delivery, repo_id in (("lost", 78), ("lost-too", 780)):
         bench.reactions[delivery] = fail
         bench.inbox.put(delivery, event(number, repo_id=repo_id))
-    bench.wait(lambda: len(bench.dead_letters.list()) == 2)
+    wait_until(lambda: len(bench.dead_letters.list()) == 2)
     time.sleep(0.01)
     bench.inbox.erase(78, time.time())
     assert [letter.delivery_id for letter in bench.dead_letters.list()] == ["lost-too"]
@@ -286,16 +290,17 @@ def test_c6a_erasing_a_repository_takes_the_content_of_its_dead_letters(bench: B
     assert not bench.dead_letters.retry("lost"), "there is nothing left to be retried"
     del bench.reactions["lost-too"]
     assert bench.dead_letters.retry("lost-too")
-    bench.wait(lambda: bench.statuses("lost-too~4") == ["SUCCESS"])
+    wait_until(lambda: bench.statuses("lost-too~4") == ["SUCCESS"])
 
 
 def test_a_dead_letter_that_this_version_cannot_read_is_listed_all_the_same(bench: Bench, number: int) -> None:
-    bench.inbox.put("foreign", event(number), delay_seconds=1.0)
+    bench.inbox.put("foreign", event(number), delay_seconds=60)
     inputs = input_table(bench.engine)
     foreign = sa.func.replace(inputs.c.inputs, "issue", "riddle")
     with bench.engine.begin() as connection:
         connection.execute(inputs.update().where(inputs.c.workflow_uuid == "foreign").values(inputs=foreign))
-    bench.wait(lambda: bool(bench.dead_letters.list()))
+    bench.due("foreign")
+    wait_until(lambda: bool(bench.dead_letters.list()))
     (letter,) = bench.dead_letters.list()
     assert (letter.delivery_id, letter.event, letter.repository) == ("foreign", "unknown", None)
     assert "KeyError" in letter.reason
@@ -307,7 +312,7 @@ def test_c6a_erasing_a_repository_cancels_what_waits_and_drops_what_it_held(benc
     bench.inbox.put("done", event(number, repo_id=77))
     bench.inbox.put("similar", event(number, repo_id=770), delay_seconds=60)
     bench.inbox.put("replay", replay(77), delay_seconds=60)
-    bench.wait(lambda: bench.statuses("done") == ["SUCCESS"])
+    wait_until(lambda: bench.statuses("done") == ["SUCCESS"])
     time.sleep(0.01)
     before = time.time()
     time.sleep(0.01)
@@ -337,7 +342,7 @@ def test_c6a_a_run_that_fails_while_its_repository_is_erased_is_tried_again_and_
     bench.inbox.erase(84)
     assert bench.statuses("waits") == ["CANCELLED"]
     assert not bench.has_content("waits")
-    bench.wait(lambda: bench.statuses("failed") == ["SUCCESS"], seconds=10)
+    wait_until(lambda: bench.statuses("failed") == ["SUCCESS"])
 
 
 def test_c6a_erasing_everything_leaves_out_nothing_that_was_stamped_by_a_clock_that_is_ahead(

@@ -13,6 +13,7 @@ from bot.jobs import Chore, Job, process
 from bot.jobs.recovery import executors, overdue, trials
 from bot.jobs.running import retry
 from bot.settings import Settings
+from tests.waiting import wait_until
 
 #: Of what does not end.
 MOST_TRIES = 2
@@ -24,13 +25,18 @@ KILLED = 9
 def main(database_url: str, home: Path, host: str = "", longest: float = 0.0, chore_kills: bool = False) -> None:
     """Work until SIGTERM, and write a line for the beginning and the end of each job to `home`/log.
 
-    A job's label `sleep=N` makes it last N seconds; what was taken over meanwhile has no end. With `host` it says that
-    it is on that machine, and heartbeats are ten times as quick. A job may last `longest` seconds, if that is said, and
-    is soon tried again. With `chore_kills` there is a chore that takes the process down half a second after it begins.
+    A job's label `sleep=N` makes it last N seconds, and `hold` until there is `home`/go; what was taken over meanwhile
+    has no end. With `host` it says that
+    it is on that machine, and heartbeats are ten times as quick; without, none ever goes stale. A job may last
+    `longest` seconds, if that is said, and is soon tried again. With `chore_kills` there is a chore that takes the
+    process down half a second after it begins.
     """
     if host:
         executors._host = lambda: host  # type: ignore[assignment,misc]
         executors.BEAT_EVERY, executors.DEAD_AFTER = executors.BEAT_EVERY / 10, executors.DEAD_AFTER / 10
+    else:
+        # What is taken over is known to be dead.
+        executors.DEAD_AFTER = 1e9
 
     if longest:
         overdue.LONGEST, process.GRACE = longest, 1.0
@@ -43,7 +49,10 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0, ch
     def handle(job: Job) -> None:
         note("begin", job)
         assert isinstance(job.event, IssueEvent)
-        time.sleep(float(job.event.label.partition("=")[2] or 0))
+        if job.event.label == "hold":
+            wait_until((home / "go").exists)
+        else:
+            time.sleep(float(job.event.label.partition("=")[2] or 0))
         make_sure()
         note("end", job)
 

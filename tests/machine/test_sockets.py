@@ -11,6 +11,7 @@ import pytest
 
 from bot.errors import UserError
 from bot.machine import sockets
+from tests.waiting import LONGEST
 
 TALK = """
 import multiprocessing, os, tempfile
@@ -34,7 +35,7 @@ def talk(temporary: Path, tmp_path: Path) -> list[str]:
         env=os.environ | {"TMPDIR": str(temporary), "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LONGEST,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split()

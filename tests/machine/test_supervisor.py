@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from bot.errors import Unavailable
 from bot.jobs.recovery.trials import MOST_DEATHS
 from bot.machine.supervisor import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.processes
 
@@ -27,8 +27,7 @@ def end() -> Iterator[End]:
         begun.append(supervisor)
         supervisor.start()
         for death in range(times):
-            while supervisor._children["worker"].poll() is None:
-                time.sleep(0.005)
+            wait_until(lambda: supervisor._children["worker"].poll() is not None, every=0.005)
             supervisor.check(1000.0 + death * apart)
 
     yield end

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from bot.cli import main
 from bot.simulator import Server
 from tests.calling import free_port
 from tests.mcp.conftest import answer
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.processes
 
@@ -75,7 +75,7 @@ def test_over_stdio_a_line_that_is_no_message_is_answered(environment: dict[str,
         process.stdin.write("".join(f"{line}\n\n" for line, _, _ in refused) + f"{ping}\n")
         process.stdin.flush()
         # A server without an answer must not be waited for.
-        alarm = threading.Timer(60, process.kill)
+        alarm = threading.Timer(LONGEST, process.kill)
         alarm.start()
         answers = [json.loads(process.stdout.readline()) for _ in range(6)]
         alarm.cancel()
@@ -159,19 +159,22 @@ def test_http_says_where_it_is(environment: dict[str, str], tmp_path: Path) -> N
             assert _status(f"http://127.0.0.1:{port}/mcp") == 401
         finally:
             process.send_signal(signal.SIGINT)
-            _, told = process.communicate(timeout=60)
+            _, told = process.communicate(timeout=LONGEST)
     assert told.splitlines()[0] == f"Agents reach Doppel at http://127.0.0.1:{port}/mcp"
     assert "Traceback" not in told
 
 
-def _status(url: str) -> int | None:
-    """What a request without a token is answered with, as soon as anybody answers; None after a minute."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
+def _status(url: str) -> int:
+    """What a request without a token is answered with, as soon as anybody answers."""
+    answers: list[int] = []
+
+    def answered() -> bool:
         with contextlib.suppress(requests.ConnectionError):
-            return requests.post(url, timeout=5).status_code
-        time.sleep(0.1)
-    return None
+            answers.append(requests.post(url, timeout=LONGEST).status_code)
+        return bool(answers)
+
+    wait_until(answered, every=0.1)
+    return answers[0]
 
 
 def test_http_names_a_port_that_is_taken(

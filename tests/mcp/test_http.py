@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -17,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from bot.mcp.http import PATH, BearerToken, application
 from tests.mcp.conftest import answer, run
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -31,8 +31,7 @@ def url(server: Any) -> Iterator[str]:
     running = uvicorn.Server(uvicorn.Config(application(server, TOKEN, "127.0.0.1"), log_config=None))
     thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
     thread.start()
-    while not running.started:
-        time.sleep(0.01)
+    wait_until(lambda: running.started)
     yield f"http://127.0.0.1:{listener.getsockname()[1]}{PATH}"
     running.should_exit = True
     thread.join()
@@ -41,7 +40,7 @@ def url(server: Any) -> Iterator[str]:
 @contextlib.asynccontextmanager
 async def connect(url: str, **options: Any) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=30) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=LONGEST) as http,
         Client(streamable_http_client(url, http_client=http), **options) as client,
     ):
         yield client

@@ -25,6 +25,7 @@ from bot.store import open_store
 from bot.store.parts.gauges import FRESH
 from bot.telemetry.metrics import COMMENT_SECONDS, COMMENTS, JOBS, LEFT, REGISTRY, Left
 from bot.web import create_app
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.slow
 
@@ -113,7 +114,7 @@ def test_a_process_writes_by_itself_and_at_its_end(settings: Settings, monkeypat
     process.start()
     JOBS.labels("refused").inc()
     written.clear()
-    assert written.wait(10)
+    assert written.wait(LONGEST)
     JOBS.labels("refused").inc()
     process.stop()
     # Once by the process, once by the web's own tally, each.

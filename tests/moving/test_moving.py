@@ -33,6 +33,7 @@ from bot.store.tables.schema import metadata
 from bot.web import create_app
 from bot.wiring.clients import prepare_databases
 from tests.store.made import rows
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.postgres
 
@@ -207,8 +208,7 @@ def test_a_move_that_is_killed_goes_on_where_it_was(filled: Settings, target: Se
     command = [sys.executable, "-m", "bot", "migrate-store", "--from", filled.database_url, "--to", target.database_url]
     environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "DOPPEL_HOME": str(target.home)}
     process = subprocess.Popen(command, env=environ, cwd=target.home, stderr=subprocess.DEVNULL)
-    while process.poll() is None and not _begun(there):
-        time.sleep(0.002)
+    wait_until(lambda: process.poll() is not None or _begun(there), every=0.002)
     process.kill()
     assert process.wait() == -9, "it was killed in the middle"
     done = subprocess.run(
@@ -317,11 +317,11 @@ def test_the_queue_of_a_source_on_postgres_waits_for_the_store_however_long_that
     @sa.event.listens_for(there.queue, "connect")
     def be_impatient(connection: Any, _: object) -> None:
         # As make_engine's minute is for a store that takes longer.
-        connection.execute("SET idle_in_transaction_session_timeout = 1000")
+        connection.execute("SET idle_in_transaction_session_timeout = 3000")
         connection.commit()
 
     there.queue.dispose()
-    slowly = iter([1.5])
+    slowly = iter([4.0])
     with closing(place(Settings(home=tmp_path, database_url=new_database("sqlite")))) as back:
         move(there, back, lambda *_: time.sleep(next(slowly, 0.0)))
         assert content(back) == before

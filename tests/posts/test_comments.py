@@ -78,7 +78,7 @@ def scene(new_store: Callable[[str], str]) -> Iterator[Scene]:
                 app_id=server.app_id,
                 private_key=server.private_key_pem,
                 api_url=server.url,
-                timeout=0.5,
+                timeout=2.0,
                 clock=sim.clock.timestamp,
                 monotonic=sim.clock.timestamp,
                 sleep=sleep,

@@ -22,6 +22,7 @@ from bot.posts.record import LEASE
 from bot.store import CommentState
 from tests.posts.test_comments import Scene, draft
 from tests.posts.test_comments import scene as scene
+from tests.waiting import LONGEST
 
 
 @dataclass
@@ -91,21 +92,21 @@ def test_c2_of_two_that_post_at_the_same_time_one_comment_is_left(scene: Scene) 
     def first() -> None:
         try:
             # It stands still until the other has looked and found nothing.
-            keep(scene, frozen(scene, lambda: (begin.set(), looked.wait(20))), "one")
+            keep(scene, frozen(scene, lambda: (begin.set(), looked.wait(LONGEST))), "one")
         finally:
             ended.set()
 
     def second() -> None:
-        scene.keeper.keep(Frozen(scene.other, lambda: (looked.set(), ended.wait(20))), scene.slot, draft("two"))
+        scene.keeper.keep(Frozen(scene.other, lambda: (looked.set(), ended.wait(LONGEST))), scene.slot, draft("two"))
 
     begin = Event()
     with ThreadPoolExecutor(2) as pool:
         one = pool.submit(first)
-        assert begin.wait(20)
+        assert begin.wait(LONGEST)
         two = pool.submit(second)
         for attempt in (one, two):
             with pytest.raises(Retryable):
-                attempt.result(20)
+                attempt.result(LONGEST)
     assert scene.keep("three")
     assert scene.bodies() == [draft("three").body]
 

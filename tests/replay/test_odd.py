@@ -302,7 +302,6 @@ def test_who_is_told_to_end_puts_everything_away(number: signal.Signals, jobs: i
         *("replay", issues, "--out", tmp_path / "out.jsonl", "--jobs", str(jobs)),
         temporary=temporary,
         begun=lambda: len(list(temporary.glob("**/index.db"))) >= jobs,
-        within=120,
     )
     assert "is unfinished: it holds" in " ".join(said.split())
     assert said.endswith(f"doppel: ended by {number.name}\n")

@@ -11,7 +11,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -43,6 +42,7 @@ from bot.replay import (
 )
 from bot.sources.choosing import only
 from tests.calling import is_deaf_to_ctrl_c
+from tests.waiting import LONGEST, wait_until
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 OPTIONS = FindOptions(threshold=0.0, state="all")
@@ -281,12 +281,10 @@ def test_ctrl_c_for_the_command_alone_leaves_nothing_in_a_database_that_was_name
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
-        end = time.monotonic() + 300
-        while repositories() < 2:
-            assert running.poll() is None and time.monotonic() < end
-            time.sleep(0.02)
+        wait_until(lambda: repositories() == 2 or running.poll() is not None)
+        assert running.poll() is None
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate(timeout=120)
+        _, said = running.communicate(timeout=LONGEST)
     finally:
         running.kill()
     assert_interrupted(running, said, temporary)
@@ -311,14 +309,12 @@ def test_a_terminals_ctrl_c_ends_all_processes_and_says_that_the_answers_are_unf
     )
     try:
         # Each process has an index of its own as soon as it works.
-        end = time.monotonic() + 300
-        while len(list(temporary.glob("doppel-*/doppel-*/index.db"))) < 2:
-            assert running.poll() is None and time.monotonic() < end
-            time.sleep(0.02)
+        wait_until(lambda: len(list(temporary.glob("doppel-*/doppel-*/index.db"))) == 2 or running.poll() is not None)
+        assert running.poll() is None
         assert all(map(is_deaf_to_ctrl_c, children_of(running.pid)))
         os.killpg(running.pid, signal.SIGINT)
         # The pipe is at its end when nobody who was started has it open any more.
-        _, said = running.communicate(timeout=120)
+        _, said = running.communicate(timeout=LONGEST)
     finally:
         running.kill()
     assert_interrupted(running, said, temporary)

@@ -234,7 +234,7 @@ def test_who_is_told_to_end_leaves_no_texts(number: signal.Signals, tmp_path: Pa
         ],
     )
     arguments: list[str | Path] = ["scan", issues, "--processes", "2"]
-    told_to_end(number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/scan.db")), within=30)
+    told_to_end(number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/scan.db")))
     assert list(temporary.glob("doppel-*")) == []
 
 
@@ -252,7 +252,7 @@ def test_when_it_is_killed_the_processes_that_ask_for_it_end_too(tmp_path: Path)
                 return connection.execute("SELECT 1 FROM scan_answers").fetchone() is not None
         return False
 
-    told_to_end(signal.SIGKILL, "scan", issues, "--processes", "2", temporary=temporary, begun=asking, within=30)
+    told_to_end(signal.SIGKILL, "scan", issues, "--processes", "2", temporary=temporary, begun=asking)
 
 
 def test_a_page_without_a_folder_is_refused_before_anything_is_read(file: Path, tmp_path: Path) -> None:

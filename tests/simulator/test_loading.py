@@ -6,7 +6,6 @@ import gzip
 import json
 import random
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 import requests
 
 from bot.simulator import Simulator, start_simulator
+from tests.effort import costs_at_most
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -75,7 +75,7 @@ def test_e3_issues_of_the_calendars_first_years_can_be_listed() -> None:
         server.sim.load_issues([row])
         headers = {"Authorization": f"Bearer {server.sim.user_token('ada')}"}
         url = f"{server.url}/repos/acme/app/issues?state=all"
-        (issue,) = requests.get(url, headers=headers, timeout=10).json()
+        (issue,) = requests.get(url, headers=headers, timeout=60).json()
     assert (issue["created_at"], issue["closed_at"]) == ("0001-01-01T08:00:00Z", "0999-01-01T00:00:00Z")
 
 
@@ -196,7 +196,7 @@ def test_loading_tells_nobody(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_thousands_load_in_moments() -> None:
+def test_thousands_cost_little_to_load() -> None:
     draw = random.Random(1)
     words = [f"word{number}" for number in range(5_000)]
     rows = [
@@ -210,7 +210,6 @@ def test_thousands_load_in_moments() -> None:
         for number in range(5_000)
     ]
     sim = Simulator()
-    started = time.process_time()
-    assert sim.load_issues(rows) == 5_000
-    sim.flush_index()
-    assert time.process_time() - started < 10
+    with costs_at_most(15):
+        assert sim.load_issues(rows) == 5_000
+        sim.flush_index()

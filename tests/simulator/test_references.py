@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.simulator import Simulator
 from bot.simulator.references import parse
+from tests.effort import costs_at_most
 
 HERE = (None, 7)
 
@@ -81,9 +80,8 @@ def test_any_text_can_be_read(text: str) -> None:
     "piece", ["`", "\\`", "\\", "``` ", "```\n", "~~~\n```\n", "@a", "a/a", "#1", "<!--", "a-/", "duplicate of "]
 )
 def test_a_long_hostile_text_takes_no_time(piece: str) -> None:
-    started = time.process_time()
-    parse((piece * 65_536)[:65_536])
-    assert time.process_time() - started < 3
+    with costs_at_most(3):
+        parse((piece * 65_536)[:65_536])
 
 
 def test_c3_a_reference_leaves_a_back_link_once(sim: Simulator) -> None:

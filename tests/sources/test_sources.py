@@ -19,6 +19,7 @@ from bot.replay.github import FoundPage
 from bot.report import QueryRun
 from bot.sources import Answer, GitHubHybrid, GitHubLexical, PullRequests, Question, Source, ask_all, merge
 from bot.sources.vocabulary import make_acquaintance
+from tests.waiting import LONGEST
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 IN_TITLE = "repo:replay/replay is:issue in:title"
@@ -150,7 +151,7 @@ class Meeting:
         self._found = found
 
     def ask(self, question: Question) -> Answer:
-        self._barrier.wait(timeout=10)
+        self._barrier.wait(LONGEST)
         return Answer(self.name, (self._found,))
 
 

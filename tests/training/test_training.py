@@ -178,7 +178,6 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
         *arguments,
         temporary=temporary,
         begun=lambda: any(temporary.glob("**/index.db")),
-        within=30,
         together=together,
     )
     assert "Traceback" not in said

@@ -19,6 +19,7 @@ from bot.simulator import Simulator
 from bot.simulator.faults import Kind
 from bot.telemetry.metrics import GITHUB_REQUESTS
 from tests.github.conftest import REPO, SimulatedTime
+from tests.waiting import wait_until
 
 ISSUE = "GET /repos/acme/app/issues/1"
 COMMENTS = "POST /repos/acme/app/issues/1/comments"
@@ -30,8 +31,8 @@ def issue(sim: Simulator) -> None:
 
 
 def impatient(connect: Callable[..., GitHub]) -> RepoClient:
-    """A client that waits half a second (a real one) for an answer."""
-    github = connect(timeout=0.5)
+    """A client that waits two seconds (real ones) for an answer."""
+    github = connect(timeout=2.0)
     return github.installation(github.app().installation_of(REPO))
 
 
@@ -236,7 +237,7 @@ def test_a_comment_is_never_blindly_posted_twice(connect: Callable[..., GitHub],
     with pytest.raises(Unavailable):
         client.create_comment(REPO, 1, "Seen before.")
     assert fault.hits == 1
-    assert len(sim.comments("acme/app", 1)) == (0 if failure == 502 else 1)
+    wait_until(lambda: len(sim.comments("acme/app", 1)) == (0 if failure == 502 else 1))
 
 
 def test_a_comment_that_was_refused_for_a_limit_is_posted_once_it_is_over(client: RepoClient, sim: Simulator) -> None:

@@ -19,6 +19,7 @@ from bot.store.database import pgvector as tables
 from bot.store.database.engine import make_engine
 from bot.store.database.migrate import migrate
 from tests.index.conftest import HashingModel
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.postgres
 
@@ -369,4 +370,4 @@ def test_who_erases_waits_for_who_writes(engine: sa.Engine, model: HashingModel)
             states.lock(connection, 1)
             erased = pool.submit(Store(engine).forget, 1)
             assert wait([erased], timeout=0.3).not_done
-        assert erased.result(timeout=10) > 0
+        assert erased.result(LONGEST) > 0

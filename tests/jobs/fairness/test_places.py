@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.jobs.fairness.places import Places, Waiting, next_job
+from tests.waiting import LONGEST
 
 owners = st.sampled_from("abcd")
 
@@ -58,7 +59,7 @@ def test_many_threads_all_get_their_turn_and_never_too_many_at_once() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(LONGEST)
     assert len(done) == 200
     assert most["all"] <= 4
     assert max(most["a"], most["b"]) <= 3

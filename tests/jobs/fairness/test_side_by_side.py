@@ -10,6 +10,7 @@ from bot.events import IndexEvent
 from bot.jobs import Job
 from bot.model import RepoRef, Repository
 from tests.jobs.bench import Bench, event, replay
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,8 @@ class Held:
         with self._lock:
             self.at_work += 1
             self.most = max(self.most, self.at_work)
-        self.go.wait(60)
+        # Longer than anything is waited for meanwhile.
+        self.go.wait(2 * LONGEST)
         with self._lock:
             self.at_work -= 1
 
@@ -41,11 +43,11 @@ def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiti
         bench.reactions[step.delivery_id] = held
         assert bench.inbox.put(step.delivery_id, step)
         assert not bench.inbox.put(step.delivery_id, step)
-    bench.wait(lambda: held.at_work > 0)
+    wait_until(lambda: held.at_work > 0)
     bench.inbox.put("beside", event(number))
-    bench.wait(lambda: len(bench.calls("beside")) == 1)
+    wait_until(lambda: len(bench.calls("beside")) == 1)
     held.go.set()
-    bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == len(steps))
+    wait_until(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == len(steps))
     assert held.most == 1
 
 
@@ -55,15 +57,15 @@ def test_a_replay_keeps_no_index_waiting_but_another_replay(bench: Bench) -> Non
     for one in replays:
         bench.reactions[one.delivery_id] = held
         bench.inbox.put(one.delivery_id, one)
-    bench.wait(lambda: held.at_work > 0)
+    wait_until(lambda: held.at_work > 0)
     steps = [IndexEvent(1, one.repository, "chain") for one in replays]
     for step in steps:
         bench.inbox.put(step.delivery_id, step)
     try:
-        bench.wait(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == 2, seconds=20)
+        wait_until(lambda: len(bench.calls(*(step.delivery_id for step in steps))) == 2)
     finally:
         held.go.set()
-    bench.wait(lambda: len(bench.calls(*(one.delivery_id for one in replays))) == 2)
+    wait_until(lambda: len(bench.calls(*(one.delivery_id for one in replays))) == 2)
     assert held.most == 1
 
 
@@ -77,17 +79,18 @@ def test_background_work_keeps_no_delivery_waiting_after_a_worker_died(
     step = IndexEvent(1, Repository(7_100 + number, RepoRef("acme", "app"), private=False), "chain")
     bench.reactions[step.delivery_id] = held
     died = step.delivery_id if suspect == "the background work" else f"died-{number}"
-    bench.inbox.put(step.delivery_id, step, delay_seconds=0.5)
-    bench.inbox.put(f"died-{number}", event(number), delay_seconds=0.5)
+    bench.inbox.put(step.delivery_id, step, delay_seconds=60)
+    bench.inbox.put(f"died-{number}", event(number), delay_seconds=60)
     bench.claimed(died, 1)
-    bench.wait(lambda: held.at_work > 0)
+    bench.due(step.delivery_id, f"died-{number}")
+    wait_until(lambda: held.at_work > 0)
     bench.inbox.put(f"beside-{number}", event(-number))
     try:
-        bench.wait(lambda: len(bench.calls(f"died-{number}", f"beside-{number}")) == 2, seconds=10)
+        wait_until(lambda: len(bench.calls(f"died-{number}", f"beside-{number}")) == 2)
         assert held.at_work == 1
     finally:
         held.go.set()
-    bench.wait(lambda: bench.statuses(step.delivery_id) == ["SUCCESS"])
+    wait_until(lambda: bench.statuses(step.delivery_id) == ["SUCCESS"])
 
 
 def test_an_installation_whose_jobs_all_wait_keeps_no_other_waiting(bench: Bench) -> None:
@@ -97,12 +100,12 @@ def test_an_installation_whose_jobs_all_wait_keeps_no_other_waiting(bench: Bench
     for n, delivery in enumerate(noisy):
         bench.reactions[delivery] = held
         bench.inbox.put(delivery, event(n, repo_id=81, installation=81))
-    bench.wait(lambda: held.most == 4)
+    wait_until(lambda: held.most == 4)
     quiet = [f"quiet-{n}" for n in range(10)]
     for n, delivery in enumerate(quiet):
         bench.inbox.put(delivery, event(n, repo_id=82, installation=82))
-    bench.wait(lambda: len(bench.calls(*quiet)) == 10, seconds=30)
+    wait_until(lambda: len(bench.calls(*quiet)) == 10)
     assert (held.at_work, held.most) == (4, 4), "it has its own places all the time, and no more"
     bench.inbox.erase(81)
     held.go.set()
-    bench.wait(lambda: held.at_work == 0)
+    wait_until(lambda: held.at_work == 0)

@@ -17,6 +17,7 @@ from bot.jobs import Chore, DeadLetters, Worker
 from bot.jobs.queue.chores import CHORE, call_for
 from bot.jobs.queue.database import queue_client, queue_engine, workflow_table
 from bot.settings import Settings
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -36,13 +37,13 @@ def test_a_turn_is_done_once_whoever_calls_for_it(settings: Settings) -> None:
         call_for(queue_client(engine), engine, sweep, 0)
     worker = Worker(settings, lambda job: None, [sweep, last])
     worker.start()
-    assert all_done.wait(60)
+    assert all_done.wait(LONGEST)
     for _ in range(3):
         call_for(queue_client(engine), engine, sweep, 0)
         worker._timetable.call()
     all_done.clear()
     call_for(queue_client(engine), engine, last, 1)
-    assert all_done.wait(60)
+    assert all_done.wait(LONGEST)
     assert worker.stop()
     assert sorted(done) == ["sweep", "wash", "wash"]
     engine.dispose()
@@ -53,27 +54,23 @@ def test_turns_come_again_where_the_clock_is_set_back(settings: Settings, monkey
     done, ahead, really = list[float](), [0.0], time.time
     monkeypatch.setattr(time, "time", lambda: really() + ahead[0])
     worker = Worker(settings, lambda job: None, [Chore("sweep", 1e6, lambda: done.append(ahead[0]))])
-    worker.start()
+    engine = queue_engine(settings)
+    ended = sa.select(sa.func.count()).where(workflow_table(engine).c.status == "SUCCESS")
 
-    def turn(number: int) -> None:
-        before = len(done)
+    def turns(number: int) -> bool:
+        """Whether so many are over, and their ends in the database."""
+        with engine.connect() as connection:
+            return len(done) == number == connection.execute(ended).scalar_one()
+
+    worker.start()
+    wait_until(lambda: turns(1))
+    for before, number in enumerate((1, 2, 3, 0, 1, 2), 2):
         ahead[0] = number * 1e6
         worker._timetable.call()
-        deadline = time.monotonic() + 20
-        while len(done) == before:
-            assert time.monotonic() < deadline, "it was not done again"
-            time.sleep(0.02)
-        # Till then its end is not in the database.
-        time.sleep(0.3)
-
-    deadline = time.monotonic() + 60
-    while not done and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.3)
-    for number in (1, 2, 3, 0, 1, 2):
-        turn(number)
+        wait_until(lambda before=before: turns(before))  # type: ignore[misc]
     assert done == [0.0, 1e6, 2e6, 3e6, 0.0, 1e6, 2e6]
     assert worker.stop()
+    engine.dispose()
 
 
 def test_turns_come_again_where_the_clock_is_set_back_before_a_start(
@@ -90,7 +87,7 @@ def test_turns_come_again_where_the_clock_is_set_back_before_a_start(
         for number in numbers:
             ahead[0] = number * 1e6
             worker._timetable.call()
-            assert done.acquire(timeout=20), f"turn {number} was not done"
+            assert done.acquire(timeout=LONGEST), f"turn {number} was not done"
         assert worker.stop()
     # The clocks of two machines may differ by little, or at the end of a turn: what the other has done is done.
     ahead[0] -= 1e6
@@ -116,7 +113,7 @@ def test_what_failed_is_done_in_the_next_turn_and_is_no_dead_letter(
         worker.start()
         engine = queue_engine(settings)
         call_for(queue_client(engine), engine, Chore("sweep", 1.0, do), 1)
-        assert succeeded.wait(60)
+        assert succeeded.wait(LONGEST)
         assert worker.stop()
         assert letters.list() == []
         engine.dispose()
@@ -144,7 +141,7 @@ def test_what_another_worker_has_taken_over_writes_nothing_more_on_github(settin
 
     worker = Worker(settings, lambda job: None, [Chore("sweep", 1e12, do)])
     worker.start()
-    assert ended.wait(60)
+    assert ended.wait(LONGEST)
     assert worker.stop()
     assert told == ["ours"]
     engine.dispose()
@@ -158,7 +155,7 @@ def test_what_belongs_to_the_start_is_done_at_each_start_whatever_was_done_befor
     for expected in (2, 1):
         worker = Worker(settings, lambda job: None, [sweep])
         worker.start()
-        assert all(done.acquire(timeout=60) for _ in range(expected))
+        assert all(done.acquire(timeout=LONGEST) for _ in range(expected))
         assert worker.stop()
     assert not done.acquire(blocking=False)
 

@@ -10,6 +10,7 @@ import pytest
 
 from bot.jobs.queue.job import QueueUnavailable
 from bot.jobs.queue.shared_commit import SharedCommit
+from tests.waiting import LONGEST, wait_until
 
 
 class Disk:
@@ -22,7 +23,7 @@ class Disk:
     def write(self, items: Sequence[int]) -> list[bool]:
         self.batches.append(list(items))
         self.begun.set()
-        assert self.go.wait(10)
+        assert self.go.wait(LONGEST)
         if 13 in items:
             raise OSError("no space left")
         return [item % 2 == 0 for item in items]
@@ -39,23 +40,22 @@ def gathered(disk: Disk, shared: SharedCommit[int], items: Sequence[int]) -> lis
 
     with ThreadPoolExecutor(len(items)) as pool:
         outcomes = [pool.submit(put, items[0])]
-        assert disk.begun.wait(10)
+        assert disk.begun.wait(LONGEST)
         outcomes += [pool.submit(put, item) for item in items[1:]]
-        while len(shared._waiting) < len(items) - 1:
-            pass
+        wait_until(lambda: len(shared._waiting) == len(items) - 1)
         disk.go.set()
-        return [one.result(10) for one in outcomes]
+        return [one.result(LONGEST) for one in outcomes]
 
 
 def test_what_comes_while_one_writes_is_written_together_and_each_learns_its_own_outcome() -> None:
     disk = Disk()
-    assert gathered(disk, SharedCommit(disk.write, 5), [1, 2, 3, 4, 5]) == [False, True, False, True, False]
+    assert gathered(disk, SharedCommit(disk.write, LONGEST), [1, 2, 3, 4, 5]) == [False, True, False, True, False]
     assert [sorted(batch) for batch in disk.batches] == [[1], [2, 3, 4, 5]]
 
 
 def test_a_failure_is_told_to_all_that_were_written_together_and_to_nobody_else() -> None:
     disk = Disk()
-    shared = SharedCommit(disk.write, 5)
+    shared = SharedCommit(disk.write, LONGEST)
     assert gathered(disk, shared, [2, 13, 4]) == [True, "no space left", "no space left"]
     assert shared.put(4)
 
@@ -65,11 +65,11 @@ def test_who_waits_too_long_is_told_so_and_is_not_written() -> None:
     shared = SharedCommit(disk.write, 0.05)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(shared.put, 2)
-        assert disk.begun.wait(10)
+        assert disk.begun.wait(LONGEST)
         with pytest.raises(QueueUnavailable, match="busy"):
             shared.put(4)
         disk.go.set()
-        assert first.result(10)
+        assert first.result(LONGEST)
     assert disk.batches == [[2]]
 
 
@@ -82,17 +82,16 @@ def test_the_end_of_the_writing_thread_leaves_the_others_an_answer() -> None:
             raise SystemExit
         raise KeyboardInterrupt
 
-    shared = SharedCommit(write, 5)
+    shared = SharedCommit(write, LONGEST)
     with ThreadPoolExecutor(3) as pool:
         first = pool.submit(shared.put, 1)
-        assert disk.begun.wait(10)
+        assert disk.begun.wait(LONGEST)
         others = [pool.submit(shared.put, item) for item in (2, 4)]
-        while len(shared._waiting) < 2:
-            pass
+        wait_until(lambda: len(shared._waiting) == 2)
         disk.go.set()
         with pytest.raises(SystemExit):
-            first.result(10)
-        failures = {type(one.exception(10)) for one in others}
+            first.result(LONGEST)
+        failures = {type(one.exception(LONGEST)) for one in others}
     assert failures == {KeyboardInterrupt, QueueUnavailable}
 
 
@@ -104,7 +103,7 @@ def test_everything_is_written_once(threads: int) -> None:
         written.extend(items)
         return [True] * len(items)
 
-    shared = SharedCommit(write, 30)
+    shared = SharedCommit(write, LONGEST)
     with ThreadPoolExecutor(threads) as pool:
         assert all(pool.map(shared.put, range(2_000)))
     assert sorted(written) == list(range(2_000))

@@ -12,6 +12,7 @@ from bot.errors import Unavailable
 from bot.jobs import Job
 from bot.jobs.queue.database import give_back, workflow_table
 from tests.jobs.bench import Bench, event
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -35,17 +36,17 @@ def test_what_is_lost_again_and_again_keeps_no_thread_and_is_done_in_the_end(ben
         mine = next((one for one in rounds if not one.is_set()), None)
         if mine is not None:
             at_work[mine] += 1
-            mine.wait(60)
+            mine.wait(LONGEST)
 
     jobs = [f"lost-{n}" for n in range(32)]
     for n, delivery in enumerate(jobs):
         bench.reactions[delivery] = hold
         bench.inbox.put(delivery, event(n, repo_id=300 + n // 8, installation=300 + n // 8))
     for one in rounds:
-        bench.wait(lambda one=one: at_work[one] > 0, seconds=30)  # type: ignore[misc]
+        wait_until(lambda one=one: at_work[one] > 0)  # type: ignore[misc]
         take_over(bench)
         one.set()
-    bench.wait(lambda: bench.statuses(*jobs) == ["SUCCESS"] * len(jobs), seconds=60)
+    wait_until(lambda: bench.statuses(*jobs) == ["SUCCESS"] * len(jobs))
 
 
 def test_what_is_lost_and_fails_afterwards_is_tried_again_by_its_new_owner_alone(bench: Bench) -> None:
@@ -55,15 +56,15 @@ def test_what_is_lost_and_fails_afterwards_is_tried_again_by_its_new_owner_alone
     def fail_when_it_goes_on(job: Job) -> None:
         if not began.is_set():
             began.set()
-            goes_on.wait(60)
+            goes_on.wait(LONGEST)
             raise Unavailable("the connection was cut")
 
     bench.reactions["lost-and-failed"] = fail_when_it_goes_on
     bench.inbox.put("lost-and-failed", event(1, repo_id=390, installation=390))
-    assert began.wait(30)
+    assert began.wait(LONGEST)
     take_over(bench)
     goes_on.set()
     bench.inbox.put("behind-it", event(1, repo_id=390, installation=390))
-    bench.wait(lambda: bench.statuses("behind-it") == ["SUCCESS"])
+    wait_until(lambda: bench.statuses("behind-it") == ["SUCCESS"])
     assert bench.statuses("lost-and-failed", "lost-and-failed~2") == ["SUCCESS"]
     assert [attempt for _, attempt, _ in bench.calls("lost-and-failed")] == [1, 1]

@@ -15,6 +15,7 @@ from bot.jobs.queue.steadily import steadily
 from bot.jobs.recovery.trials import MOST_DEATHS, Deadly, Trials
 from bot.settings import Settings
 from bot.telemetry.others import Quoted
+from tests.waiting import LONGEST
 
 #: How often each was claimed.
 CLAIMS = {"new": 1, "again": 2, "once more": 3}
@@ -58,7 +59,7 @@ def test_who_was_never_claimed_before_runs_beside_others(engine: sa.Engine) -> N
 
     def run(_: int) -> None:
         with fair.fair("new", 1):
-            both_at_work.wait(timeout=30)
+            both_at_work.wait(LONGEST)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(run, range(2)))
@@ -81,7 +82,7 @@ def test_background_work_is_tried_when_the_deliveries_that_were_claimed_before_a
     engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever of them kills is found out by its own note, and no other has one."""
-    monkeypatch.setattr("bot.jobs.recovery.trials.SETTLED", 0.3)
+    monkeypatch.setattr("bot.jobs.recovery.trials.SETTLED", 2.0)
     fair, done, begun = Trials(engine), list[str](), threading.Event()
 
     def try_behind() -> None:
@@ -92,12 +93,12 @@ def test_background_work_is_tried_when_the_deliveries_that_were_claimed_before_a
 
     with ThreadPoolExecutor(1) as pool:
         tried = pool.submit(try_behind)
-        assert begun.wait(30)
+        assert begun.wait(LONGEST)
         for name in ("again", "once more"):
             with fair.fair(name, 2):
                 assert noted(engine) == 1
                 done.append(name)
-        tried.result(30)
+        tried.result(LONGEST)
     assert (done, noted(engine)) == (["again", "once more", "behind"], 0)
 
 
@@ -111,7 +112,7 @@ def test_a_delivery_is_tried_beside_background_work(engine: sa.Engine, monkeypat
                 with fair.fair("again", 2):
                     pass
 
-            pool.submit(run).result(30)
+            pool.submit(run).result(LONGEST)
 
 
 def test_background_work_whose_worker_dies_each_time_is_given_up(

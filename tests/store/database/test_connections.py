@@ -9,14 +9,15 @@ from pathlib import Path
 from bot.index import Index, TextAnalyser
 from bot.settings import Settings
 from bot.store import open_store
+from tests.waiting import LONGEST
 
 THREADS = 12
 
 
 def test_threads_that_read_an_index_can_ask_the_store_meanwhile(store_url: str, tmp_path: Path) -> None:
     """As a find does where it weighs words of issues that are not in the index."""
-    store = open_store(Settings(home=tmp_path, database_url=store_url, worker_threads=THREADS), patience=5)
-    index, all_at_once = Index(store.engine, TextAnalyser()), threading.Barrier(THREADS, timeout=2)
+    store = open_store(Settings(home=tmp_path, database_url=store_url, worker_threads=THREADS), patience=60)
+    index, all_at_once = Index(store.engine, TextAnalyser()), threading.Barrier(THREADS, timeout=LONGEST)
 
     def find(_: int) -> int:
         with index.view(1) as view:

@@ -20,6 +20,7 @@ from bot.store.database import sqlite
 from bot.store.database.engine import make_engine, write
 from bot.store.database.sqlite import empty_log
 from tests.conftest import KINDS
+from tests.waiting import LONGEST, stays
 
 
 def test_each_transaction_takes_the_lock_once_and_only_to_write(
@@ -68,11 +69,10 @@ def test_of_the_threads_that_wait_to_write_one_asks(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("time.sleep", sleep)
     with ThreadPoolExecutor(4) as pool:
         written = [pool.submit(put, number) for number in range(4)]
-        assert slept.wait(30)
-        threading.Event().wait(0.05)
-        assert len(asking) == 1
+        assert slept.wait(LONGEST)
+        stays(lambda: len(asking) == 1)
         other.execute("COMMIT")
-        assert [one.result(30) for one in written] == [None] * 4
+        assert [one.result(LONGEST) for one in written] == [None] * 4
     with engine.connect() as connection:
         assert sorted(connection.exec_driver_sql("SELECT a FROM t").scalars()) == [0, 1, 2, 3]
     other.close()
@@ -128,10 +128,8 @@ def test_what_keeps_a_file_from_being_opened_but_a_lock_is_not_waited_for() -> N
             raise error
 
     full: Any = OnAFullDisk()
-    began = time.monotonic()
     with pytest.raises(sqlite3.OperationalError):
-        sqlite._use_wal(full, 10.0)
-    assert time.monotonic() - began < 5
+        sqlite._use_wal(full, 3600.0)
 
 
 def test_the_log_is_left_alone_while_somebody_reads_from_it(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from bot.store import open_store
 from bot.store.database.engine import make_engine, write
 from bot.store.database.migrate import _config, is_current, migrate
 from tests.store.made import rows
+from tests.waiting import LONGEST, wait_until
 
 #: What a release no longer uses is taken away in a later one. Revisions that take away, each with what goes; the
 #: release before that revision must have done without it.
@@ -123,11 +124,11 @@ def test_who_reads_while_it_is_upgraded_waits_and_does_not_fail(
         assert reading.exec_driver_sql(f"SELECT count(*) FROM {held}").scalar() == 0
         migrating = pool.submit(migrate, engine)
         looking.execution_options(isolation_level="AUTOCOMMIT")
-        while not looking.exec_driver_sql(waits).scalar():
-            assert not migrating.done()
+        wait_until(lambda: looking.exec_driver_sql(waits).scalar() or migrating.done())
+        assert not migrating.done()
         assert reading.exec_driver_sql(f"SELECT count(*) FROM {asked}").scalar() == 0
         reading.rollback()
-        migrating.result(timeout=20)
+        migrating.result(LONGEST)
     assert is_current(engine)
     engine.dispose()
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,12 @@ from bot.store.database import waiting
 from bot.store.database.engine import make_engine
 from bot.store.database.migrate import is_current, migrate
 from bot.store.database.waiting import alone
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
-#: Seconds that a statement waits for a lock here, instead of thirty, and that the migration takes: several times that.
-PATIENCE, LONG = 0.3, 2.0
+#: Seconds that a statement waits for a lock here, instead of thirty.
+PATIENCE = 0.3
 
 
 @pytest.fixture(autouse=True)
@@ -35,71 +37,94 @@ def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(waiting, name, seconds)
 
 
+@dataclass
+class Held:
+    """What has `begun`, and lasts until it is let `go`."""
+
+    begun: threading.Event = field(default_factory=threading.Event)
+    go: threading.Event = field(default_factory=threading.Event)
+
+    def hold(self) -> None:
+        self.begun.set()
+        assert self.go.wait(LONGEST)
+
+    @contextmanager
+    def until(self, happened: Callable[[], object]) -> Iterator[None]:
+        """It goes on once something has happened of what is done inside."""
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(wait_until, happened)
+            waiting.add_done_callback(lambda _: self.go.set())
+            yield
+            waiting.result(LONGEST)
+
+
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """The first migration takes long; the event says that it has begun."""
-    begun, real = threading.Event(), migrating._config
+def slow(monkeypatch: pytest.MonkeyPatch) -> Held:
+    """The first migration, which holds its lock."""
+    held, real = Held(), migrating._config
 
     def config() -> object:
         made = real()
-        if begun.is_set():
+        if held.begun.is_set():
             return made
         real_attribute = made.attributes
 
         class Slow(dict[str, object]):
             def __setitem__(self, name: str, value: object) -> None:
                 # It has its lock by now.
-                begun.set()
-                time.sleep(LONG)
+                held.hold()
                 super().__setitem__(name, value)
 
         made.attributes = Slow(real_attribute)
         return made
 
     monkeypatch.setattr(migrating, "_config", config)
-    return begun
+    return held
 
 
 @contextmanager
-def migrating_slowly(url: str, slow: threading.Event) -> Iterator[Future[None]]:
+def migrating_slowly(url: str, slow: Held) -> Iterator[Future[None]]:
     engine = make_engine(url)
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(migrate, engine)
-        assert slow.wait(10)
+        assert slow.begun.wait(LONGEST)
         yield first
-        first.result(10)
+        first.result(LONGEST)
     engine.dispose()
 
 
 def test_who_waits_starts_when_it_is_done_and_says_so_meanwhile(
-    database_url: str, slow: threading.Event, caplog: pytest.LogCaptureFixture
+    database_url: str, slow: Held, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine = make_engine(database_url, patience=PATIENCE)
     began = time.monotonic()
-    with migrating_slowly(database_url, slow) as first:
-        assert not first.done()
+
+    def told() -> list[str]:
+        return [record.getMessage() for record in caplog.records if record.name == waiting.log.name]
+
+    with migrating_slowly(database_url, slow), slow.until(lambda: len(told()) >= 2):
         migrate(engine, wait=True)
     waited = time.monotonic() - began
     assert is_current(engine)
-    told = [record.getMessage() for record in caplog.records if record.name == waiting.log.name]
     # Once in a while, however long it took, and not with every try.
-    assert 2 <= len(told) <= 2 + waited / waiting.TOLD_EVERY
-    assert told[-1].startswith("another process has locked the store, to bring its schema up to date: waited for it")
+    assert 2 <= len(told()) <= 2 + waited / waiting.TOLD_EVERY
+    assert told()[-1].startswith("another process has locked the store, to bring its schema up to date: waited for it")
     engine.dispose()
 
 
-def test_who_must_answer_soon_does_not_wait(database_url: str, slow: threading.Event) -> None:
+def test_who_must_answer_soon_does_not_wait(database_url: str, slow: Held) -> None:
     """A thread of the web process, say."""
     engine = make_engine(database_url, patience=PATIENCE)
     with migrating_slowly(database_url, slow) as first:
         with pytest.raises(sa.exc.OperationalError):
             migrate(engine)
         assert not first.done()
+        slow.go.set()
     engine.dispose()
 
 
 def test_who_waits_takes_over_from_one_that_fails(
-    database_url: str, slow: threading.Event, monkeypatch: pytest.MonkeyPatch
+    database_url: str, slow: Held, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     from alembic import command
 
@@ -113,7 +138,12 @@ def test_who_waits_takes_over_from_one_that_fails(
 
     monkeypatch.setattr(command, "upgrade", failing_once)
     engine = make_engine(database_url, patience=PATIENCE)
-    with contextlib.suppress(ZeroDivisionError), migrating_slowly(database_url, slow):
+    told = waiting.log.name
+    with (
+        contextlib.suppress(ZeroDivisionError),
+        migrating_slowly(database_url, slow),
+        slow.until(lambda: told in [record.name for record in caplog.records]),
+    ):
         migrate(engine, wait=True)
     assert is_current(engine) and len(tries) == 2
     engine.dispose()
@@ -127,28 +157,28 @@ def test_the_queue_is_waited_for_as_well(
     monkeypatch.setattr(
         database, "queue_engine", lambda settings, **options: engine_of(settings, **options | {"patience": PATIENCE})
     )
-    holding, over = make_engine(database.queue_url(settings)), list[float]()
+    holding, other = make_engine(database.queue_url(settings)), Held()
 
-    def hold(begun: threading.Event) -> None:
+    def told() -> int:
+        return sum("has locked the queue" in record.getMessage() for record in caplog.records)
+
+    def hold() -> None:
         with holding.connect() as connection:
             if connection.dialect.name == "sqlite":
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             else:
                 connection.execute(sa.select(sa.func.pg_advisory_lock(database._TURN)))
-            begun.set()
-            time.sleep(LONG)
-            over.append(time.monotonic())
+            other.hold()
             if connection.dialect.name != "sqlite":
                 connection.execute(sa.select(sa.func.pg_advisory_unlock(database._TURN)))
 
-    begun = threading.Event()
     with ThreadPoolExecutor(1) as pool:
-        held = pool.submit(hold, begun)
-        assert begun.wait(10)
-        database.ensure_schema(settings)
-        assert over and time.monotonic() >= over[0]
-        held.result(10)
-    assert sum("has locked the queue" in record.getMessage() for record in caplog.records) >= 2
+        held = pool.submit(hold)
+        assert other.begun.wait(LONGEST)
+        with other.until(lambda: told() >= 2):
+            database.ensure_schema(settings)
+            assert other.go.is_set()
+        held.result(LONGEST)
     assert caplog.records[0].levelno == logging.WARNING
     with holding.connect() as connection:
         tables = {table.name for table in database._own.sorted_tables}
@@ -162,11 +192,9 @@ def test_a_delivery_does_not_wait_while_another_process_upgrades_the_queue(
 ) -> None:
     """Nor is the queue upgraded beside it, as DBOS would do after half a minute."""
     settings = Settings(home=tmp_path, database_url=new_database("postgres"))
-    engine, began = make_engine(settings.database_url), time.monotonic()
+    engine = make_engine(settings.database_url)
     with closing(Inbox(settings)) as inbox:
-        with alone(engine, database._TURN, "the queue", None):
-            with pytest.raises(QueueUnavailable):
-                inbox.check()
-            assert time.monotonic() - began < 8
+        with alone(engine, database._TURN, "the queue", None), pytest.raises(QueueUnavailable):
+            inbox.check()
         inbox.check()
     engine.dispose()

@@ -18,6 +18,7 @@ from bot.github.limits.purse import GOOD_FOR
 from bot.store.database.engine import make_engine
 from bot.store.parts.budgets import Budgets
 from bot.store.tables.schema import spent
+from tests.waiting import LONGEST
 
 SEARCH = cost_of("GET", "/search/issues", {})
 READ = cost_of("GET", "/repos/a/b", {})
@@ -91,7 +92,7 @@ def test_g_two_processes_of_the_operating_system_share_a_minute(engine: sa.Engin
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    taken = [int(process.communicate(timeout=60)[0]) for process in running]
+    taken = [int(process.communicate(timeout=LONGEST)[0]) for process in running]
     assert sum(taken) == 30
 
 
