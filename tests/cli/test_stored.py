@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from bot.cli import cli, main
+from bot.errors import UserError
 from bot.evaluation.history import PastRecord
 from bot.evaluation.history_file import KeptHistory, kept_repositories
 from bot.events import Event
@@ -144,8 +145,8 @@ def test_c6a_export_follows_no_link(store: Store, tmp_path: Path) -> None:
     for before in (None, "what I need"):
         if before:
             file.write_text(before)
-        result = run("export", str(OTHER), "--out", str(link))
-        assert (result.exit_code, "this is a link, which is not followed" in result.stderr) == (2, True)
+        with pytest.raises(UserError, match="this is a link, which is not followed"):
+            run("export", str(OTHER), "--out", str(link))
         assert link.is_symlink()
         assert (file.read_text() if file.exists() else None) == before
 
