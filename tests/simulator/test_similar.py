@@ -40,7 +40,7 @@ def test_f8a_where_ranking_is_not_enabled_bare_issues_are_answered_or_a_refusal(
     assert bare["number"] == 2
     assert "issue" not in bare and "confidence" not in bare
     for status in (403, 404, 410):
-        sim.set_similarity("acme/app", status)  # type: ignore[arg-type]
+        sim.set_similarity("acme/app", status)
         assert bot.get(PATH).status_code == status
     with pytest.raises(ValueError, match="not one of ranked, bare, 403, 404, 410"):
         sim.set_similarity("acme/app", "teapot")  # type: ignore[arg-type]

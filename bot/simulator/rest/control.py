@@ -84,11 +84,12 @@ def clear_faults(ctx: Context) -> Reply:
 def set_similarity(ctx: Context) -> Json:
     """How a repository answers who asks for similar issues: `{repository, answers}`, see `set_similarity`."""
     _guard(ctx)
+    answers: Any = ctx.data.get("answers")
     try:
-        ctx.sim.set_similarity(_find(ctx), ctx.data.get("answers"))
+        ctx.sim.set_similarity(_find(ctx), answers)
     except ValueError as error:
         raise ApiError(422, str(error)) from None
-    return {"answers": ctx.data["answers"]}
+    return {"answers": answers}
 
 
 @ROUTES.add("POST", "/_sim/clock")

@@ -20,7 +20,7 @@ from bot.simulator.state.issues import Issue
 ROUTES = Routes()
 
 # GitHub's scale is its own and passes 1. Without a threshold of the caller's it rather names too few.
-_USUAL, _MEDIUM, _HIGH = 0.6, 0.8, 1.0
+_USUAL, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
 
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues/<int:number>/semantically_similar", permissions=READ_ISSUES)
