@@ -179,6 +179,19 @@ class Permission:
 
 
 @dataclass(frozen=True, slots=True)
+class Likeness:
+    """What GitHub says of how like an issue another one is (F8a).
+
+    `score` is on a scale of GitHub's own, which passes 1, and None where it gives none; `confidence` is a word from
+    "high" to "low"; `likely_duplicate` is its verdict.
+    """
+
+    score: float | None
+    confidence: str
+    likely_duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Repository:
     """A repository as far as the bot must know it, from GitHub's answer or from a webhook."""
 

@@ -21,6 +21,7 @@ class Remark(StrEnum):
     EMPTY = "GitHub's answer is empty"
     SEARCH_LIMIT = "GitHub's rate limit for searches is used up for now"
     HYBRID_LIMIT = "GitHub's rate limit for searches by meaning is used up for now"
+    TOO_LATE = "no answer within {:d} seconds"
     FAILED = "failed unexpectedly; the log has the details"
 
     def of(self, *values: int | str) -> str:

@@ -13,6 +13,10 @@ from bot.model import State
 Kind = Literal["issue", "pull request", "discussion"]
 
 
+INDEX = ("full-text", "vectors")
+"""The sources of a repository's own index; the first one always answers."""
+
+
 class Outcome(StrEnum):
     """F9. `degraded` wins over `found` and `none`: an outage is never presented as "no duplicates"."""
 
@@ -144,6 +148,23 @@ class Report:
     def failed(self) -> tuple[str, ...]:
         """The sources that failed, each once, in the order in which they were told."""
         return tuple(dict.fromkeys(problem.partition(":")[0] for problem in self.problems))
+
+    @property
+    def indexed(self) -> bool:
+        """Whether the repository's own index has answered, beside which no search of GitHub's is needed."""
+        return any(run.source == INDEX[0] for run in self.queries)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The problems for which something that matters may be missing: beside an answer of the index its own alone.
+        What others missed then is for maintainers to know (F8b).
+        """
+        return tuple(one for one in self.problems if not self.indexed or one.partition(":")[0] in INDEX)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether whoever reads of it must be told that something may be missing."""
+        return self.outcome is Outcome.DEGRADED and (bool(self.doubts) or not self.indexed)
 
     def of_sources(self, names: Collection[str]) -> Report:
         """The report with only what one of these sources found (H4)."""

@@ -10,16 +10,19 @@ from bot.finder import Finder, bot_options, finder_settings, further_sources
 from bot.model import Issue
 from bot.report import Report
 from bot.repositories.words import RepositoryWords
-from bot.sources import FULL_TEXT
 from bot.telemetry.metrics import FIND_SECONDS, FINDS
 from bot.telemetry.tracing import span
 from handlers.visit import Visit
 
+UNASKED_SECONDS = 2.0
+"""F8b: what sources over the network have beside a complete index, where nobody asked."""
 
-def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
+
+def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False, within: float | None = None) -> Finder:
     """A finder for this issue that remembers its searches for some minutes (T5), unless they shall be `fresh`.
 
     It looks in the repository's own index as soon as that is complete, and in GitHub's searches alone until then.
+    `within` is as in `Finder`.
     """
     services = visit.services
     # Forms cost requests, and their headings matter only where the issue has headings.
@@ -34,6 +37,7 @@ def finder_for(visit: Visit, issue: Issue, *, fresh: bool = False) -> Finder:
         matcher=services.matcher if index.done else None,
         repo_id=visit.repository.id,
         further=further_sources(visit.config, github, services.settings.siblings),
+        within=within,
     )
 
 
@@ -44,10 +48,12 @@ def find(
     words: tuple[str, ...] = (),
     *,
     show_named: bool = True,
+    asked: bool = False,
 ) -> Report:
     """Look for earlier issues; `options` and `words` are those of a command.
 
-    What the issue's text names already is marked, or left out unless `show_named`.
+    Who has `asked` waits for what takes its time; of its own accord the bot waits for the index alone (F8b). What the
+    issue's text names already is marked, or left out unless `show_named`.
 
     Raises Unavailable where nothing was found and a question is open that may be answered later: the queue then tries
     again, since neither silence nor "nothing found" would be true (F9). What was answered is remembered till then.
@@ -56,7 +62,7 @@ def find(
     options = options or Options()
     store, repo_id = visit.services.store, visit.repository.id
     with FIND_SECONDS.time(), span("find") as traced:
-        finder = finder_for(visit, issue, fresh=options.fresh)
+        finder = finder_for(visit, issue, fresh=options.fresh, within=None if asked else UNASKED_SECONDS)
         unasked = bot_options(
             visit.config,
             issue,
@@ -65,7 +71,7 @@ def find(
             rejected_elsewhere=store.elsewhere.rejected(repo_id, visit.number),
             duplicates=store.verdicts.originals(repo_id),
         )
-        asked = replace(
+        wanted = replace(
             unasked,
             threshold=options.threshold or unasked.threshold,
             min_confidence=unasked.min_confidence if options.confidence is None else options.confidence,
@@ -74,11 +80,10 @@ def find(
             words=" ".join(words),
             show_named=show_named,
         )
-        report = finder.find(issue, asked)
+        report = finder.find(issue, wanted)
         traced.set_attribute("outcome", report.outcome.value)
         traced.set_attribute("candidates", len(report.candidates))
     FINDS.labels(report.outcome.value).inc()
-    answered = any(query.source == FULL_TEXT for query in report.queries)
-    if not report.candidates and not answered and any(query.later for query in report.queries):
+    if not report.candidates and not report.indexed and any(query.later for query in report.queries):
         raise Unavailable(f"not every search about {visit.repo}#{visit.number} was answered")
     return report

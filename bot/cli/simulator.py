@@ -56,9 +56,9 @@ def simulator(
     """Run a simulated GitHub: REST at its root, GraphQL at /graphql, signed webhooks.
 
     It has one repository, on which the App is installed, and four people with tokens: sim-read, sim-triage,
-    sim-maintain and sim-admin. It runs until it is interrupted. POST /_sim/issues, /_sim/comments, /_sim/faults and
-    /_sim/clock let a script act as anybody, break requests and move time; they want the webhook secret in the header
-    X-Simulator-Key.
+    sim-maintain and sim-admin. It runs until it is interrupted. POST /_sim/issues, /_sim/comments, /_sim/faults,
+    /_sim/similarity and /_sim/clock let a script act as anybody, break requests, have similar issues ranked and move
+    time; they want the webhook secret in the header X-Simulator-Key.
     """
     keep_apart("--write-env", write_env, *([issues_file] if issues_file else []))
     ref = RepoRef.parse(repo)

@@ -153,6 +153,8 @@ SOURCES: dict[str, str] = {
     "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready; with "
     "`full-text` and `vectors` off, always.",
     "github-hybrid": "GitHub's semantic issue search. On.",
+    "github-similar": "GitHub's own ranking of the issues most like this one. On; where GitHub does not offer it, "
+    "it is asked again after a day.",
     "full-text": "The bot's own full-text index. On when it is ready.",
     "vectors": "The bot's own semantic index. On when it is ready.",
     "pull-requests": "Pull requests, open, closed and merged. Off.",

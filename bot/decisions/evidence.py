@@ -19,6 +19,7 @@ _KINDS: Mapping[Shared, str] = {
     Shared.IDENTIFIERS: "identifiers",
     Shared.TITLES: "words of titles",
     Shared.WORDS: "words",
+    Shared.GITHUB: "GitHub's verdict",
 }
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from bot.config.model import SourceConfig
+from bot.hurry import hurried
 from bot.model import Issue, RepoRef, StateFilter
 from bot.posts.own_issues import is_own_issue
 from bot.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
@@ -16,12 +17,14 @@ from bot.sources import (
     Discussions,
     GitHubHybrid,
     GitHubLexical,
+    GitHubSimilar,
     Hit,
     KnownIssues,
     PullRequests,
     Question,
     Searcher,
     Siblings,
+    SimilarReader,
     Source,
     ask_all,
     chosen,
@@ -45,7 +48,7 @@ class WorkflowAnswer(Protocol):
     def reason(self) -> str: ...
 
 
-class GitHubReads(Searcher, RecentReader, Protocol):
+class GitHubReads(Searcher, SimilarReader, RecentReader, Protocol):
     """What the finder asks of GitHub; `RepoClient` and its view for a thread have it."""
 
     def issue(self, repo: RepoRef, number: int) -> Issue: ...
@@ -84,6 +87,11 @@ class Gathered:
     hits: tuple[Hit, ...]
 
     @property
+    def likely(self) -> frozenset[str]:
+        """What GitHub calls likely duplicates (F8a), by key."""
+        return frozenset(hit.issue.key for hit in self.hits if hit.likeness and hit.likeness.likely_duplicate)
+
+    @property
     def remembered(self) -> frozenset[str]:
         """The sources that were not asked now: all that they say was answered minutes ago (T5)."""
         return frozenset(one.source for one in self.answers if one.runs and all(run.cached for run in one.runs))
@@ -98,7 +106,8 @@ class Gathered:
 class Network:
     """Where a repository's issues are looked for over the network: GitHub's searches and the `further` sources.
 
-    `stats` are the words of its issues, by which searches are planned; `indexed` says that an index is asked as well.
+    `stats` are the words of its issues, by which searches are planned; `indexed` says that an index is asked as well,
+    and `within` how many seconds these sources have then, if not all that it takes (F8b).
     """
 
     github: GitHubReads
@@ -106,12 +115,24 @@ class Network:
     stats: WordStats
     settings: FinderSettings
     indexed: bool
+    within: float | None = None
 
     def gather(self, target: Issue, state: StateFilter, words: str) -> Gathered:
         """Ask all of them; `words` replace those of the target. Without any to ask nothing is planned or read."""
+        within = self.within if self.indexed else None
+        with hurried(within):
+            return self._gather(target, state, words, within)
+
+    def _gather(self, target: Issue, state: StateFilter, words: str, within: float | None) -> Gathered:
         use = self.settings.use(indexed=self.indexed)
         github, known = self.github, self.settings.known_issues
-        there: list[Source] = [GitHubLexical(github), GitHubHybrid(github), PullRequests(github), *self.further]
+        there: list[Source] = [
+            GitHubSimilar(github),
+            GitHubLexical(github),
+            GitHubHybrid(github),
+            PullRequests(github),
+            *self.further,
+        ]
         if known and not self.indexed:
             there.append(KnownIssues(github, known))
         by_name = {source.name: source for source in there}
@@ -123,8 +144,12 @@ class Network:
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         plan = self._plan(target, state, words, budget)
         question = Question(target, plan, natural_query(target.repo, words or target.title, state), state)
+        # What GitHub ranks itself costs no search: without an index it has answered before any is made (F8a).
+        first = [source for source in asked if source.name == GitHubSimilar.name and not self.indexed]
+        rest = [source for source in asked if source not in first]
         answers = tuple(
-            limited(_of_its_kind(answer, target), use[answer.source].limit) for answer in ask_all(asked, question)
+            limited(_of_its_kind(answer, target), use[answer.source].limit)
+            for answer in (*ask_all(first, question), *ask_all(rest, question, within))
         )
         return Gathered(plan, answers, tuple(merge(answers, target.created_at, use)))
 

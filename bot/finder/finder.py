@@ -24,6 +24,7 @@ from bot.ranking.keywords import has_usable_words
 from bot.ranking.model import Model, shipped_model
 from bot.ranking.presenting import Result, is_own, present
 from bot.ranking.rarity import CountedWords, WordStats
+from bot.ranking.reasons import Shared
 from bot.ranking.relevance import DEFAULT_RELEVANCE, Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
 from bot.report import NEAR, Candidate, Report
@@ -45,7 +46,8 @@ class Finder:
 
     `words` are the word statistics of the repository that is asked about; without them the finder keeps its own as long
     as it lives. `issues` is how many there are in it, where that is known. `default` is the repository to ask about
-    where a caller names none (F1).
+    where a caller names none (F1). Beside a matcher, sources over the network have the seconds that `within` says, and
+    what they miss is reported (F8b); None: all that it takes.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Finder:
         matcher: Matcher | None = None,
         repo_id: int | None = None,
         further: Sequence[Source] = (),
+        within: float | None = None,
     ) -> None:
         if matcher is not None and repo_id is None:
             raise InvalidArgument("repo_id", "is missing: an index holds many repositories")
@@ -71,7 +74,7 @@ class Finder:
         self._given_model = model
         self._matcher = matcher
         self._repo_id = repo_id or 0
-        self._network = Network(github, tuple(further), self._words, self._settings, indexed=matcher is not None)
+        self._network = Network(github, tuple(further), self._words, self._settings, matcher is not None, within)
 
     def find_duplicates(
         self,
@@ -157,7 +160,9 @@ class Finder:
         with self._looking(target, options) as look:
             _, candidates = self._weigh(target, options, gathered, look)
             found = [one for one in candidates if is_own(one.issue, target) and one.issue.number in numbers]
-            alone = [Result(one.issue, one.confidence, one.confidence, one.sources, one.reasons()) for one in found]
+            alone = [Result(one.issue, one.confidence, one.confidence, one.sources) for one in found]
+            reasons = _reasons_of(list(zip(alone, found, strict=True)), (), gathered)
+            alone = [replace(result, reasons=reasons[id(result)]) for result in alone]
         return {one.number: one for one in self._present(target, alone)}
 
     def notice(self, issue: Issue) -> None:
@@ -181,7 +186,7 @@ class Finder:
         if look is None:
             wanted = (pair for pair in wanted if self._is_there(pair[0], target, gathered))
         shown, best = list(islice(wanted, options.max_candidates)), found[:MOST_CONSIDERED]
-        reasons = _reasons_of(shown, best) if options.explained else {}
+        reasons = _reasons_of(shown, best, gathered) if options.explained else {}
         shown_results, best_results = (
             [replace(result, reasons=reasons.get(id(result), ())) for result, _ in pairs] for pairs in (shown, best)
         )
@@ -315,11 +320,15 @@ class Finder:
 
 
 def _reasons_of(
-    shown: Sequence[tuple[Result, Weighed]], best: Sequence[tuple[Result, Weighed]]
+    shown: Sequence[tuple[Result, Weighed]], best: Sequence[tuple[Result, Weighed]], gathered: Gathered
 ) -> dict[int, tuple[str, ...]]:
     """The reasons of what is shown and of the `best` that nearly is, by the `id` of the result: each costs a look into
-    two texts, so that the others go without.
+    two texts, so that the others go without. What GitHub says (F8a) comes after what the texts say.
     """
     near = [pair for pair in best if pair[0].confidence >= NEAR]
-    explained = {id(result): one for result, one in (*shown, *near)}
-    return {key: one.reasons() for key, one in explained.items()}
+    explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
+    likely = gathered.likely
+    return {
+        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Shared.GITHUB]))
+        for key, (one, keys) in explained.items()
+    }

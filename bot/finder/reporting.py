@@ -48,6 +48,7 @@ def counted(
     different = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
     different.update(hit.issue.key for hit in hits)
     by_source = Counter({name: len(set(numbers)) for name, numbers in inside.items()})
-    by_source.update({answer.source: 0 for answer in answers})
+    # What was not asked, or did not answer in time, has not found nothing.
+    by_source.update({answer.source: 0 for answer in answers if answer.runs})
     by_source.update(source for hit in hits for source in hit.sources if not only or source in only)
     return {"total": total, "unique": len(different), "duplicates": total - len(different), **by_source}

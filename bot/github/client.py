@@ -18,6 +18,7 @@ from bot.addresses import is_server
 from bot.calls import ToolCallTracker
 from bot.errors import SettingsError
 from bot.github.api.calls import Api
+from bot.github.api.switched_off import SwitchedOff
 from bot.github.http.clock import ServerClock
 from bot.github.http.conditional import ConditionalTransport
 from bot.github.http.memory import Memory
@@ -81,6 +82,7 @@ class GitHub:
         self._new_pacer = new_pacer or (lambda _: LocalPacer(monotonic))
         self._memory = memory
         self._shared_tokens = shared_tokens
+        self._switched_off = SwitchedOff(monotonic)
         self._server_clock = ServerClock(clock)
         self._monotonic = monotonic
         self._sleep = sleep
@@ -125,17 +127,18 @@ class GitHub:
         token = token.strip()
         account = f"user {hashlib.sha256(token.encode()).hexdigest()[:16]}"
         with self._lock:
-            return RepoClient(Api(self._client(TokenAuthStrategy(token), account, None)), self._tracker)
+            api = Api(self._client(TokenAuthStrategy(token), account, None), self._switched_off)
+        return RepoClient(api, self._tracker)
 
     def visitor(self, token: str) -> VisitorClient:
         """A person who signs in. They are counted as one account, since each asks but a few things and is forgotten."""
         with self._lock:
-            return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None)))
+            return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None), self._switched_off))
 
     def convert_manifest(self, code: str) -> NewApp:
         """As `bot.github.identity.registration` has it, asked as nobody in particular."""
         with self._lock:
-            api = Api(self._client(UnauthAuthStrategy(), "nobody", None))
+            api = Api(self._client(UnauthAuthStrategy(), "nobody", None), self._switched_off)
         return convert_manifest(api, code)
 
     @property
@@ -166,7 +169,8 @@ class GitHub:
                     installation_id=key[0] if key else None,
                     repository_ids=key[1:],
                 )
-                self._apis[key] = Api(self._client(credentials, account, tokens), tokens.forget, installed=bool(key))
+                client = self._client(credentials, account, tokens)
+                self._apis[key] = Api(client, self._switched_off, tokens.forget, installed=bool(key))
                 if len(self._apis) > _MOST_CLIENTS:
                     self._drop_oldest()
             self._apis.move_to_end(key)

@@ -48,13 +48,14 @@ Spellings = Mapping[str, Mapping[str, str]]
 
 
 class Shared(StrEnum):
-    """What two issues can have in common, as the sentences that say so in English."""
+    """What two issues can have in common, as the sentences that say so in English; and what GitHub says of them."""
 
     COPY = "Same title and text, word for word"
     MESSAGE = "Same error text: “{}”"
     IDENTIFIERS = "Same identifiers: {}"
     TITLES = "Same words in both titles: {}"
     WORDS = "Same words: {}"
+    GITHUB = "GitHub calls it a likely duplicate"
 
 
 class Written:

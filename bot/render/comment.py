@@ -110,8 +110,8 @@ def _heading(report: Report, view: View, shown: tuple[Candidate, ...]) -> str:
     say = view.say
     if shown:
         return say.found(count=len(shown))
-    if report.outcome is Outcome.DEGRADED:
-        return say.degraded_nothing(causes=causes(report.problems, say))
+    if report.doubtful:
+        return say.degraded_nothing(causes=causes(report.doubts, say))
     if report.outcome is Outcome.INCONCLUSIVE:
         return say.inconclusive()
     otherwise = view.words or view.options.narrow
@@ -154,7 +154,7 @@ def _list(shown: tuple[Candidate, ...], place: Place, say: Words) -> str:
 
 
 def _caution(report: Report, say: Words) -> list[str]:
-    return [say.degraded_found(causes=causes(report.problems, say))] if report.outcome is Outcome.DEGRADED else []
+    return [say.degraded_found(causes=causes(report.doubts, say))] if report.doubtful else []
 
 
 def _closing(closing: Closing | None, place: Place, say: Words) -> list[str]:

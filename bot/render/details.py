@@ -16,8 +16,8 @@ from bot.render.remarks import remark_words
 from bot.report import Candidate, QueryRun, Report
 from bot.words import Words
 
-QUERIES_MAX = 18
-"""As many as all sources together can ask about one issue: seven searches by words, and of the others eleven."""
+QUERIES_MAX = 19
+"""As many as all sources together can ask about one issue: seven searches by words, and of the others twelve."""
 
 PROBLEMS_MAX = 10
 _CAUSES_MAX, _CAUSE_LENGTH = 2, 80
@@ -25,6 +25,7 @@ _CAUSES_MAX, _CAUSE_LENGTH = 2, 80
 SOURCE_NAMES: Mapping[str, Callable[[Words], str]] = {
     "github-search": Words.source_github_search,
     "github-hybrid": Words.source_github_hybrid,
+    "github-similar": Words.source_github_similar,
     "full-text": Words.source_full_text,
     "vectors": Words.source_vectors,
     "pull-requests": Words.source_pull_requests,

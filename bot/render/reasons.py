@@ -9,7 +9,7 @@ from bot.render.escape import escape
 from bot.report import Candidate
 from bot.words import Words
 
-REASONS_MAX = 4
+REASONS_MAX = 5
 _VECTORS = "vectors"
 
 
@@ -23,8 +23,8 @@ def reasons_in(reasons: Sequence[str], say: Words) -> list[str]:
     said = []
     for reason in reasons[:REASONS_MAX]:
         shared, quote = recognise(reason)
-        if shared is Shared.COPY:
-            said.append(say.reason_copy())
+        if shared in (Shared.COPY, Shared.GITHUB):
+            said.append(say.reason_copy() if shared is Shared.COPY else say.reason_github())
             continue
         quote = escape(quote)
         if not quote:

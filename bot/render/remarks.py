@@ -37,6 +37,8 @@ def remark_words(sentence: str, say: Words, limit: int = TEXT_MAX) -> str:
             return say.remark_search_limit()
         case Remark.HYBRID_LIMIT:
             return say.remark_hybrid_limit()
+        case Remark.TOO_LATE:
+            return say.remark_too_late(count=int(values[0]))
         case Remark.FAILED:
             return say.remark_failed()
         case None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bot.errors import NotFound
-from bot.model import Actor, Issue, RepoRef
+from bot.model import Actor, Issue, Likeness, RepoRef
 from bot.replay.archive import PastIssue
 
 if TYPE_CHECKING:
@@ -36,6 +36,15 @@ class NoWorkflow:
 
     states: dict[int, str | None] = field(default_factory=dict)
     reason: str = "a replay has no projects"
+
+
+@dataclass(frozen=True, slots=True)
+class NoRanking:
+    """Nobody ranks a file of issues."""
+
+    items: tuple[tuple[Issue, Likeness], ...] = ()
+    enabled: bool = False
+    cached_at: str = ""
 
 
 class ReplayGitHub:
@@ -103,6 +112,9 @@ class ReplayGitHub:
             search_type=result.search_type,
             fallback_reasons=result.fallback_reasons,
         )
+
+    def similar_issues(self, repo: RepoRef, number: int) -> NoRanking:
+        return NoRanking()
 
     def workflow_states(self, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> NoWorkflow:
         return NoWorkflow()

@@ -17,6 +17,7 @@ Kind = Literal[
     "status",
     "timeout",
     "timeout_after_write",
+    "slow",
     "reset",
     "reset_after_write",
     "secondary_limit",
@@ -52,6 +53,11 @@ class Fault:
     seconds: float
     hits: int = 0
     rng: random.Random = field(default_factory=random.Random)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def let_go(self) -> None:
+        """Let the requests be answered that a `slow` one holds, and those that it will strike."""
+        self.over.set()
 
 
 class Faults:
@@ -80,7 +86,8 @@ class Faults:
         or 429, for GraphQL also 200) is that of kind `secondary_limit`; a `graphql_error` of 200 leaves no data.
         `unresolved` is what GitHub says at times of an issue that is there. `times` says how often (None: always),
         `probability` the chance of each request, drawn from `seed`. `seconds` is how long a time-out holds the
-        connection if the client does not hang up before. Returns the fault, whose `hits` counts.
+        connection if the client does not hang up before, and how late a `slow` answer comes that is not let go.
+        Returns the fault, whose `hits` counts.
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):
@@ -102,6 +109,8 @@ class Faults:
     def clear(self) -> None:
         """Let everything work again."""
         with self._lock:
+            for fault in self._faults:
+                fault.let_go()
             self._faults.clear()
 
     def take(self, method: str, path: str) -> Fault | None:

@@ -63,6 +63,7 @@ class Simulator(World):
 
     add_repository = repositories.add_repository
     set_permission = repositories.set_permission
+    set_similarity = repositories.set_similarity
     rename_repository = repositories.rename_repository
     transfer_repository = repositories.transfer_repository
     set_private = repositories.set_private

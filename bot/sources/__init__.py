@@ -7,6 +7,7 @@ from bot.sources.choosing import FULL_TEXT, NAMES, VECTORS, chosen, only
 from bot.sources.discussions import Discussions, DiscussionSearcher
 from bot.sources.github_hybrid import GitHubHybrid
 from bot.sources.github_lexical import GitHubLexical
+from bot.sources.github_similar import GitHubSimilar, SimilarReader
 from bot.sources.known_issues import KnownIssues
 from bot.sources.merging import Hit, collapsed, limited, merge
 from bot.sources.protocol import Answer, Question, Searcher, Source
@@ -22,6 +23,7 @@ __all__ = [
     "Discussions",
     "GitHubHybrid",
     "GitHubLexical",
+    "GitHubSimilar",
     "Hit",
     "KnownIssues",
     "PullRequests",
@@ -29,6 +31,7 @@ __all__ = [
     "RepositoryReader",
     "Searcher",
     "Siblings",
+    "SimilarReader",
     "Source",
     "ask_all",
     "chosen",

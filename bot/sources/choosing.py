@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.config.model import SourceConfig
-from bot.sources import discussions, github_hybrid, github_lexical, known_issues, pull_requests, siblings
+from bot.report import INDEX
+from bot.sources import (
+    discussions,
+    github_hybrid,
+    github_lexical,
+    github_similar,
+    known_issues,
+    pull_requests,
+    siblings,
+)
 
-FULL_TEXT, VECTORS = "full-text", "vectors"
+FULL_TEXT, VECTORS = INDEX
 
 #: Sources that cost searches by words besides the plan's own.
 FURTHER_SEARCHES = (pull_requests.NAME, siblings.NAME)
@@ -17,6 +26,7 @@ NAMES = (
     VECTORS,
     github_lexical.NAME,
     github_hybrid.NAME,
+    github_similar.NAME,
     known_issues.NAME,
     pull_requests.NAME,
     discussions.NAME,
@@ -38,6 +48,7 @@ def chosen(named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = T
         VECTORS: indexed,
         github_lexical.NAME: not local,
         github_hybrid.NAME: hybrid,
+        github_similar.NAME: True,
         known_issues.NAME: True,
         pull_requests.NAME: False,
         discussions.NAME: False,

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import zip_longest
 
 from bot.config.model import SourceConfig
-from bot.model import Issue
+from bot.model import Issue, Likeness
 from bot.ranking.fusion import (
     RankedSourceList,
     SourceType,
@@ -24,10 +24,14 @@ _USUAL = SourceConfig()
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A result with every source that found it: an issue, or what comes in the shape of one."""
+    """A result with every source that found it: an issue, or what comes in the shape of one.
+
+    `likeness` is what GitHub says of it, where it ranked it.
+    """
 
     issue: Issue
     sources: tuple[str, ...]
+    likeness: Likeness | None = None
 
 
 def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConfig] | None = None) -> list[Hit]:
@@ -37,8 +41,10 @@ def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConf
     """
     issues: dict[str, Issue] = {}
     sources: dict[str, dict[str, None]] = {}
+    likeness: dict[str, Likeness] = {}
     lists = []
     for answer in answers:
+        likeness.update(answer.likeness)
         weight = (use or {}).get(answer.source, _USUAL).weight
         for found in answer.lists:
             chunks = []
@@ -48,7 +54,10 @@ def merge(answers: Iterable[Answer], now: datetime, use: Mapping[str, SourceConf
                 sources.setdefault(key, {})[answer.source] = None
                 chunks.append(_chunk(key, issue))
             lists.append(RankedSourceList(SourceType.ISSUE, chunks, weight))
-    return [Hit(issues[chunk.id], tuple(sources[chunk.id])) for chunk in cross_corpus_rrf(lists, now=now)]
+    return [
+        Hit(issues[chunk.id], tuple(sources[chunk.id]), likeness.get(chunk.id))
+        for chunk in cross_corpus_rrf(lists, now=now)
+    ]
 
 
 def collapsed(hits: Sequence[Hit]) -> Sequence[Hit]:
@@ -58,7 +67,7 @@ def collapsed(hits: Sequence[Hit]) -> Sequence[Hit]:
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits
-    by_url = {hit.issue.url: hit.issue for hit in reversed(hits)}
+    by_url = {hit.issue.url: hit for hit in reversed(hits)}
     documents = [
         Document(
             identity="" if hit.issue.is_discussion else hit.issue.key,
@@ -69,7 +78,11 @@ def collapsed(hits: Sequence[Hit]) -> Sequence[Hit]:
         )
         for hit in hits
     ]
-    return [Hit(replace(by_url[one.url], body="\n\n".join(one.snippets)), one.sources) for one in collapse(documents)]
+    found = [(by_url[one.url], one) for one in collapse(documents)]
+    return [
+        replace(hit, issue=replace(hit.issue, body="\n\n".join(one.snippets)), sources=one.sources)
+        for hit, one in found
+    ]
 
 
 def limited(answer: Answer, limit: int | None) -> Answer:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.errors import Retryable
-from bot.model import Issue, StateFilter
+from bot.model import Issue, Likeness, StateFilter
 from bot.ranking.plan import Plan
 from bot.report import QueryRun
 
@@ -30,18 +31,24 @@ class Question:
 class Answer:
     """What a source found: a ranked list for each query that was answered, how each query went, and what failed.
 
-    A source reports what went wrong in `problems`, one sentence each, instead of raising (H1).
+    A source reports what went wrong in `problems`, one sentence each, instead of raising (H1). `likeness` is what it
+    says itself of how like the target results are, by their keys: evidence beside their places in its lists.
     """
 
     source: str
     lists: tuple[tuple[Issue, ...], ...] = ()
     runs: tuple[QueryRun, ...] = ()
     problems: tuple[str, ...] = ()
+    likeness: Mapping[str, Likeness] = field(default_factory=dict)
 
     def __add__(self, further: Answer) -> Answer:
         """This, and then what the same source answered to what it was asked after it."""
         return Answer(
-            self.source, self.lists + further.lists, self.runs + further.runs, self.problems + further.problems
+            self.source,
+            self.lists + further.lists,
+            self.runs + further.runs,
+            self.problems + further.problems,
+            {**self.likeness, **further.likeness},
         )
 
 

@@ -191,6 +191,10 @@ class CandidateTexts(Texts):
         """Both have the same title and text."""
 
     @text
+    def reason_github(self) -> None:
+        """GitHub itself takes the two for duplicates."""
+
+    @text
     def reason_message(self, message: str) -> None:
         """Both quote the same error message."""
 
@@ -303,6 +307,10 @@ class SearchTexts(Texts):
         """No search by meaning is allowed just now."""
 
     @text
+    def remark_too_late(self, count: int) -> None:
+        """A source did not answer within so many seconds, and was not needed."""
+
+    @text
     def remark_failed(self) -> None:
         """A fault of our own kept a source from answering."""
 
@@ -313,6 +321,10 @@ class SearchTexts(Texts):
     @text
     def source_github_hybrid(self) -> None:
         """What the source `github-hybrid` is called."""
+
+    @text
+    def source_github_similar(self) -> None:
+        """What the source `github-similar` is called."""
 
     @text
     def source_full_text(self) -> None:

@@ -8,7 +8,6 @@ from bot.decisions import Decision, Evidence, Outcome
 from bot.decisions.evidence import evidence
 from bot.report import Candidate, Report
 from bot.report import Outcome as Found
-from bot.sources import FULL_TEXT
 from handlers.visit import Visit
 
 VERDICT = "verdict"
@@ -37,7 +36,7 @@ def note_left_alone(visit: Visit, cause: str, reason: str) -> None:
 def why_nothing(report: Report, bar: float) -> str:
     """Why a report without candidates is one: an outage is never said to be "no duplicates" (F9)."""
     if report.outcome is Found.DEGRADED:
-        below = report.considered and any(run.source == FULL_TEXT for run in report.queries)
+        below = report.considered and report.indexed
         missing = f"not every search answered ({', '.join(report.failed)})"
         return f"the best was below the threshold, and {missing}" if below else missing
     if report.outcome is Found.INCONCLUSIVE:

@@ -18,7 +18,7 @@ _LOOKED_THROUGH = 100
 def recheck(ask: Ask, command: Command) -> Answer:
     """`/duplicates` and `search`: look again and bring the comment up to date; its text is the answer."""
     visit = ask.visit
-    report = find(visit, ask.issue, command.options, command.words)
+    report = find(visit, ask.issue, command.options, command.words, asked=True)
     posted = post(visit, ask.issue, report, cause=COMMAND, command=command)
     if not posted:
         return Answer(False, ask.replies.comment_was_deleted())

@@ -45,7 +45,13 @@ CANDIDATES = (
         reasons=("Same error text: “RangeError: Invalid array length”", "Same identifiers: pasteHandler"),
         also=(31, 54),
     ),
-    candidate(97, state="closed", state_reason="completed", confidence=0.64, reasons=("Same words: paste, image",)),
+    candidate(
+        97,
+        state="closed",
+        state_reason="completed",
+        confidence=0.64,
+        reasons=("Same words: paste, image", Shared.GITHUB),
+    ),
     candidate(12, state="closed", state_reason="not_planned", confidence=0.31, named=True, sources=("vectors",)),
     candidate(7, state="closed", state_reason="duplicate", confidence=0.2, reasons=("Same words in both titles: a",)),
     candidate(5, kind="pull request", state="closed", state_reason="merged", repo="acme/docs", reasons=(Shared.COPY,)),
@@ -63,7 +69,10 @@ QUERIES = (
     QUERY,
     QueryRun("github-hybrid", "crash on paste", 1_234, incomplete=True, cached="10:20:01 AM"),
     QueryRun("vectors", "crash", None, "the model could not be loaded"),
-    *(QueryRun(source, "x", 1) for source in ("full-text", "pull-requests", "discussions", "siblings", "known-issues")),
+    *(
+        QueryRun(source, "x", 1)
+        for source in ("full-text", "pull-requests", "discussions", "siblings", "known-issues", "github-similar")
+    ),
 )
 NEAREST = (considered(118, 0.179),)
 COUNTS = {"total": 1_246, "unique": 1_240, "duplicates": 6, "github-search": 12, "github-hybrid": 1_234}
@@ -77,7 +86,11 @@ REMARKS = (
     *(QueryRun("siblings", "crash", None, remark.of()) for remark in (Remark.UNREAD, Remark.HIDDEN)),
     *(QueryRun("discussions", "crash", None, remark.of()) for remark in (Remark.NO_PERMISSION, Remark.EMPTY)),
 )
-REMARKABLE = (f"siblings: {Remark.LEFT_OUT.of(1, 2)}", f"discussions: {Remark.FAILED.of()}")
+REMARKABLE = (
+    f"github-similar: {Remark.TOO_LATE.of(2)}",
+    f"siblings: {Remark.LEFT_OUT.of(1, 2)}",
+    f"discussions: {Remark.FAILED.of()}",
+)
 PROBLEMS = ("vectors: the model could not be loaded", "siblings: 502", "discussions: no access")
 SETTINGS = """\
 mod: off
@@ -121,7 +134,7 @@ def comments(say: Words) -> list[str]:
     return [
         render_comment(report(*CANDIDATES[:5], **known), view(say=say)),
         render_comment(
-            report(*CANDIDATES[5:], outcome=Outcome.DEGRADED, problems=PROBLEMS, **known),
+            report(*CANDIDATES[5:], outcome=Outcome.DEGRADED, problems=PROBLEMS, queries=QUERIES[:3], counts=COUNTS),
             view(say=say, words=("big", "image"), options=Options(state="open"), settings_problems=wrong),
         ),
         render_comment(report(*OTHERS), view(say=say)),

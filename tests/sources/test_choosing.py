@@ -15,6 +15,7 @@ from bot.sources import NAMES, Answer, chosen, limited, merge, only
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LOCAL = {"full-text", "vectors"}
+ALWAYS = {"github-hybrid", "github-similar", "known-issues", "siblings"}
 
 
 def issue(number: int) -> Issue:
@@ -31,8 +32,8 @@ def test_every_source_of_the_settings_can_be_chosen() -> None:
 
 
 def test_h4_what_is_on_by_itself() -> None:
-    assert set(chosen({}, indexed=False)) == {"github-search", "github-hybrid", "known-issues", "siblings"}
-    assert set(chosen({}, indexed=True)) == {*LOCAL, "github-hybrid", "known-issues", "siblings"}
+    assert set(chosen({}, indexed=False)) == {"github-search", *ALWAYS}
+    assert set(chosen({}, indexed=True)) == {*LOCAL, *ALWAYS}
     assert "github-hybrid" not in chosen({}, indexed=True, hybrid=False)
 
 
@@ -49,7 +50,7 @@ def test_h4_settings_switch_sources_on_and_off() -> None:
         "sources: {github-search: on, vectors: off, discussions: {limit: 3}, github-hybrid: {weight: 2}}"
     )
     use = chosen(config.sources, indexed=True, hybrid=False)
-    assert set(use) == {"full-text", "github-search", "github-hybrid", "known-issues", "siblings", "discussions"}
+    assert set(use) == {"full-text", "github-search", "discussions", *ALWAYS}
     assert (use["discussions"].limit, use["github-hybrid"].weight) == (3, 2.0)
     # There is nothing local to ask where no index is, whatever the settings say.
     assert not LOCAL & set(chosen(only("full-text", "vectors"), indexed=False))

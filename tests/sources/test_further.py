@@ -179,6 +179,7 @@ def test_h2_h4_results_of_several_sources_are_one_and_are_counted(find: Find) ->
 def test_h6_every_source_that_settings_can_switch_on_is_asked(client: RepoClient, sim: Simulator) -> None:
     """One that is in the table of settings and that nobody builds would never be asked, without a word."""
     sim.add_repository("acme/lib")
+    sim.set_similarity("acme/app", "ranked")
     config, _ = parse_config("siblings: [acme/lib]\nknown_issues: [1]")
     settings = replace(finder_settings(config), sources=only(*NAMES))
     report = Finder(client, settings=settings, further=further_sources(config, client, ())).find_duplicates(

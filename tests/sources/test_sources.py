@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -11,13 +12,23 @@ import pytest
 from bot.errors import Forbidden, Invalid, RateLimited, Unavailable
 from bot.finder.asking import Gathered
 from bot.finder.reporting import counted
-from bot.model import Issue
+from bot.model import Issue, Likeness, RepoRef
 from bot.ranking.plan import Plan
 from bot.ranking.rarity import CountedWords
 from bot.replay import PastIssue, ReplayGitHub
-from bot.replay.github import FoundPage
+from bot.replay.github import FoundPage, NoRanking
 from bot.report import QueryRun
-from bot.sources import Answer, GitHubHybrid, GitHubLexical, PullRequests, Question, Source, ask_all, merge
+from bot.sources import (
+    Answer,
+    GitHubHybrid,
+    GitHubLexical,
+    GitHubSimilar,
+    PullRequests,
+    Question,
+    Source,
+    ask_all,
+    merge,
+)
 from bot.sources.vocabulary import make_acquaintance
 from tests.waiting import LONGEST
 
@@ -180,10 +191,14 @@ def test_a_source_that_breaks_is_logged_without_what_its_fault_quotes(caplog: py
 def test_h2_h4_an_issue_found_by_several_keeps_all_sources_and_is_counted_once() -> None:
     server = Server()
     one, two, three = (server.issue(server.last.repo, number) for number in (1, 2, 3))
-    answers = [Answer("a", ((one, two), (two,))), Answer("b", ((two, three),)), Answer("c")]
+    answers = [
+        Answer("a", ((one, two), (two,))),
+        Answer("b", ((two, three),)),
+        Answer("c", (), (QueryRun("c", "x", 0),)),
+    ]
     hits = merge(answers, NOW)
     assert [(hit.issue.number, hit.sources) for hit in hits] == [(2, ("a", "b")), (1, ("a",)), (3, ("b",))]
-    assert counted({}, Gathered(Plan(()), tuple(answers), tuple(hits)), server.last) == {
+    assert counted({}, Gathered(Plan(()), (*answers, Answer("not asked")), tuple(hits)), server.last) == {
         "total": 5,
         "unique": 3,
         "duplicates": 2,
@@ -201,3 +216,64 @@ def test_first_contact_counts_the_words_of_recent_issues_once() -> None:
     server.arrive(PastIssue(4, "another", "", NOW, None, "alice", ()))
     make_acquaintance(server, words, server.last.repo)
     assert words.total() == 3
+
+
+def test_f8b_what_is_late_is_left_behind_and_told_and_the_others_count() -> None:
+    server, held = Server(), threading.Event()
+
+    class Late:
+        name = "siblings"
+
+        def ask(self, question: Question) -> Answer:
+            held.wait()
+            return Answer(self.name)
+
+    class Quick:
+        name = "discussions"
+
+        def ask(self, question: Question) -> Answer:
+            return Answer(self.name, ((question.target,),))
+
+    try:
+        # The quick one has time enough on any machine; the late one answers only when this is over.
+        late, answered = ask_all([Late(), Quick()], server.question(), within=2.0)
+        (alone,) = ask_all([Late()], server.question(), within=0.0)
+    finally:
+        held.set()
+    assert late == Answer("siblings", problems=("siblings: no answer within 2 seconds",))
+    assert alone.problems == ("siblings: no answer within 0 seconds",)
+    assert answered.lists == ((server.last,),)
+
+
+class Ranking(Server):
+    """GitHub's ranking of the first two issues, the second one closed; or none."""
+
+    enabled = True
+
+    def similar_issues(self, repo: RepoRef, number: int) -> NoRanking:
+        first, second = (self.issue(repo, one) for one in (1, 2))
+        closed = replace(second, state="closed")
+        items = ((closed, Likeness(1.93, "high", True)), (first, Likeness(None, "low", False)))
+        return NoRanking(items if self.enabled else (), self.enabled)
+
+
+def test_f8a_what_github_says_of_likeness_goes_with_what_it_ranks() -> None:
+    server = Ranking()
+    answer = GitHubSimilar(server).ask(server.question())
+    assert [run.query for run in answer.runs] == ["#3"]
+    best, *others = merge([GitHubLexical(server).ask(server.question(f"{IN_TITLE} refused")), answer], NOW)
+    assert (best.issue.number, best.sources) == (2, ("github-search", "github-similar"))
+    assert best.likeness == Likeness(1.93, "high", True)
+    assert [hit.likeness for hit in others] == [Likeness(None, "low", False)]
+    assert Gathered(Plan(()), (answer,), (best, *others)).likely == {best.issue.key}
+
+
+def test_f8a_only_the_states_that_are_asked_for_count_and_drafts_are_not_asked_about() -> None:
+    server = Ranking()
+    question = replace(server.question(), state="open")
+    (found,) = GitHubSimilar(server).ask(question).lists
+    assert numbers(found) == {1}
+    draft = replace(question, target=replace(server.last, id=0))
+    assert GitHubSimilar(server).ask(draft) == Answer("github-similar")
+    server.enabled = False
+    assert GitHubSimilar(server).ask(question) == Answer("github-similar"), "it was not asked, which is no failure"

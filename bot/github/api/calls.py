@@ -12,6 +12,7 @@ from githubkit.graphql import GraphQLError
 
 from bot.errors import Forbidden, KeyRefused, Unavailable
 from bot.github.api.failures import translate
+from bot.github.api.switched_off import SwitchedOff
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,15 +26,22 @@ PAGE = 100
 class Api:
     """Calls, with GitHub's refusals turned into our errors. `forget_tokens` drops the tokens that are no good.
 
-    `installed`: these are tokens of an installation, and a new one is given only to who has access.
+    `installed`: these are tokens of an installation, and a new one is given only to who has access. `switched_off` is
+    what this process has learned not to ask for.
     """
 
     def __init__(
-        self, github: githubkit.GitHub[Any], forget_tokens: Callable[[], None] | None = None, *, installed: bool = False
+        self,
+        github: githubkit.GitHub[Any],
+        switched_off: SwitchedOff,
+        forget_tokens: Callable[[], None] | None = None,
+        *,
+        installed: bool = False,
     ) -> None:
         # githubkit's namespaces hold the client weakly, so that somebody must hold it.
         self.github = github
         self.rest = github.rest("2026-03-10")
+        self.switched_off = switched_off
         self._forget_tokens = forget_tokens
         self._installed = installed
 

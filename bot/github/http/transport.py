@@ -22,6 +22,7 @@ from bot.github.limits.answers import Answer, Limit, Ok, Raise, Retry, Verdict, 
 from bot.github.limits.costs import GRAPHQL, HYBRID, SEARCH, Cost, cost_of, is_repeatable, kind_of
 from bot.github.limits.pacing import Pacer
 from bot.held import make_sure
+from bot.hurry import Hurry, hurry
 from bot.machine.local import is_here
 from bot.remarks import Remark
 from bot.telemetry.metrics import GITHUB_REQUESTS, GITHUB_SECONDS, LEFT
@@ -54,12 +55,16 @@ def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One request, its path below the API's, what it costs, and until when it may be waited for and repeated."""
+    """One request, its path below the API's, what it costs, and until when it may be waited for and repeated.
+
+    `hurry` is that of whoever asks, if nobody waits for the answer.
+    """
 
     request: httpx.Request
     path: str
     cost: Cost
     deadline: float
+    hurry: Hurry | None = None
 
     @property
     def operation(self) -> str:
@@ -117,7 +122,11 @@ class PacedTransport(httpx.BaseTransport):
         """Send one request, as often as the limits and its nature allow."""
         path = request.url.path.removeprefix(self._base_path)
         cost = cost_of(request.method, path, request.url.params, request.read())
-        call = _Call(request, path, cost, self._monotonic() + self._patience)
+        present = hurry()
+        patience = self._patience if present is None else min(self._patience, present.seconds)
+        call = _Call(request, path, cost, self._monotonic() + patience, present)
+        if present is not None:
+            _shorten(request, present.seconds)
         request.headers["X-GitHub-Api-Version"] = self._api_version
         attempt = 0
         while True:
@@ -133,8 +142,10 @@ class PacedTransport(httpx.BaseTransport):
             attempt += 1
 
     def _wait_for_turn(self, call: _Call) -> None:
+        if call.hurry is not None and call.hurry.over.is_set():
+            raise Unavailable(f"{call.operation}: nobody waits for it any more")
         while delay := self._pacer.take(call.cost):
-            if self._monotonic() + delay > call.deadline:
+            if call.hurry is not None or self._monotonic() + delay > call.deadline:
                 raise RateLimited(_used_up(call), after=delay)
             self._sleep(delay)
 
@@ -199,6 +210,13 @@ def _result(call: _Call, tried: _Tried, verdict: Ok | Raise) -> httpx.Response:
     if response.has_redirect_location and (call.request.method not in _SAFE or _leads_away(call.request.url, response)):
         raise NotFound(call.operation, response.status_code, "it has moved")
     return response
+
+
+def _shorten(request: httpx.Request, seconds: float) -> None:
+    """Give the server no more than so many seconds for each step of an answer."""
+    told = request.extensions.get("timeout", {})
+    limits = {step: min(seconds, told.get(step) or seconds) for step in ("connect", "read", "write", "pool")}
+    request.extensions = {**request.extensions, "timeout": limits}
 
 
 def _answer(response: httpx.Response | None, cost: Cost) -> Answer:

@@ -17,6 +17,7 @@ from bot.github.repository.duplicates import duplicate_of, originals
 from bot.github.repository.history import history
 from bot.github.repository.reactions import reactions
 from bot.github.repository.search import search
+from bot.github.repository.similar import similar_issues
 from bot.github.repository.votes import fold, unfold, votes
 from bot.github.repository.workflow import workflow_states
 from bot.github.repository.writes import Writes
@@ -29,6 +30,7 @@ class RepoClient(Writes):
     """Everything that the bot asks of GitHub and does there as one installation. Thread safe."""
 
     search = operation(search)
+    similar_issues = operation(similar_issues)
     discussions = operation(search_discussions)
     workflow_states = operation(workflow_states)
     duplicate_of = operation(duplicate_of)
@@ -97,6 +99,7 @@ class ThreadClient(RepoClient):
     """
 
     search = _remembered(RepoClient.search, unless=lambda page: page.incomplete)
+    similar_issues = _remembered(RepoClient.similar_issues, unless=lambda found: not found.enabled)
     discussions = _remembered(RepoClient.discussions, unless=lambda found: found.reason)
     workflow_states = _remembered(RepoClient.workflow_states, unless=lambda answer: answer.reason)
     recent_issues = _remembered(RepoClient.recent_issues)

@@ -177,6 +177,9 @@ def _json_body(request: Request) -> Any:
 
 def _fail_before(fault: Fault, request: Request) -> None:
     """Faults that strike before anything is done."""
+    if fault.kind == "slow":
+        fault.over.wait(fault.seconds)
+        return
     if fault.kind == "secondary_limit":
         raise secondary_limit(fault.retry_after, status=fault.status)
     if fault.kind == "unresolved":

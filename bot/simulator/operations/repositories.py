@@ -8,7 +8,7 @@ from bot.simulator.operations.labels import make_label
 from bot.simulator.operations.leaving import forget
 from bot.simulator.state.accounts import Account
 from bot.simulator.state.ids import node_id
-from bot.simulator.state.repositories import Repository, Role
+from bot.simulator.state.repositories import SIMILARITIES, Repository, Role, Similarity
 from bot.simulator.state.world import World, locked
 
 # The labels that GitHub gives every new repository, with its colours.
@@ -63,6 +63,16 @@ def set_permission(world: World, repository: str | Repository, login: str | Acco
     """Give an account a role in the repository (`none` takes it away)."""
     repo, account = world.repo(repository), who(world, login)
     repo.roles[account.id] = role
+
+
+@locked
+def set_similarity(world: World, repository: str | Repository, answers: Similarity) -> None:
+    """Switch the ranking of similar issues on (`ranked`), or choose how a repository without it answers (404 unless
+    told otherwise). For a slow answer there is a fault.
+    """
+    if answers not in SIMILARITIES:
+        raise ValueError(f"{answers!r} is not one of {', '.join(map(str, SIMILARITIES))}")
+    world.repo(repository).similarity = answers
 
 
 @locked

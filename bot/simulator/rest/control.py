@@ -80,6 +80,18 @@ def clear_faults(ctx: Context) -> Reply:
     return Reply(None, 204)
 
 
+@ROUTES.add("POST", "/_sim/similarity")
+def set_similarity(ctx: Context) -> Json:
+    """How a repository answers who asks for similar issues: `{repository, answers}`, see `set_similarity`."""
+    _guard(ctx)
+    answers: Any = ctx.data.get("answers")
+    try:
+        ctx.sim.set_similarity(_find(ctx), answers)
+    except ValueError as error:
+        raise ApiError(422, str(error)) from None
+    return {"answers": answers}
+
+
 @ROUTES.add("POST", "/_sim/clock")
 def advance(ctx: Context) -> Json:
     """Move the clock: `{"advance": SECONDS}`."""

@@ -18,6 +18,11 @@ ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin
 # GitHub refuses longer names of labels with 422.
 LABEL_MAX = 50
 
+# How a repository answers who asks for the issues most like one: ranked, or where ranking is not enabled with bare
+# issues or a refusal.
+Similarity = Literal["ranked", "bare", 403, 404, 410]
+SIMILARITIES: tuple[Similarity, ...] = ("ranked", "bare", 403, 404, 410)
+
 
 def at_least(role: Role, needed: Role) -> bool:
     """Whether `role` has everything that `needed` has."""
@@ -53,6 +58,7 @@ class Repository:
     description: str | None = None
     default_branch: str = "main"
     suggestions: bool = True
+    similarity: Similarity = 404
     roles: dict[int, Role] = field(default_factory=dict)
     labels: dict[str, Label] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)

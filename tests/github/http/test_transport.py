@@ -15,9 +15,11 @@ from bot.github.client import GitHub
 from bot.github.http.transport import open_connections
 from bot.github.limits.pacing import LocalPacer
 from bot.github.repository.repo import RepoClient
+from bot.hurry import hurried
 from bot.simulator import Simulator
 from bot.simulator.faults import Kind
 from bot.telemetry.metrics import GITHUB_REQUESTS
+from bot.telemetry.work import carried
 from tests.github.conftest import REPO, SimulatedTime
 from tests.waiting import wait_until
 
@@ -331,3 +333,36 @@ def results() -> Counter[str]:
         if sample.name.endswith("_total"):
             found[sample.labels["result"]] += int(sample.value)
     return found
+
+
+def test_f8b_who_is_in_a_hurry_takes_no_place_in_a_queue_for_a_limit(
+    client: RepoClient, sim: Simulator, simulated_time: SimulatedTime
+) -> None:
+    sim.faults.add(ISSUE, "secondary_limit", retry_after=1)
+    with hurried(2.0):
+        for _ in range(2):
+            with pytest.raises(RateLimited):
+                client.issue(REPO, 1)
+    assert simulated_time.slept == []
+    assert client.issue(REPO, 1).number == 1
+
+
+def test_f8b_what_nobody_waits_for_any_more_is_not_sent(client: RepoClient, sim: Simulator) -> None:
+    client.issue(REPO, 1)
+    before = sim.faults.requests
+    with hurried(2.0):
+        late = carried(client.issue)
+    with pytest.raises(Unavailable, match="nobody waits for it any more"):
+        late(REPO, 1)
+    assert sim.faults.requests == before
+
+
+def test_f8b_a_server_has_no_more_time_than_there_is(client: RepoClient, sim: Simulator) -> None:
+    """It would hold its answer for a minute; without a hurry the client waits ten seconds, four times."""
+    client.issue(REPO, 1)
+    fault = sim.faults.add(ISSUE, "slow", times=None)
+    with hurried(0.1), pytest.raises(Unavailable, match="did not answer in time"):
+        client.issue(REPO, 1)
+    assert fault.hits <= 1
+    sim.faults.clear()
+    assert client.issue(REPO, 1).number == 1

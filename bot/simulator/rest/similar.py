@@ -1,0 +1,69 @@
+"""Issues that are most like one, as GitHub ranks them where it does.
+
+GitHub's manual does not describe this yet: what is here is what github/github-mcp-server asks for and reads
+(`pkg/github/find_duplicate.go`, August 2026).
+"""
+
+from __future__ import annotations
+
+import re
+
+from bot.simulator.errors import ApiError, forbidden, gone, invalid, not_found
+from bot.simulator.http.context import Context
+from bot.simulator.http.operation import READ_ISSUES
+from bot.simulator.http.reply import Reply
+from bot.simulator.http.routing import Routes
+from bot.simulator.payloads import Json
+from bot.simulator.payloads.issues import issue
+from bot.simulator.state.issues import Issue
+
+ROUTES = Routes()
+
+# GitHub's scale is its own and passes 1. Without a threshold of the caller's it rather names too few.
+_USUAL, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
+
+
+@ROUTES.add("GET", "/repos/<owner>/<repo>/issues/<int:number>/semantically_similar", permissions=READ_ISSUES)
+def similar_issues(ctx: Context) -> Reply:
+    """The issues of the same repository that are most like this one, best first."""
+    target = ctx.issue()
+    answers = target.repository.similarity
+    if not isinstance(answers, str):
+        raise _refusal(answers)
+    try:
+        threshold = float(ctx.query.get("threshold", _USUAL))
+    except ValueError:
+        raise invalid("Issue", "threshold", "invalid", value=ctx.query["threshold"]) from None
+    others = (one for one in ctx.sim.issues_of(target.repository) if one is not target and not one.is_pull_request)
+    scored = [(score, one) for one in others if (score := _likeness(target, one)) >= threshold]
+    scored.sort(key=lambda pair: (-pair[0], pair[1].number))
+
+    def show(pair: tuple[float, Issue]) -> Json:
+        score, one = pair
+        shown = issue(ctx.sim, one)
+        if answers == "bare":
+            return shown
+        confidence = "high" if score >= _HIGH else "medium" if score >= _MEDIUM else "low"
+        return {"issue": shown, "score": score, "confidence": confidence, "likely_duplicate": score >= _HIGH}
+
+    return ctx.page(scored, show)
+
+
+def _likeness(one: Issue, other: Issue) -> float:
+    """Between 0 and 2: how many words the titles share, and how many title and body together."""
+    return _shared(one.title, other.title) + _shared(_text(one), _text(other))
+
+
+def _shared(one: str, other: str) -> float:
+    mine, theirs = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
+    return 2 * len(mine & theirs) / (len(mine) + len(theirs)) if mine and theirs else 0.0
+
+
+def _text(entry: Issue) -> str:
+    return f"{entry.title} {entry.body or ''}"
+
+
+def _refusal(status: int) -> ApiError:
+    if status == 403:
+        return forbidden("Resource not accessible by integration")
+    return gone("This endpoint is no longer available.") if status == 410 else not_found()
