@@ -52,7 +52,7 @@ class Worker(gthread.ThreadWorker):
 
     def handle_request(self, req: Any, conn: Any) -> Any:
         """Its head is there: only while the application reads the body, the sender is waited for again."""
-        begun, read = self._awaited.pop(conn), req.body.read
+        begun, read = self._awaited.pop(conn, time.monotonic()), req.body.read
 
         def read_in_time(size: int | None = None) -> bytes:
             with self._awaiting(conn, begun):
@@ -88,4 +88,6 @@ class Worker(gthread.ThreadWorker):
         try:
             yield
         finally:
-            self._awaited.pop(conn, None)
+            # A connection that is kept alive can have begun its next request, in another thread.
+            if self._awaited.get(conn) == begun:
+                self._awaited.pop(conn, None)
