@@ -1,4 +1,4 @@
-"""Connections that are kept alive: the next request of one can begin in another thread before the last one has ended."""
+"""A connection that is kept alive: its next request can begin in another thread before the last one has ended."""
 
 from __future__ import annotations
 
