@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from bot.commands import LIMIT_SECONDS
 from bot.simulator.faults import Fault
 from handlers.commands import limit
 from tests.e2e.harness import Doppel
@@ -130,7 +131,7 @@ def test_c5_what_was_too_much_is_not_given_later_by_a_replay(two: Doppel, monkey
         two.write(2, "/duplicates help")
     refused = delivered(two, "created")
     said = two.said(2)
-    two.sim.clock.advance(limit.LIMIT_SECONDS + 1)
+    two.sim.clock.advance(LIMIT_SECONDS + 1)
     deliver_late(two, refused)
     assert two.said(2) == said
 
