@@ -152,9 +152,13 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
         if not rejected(doppel):
             comment = doppel.sim.comment(doppel.repo, 1, "triage-person", "/duplicates not #2")
             # As its own delivery is worked on, for which the worker may have no place free before this one is done.
-            login, at = Actor("triage-person"), iso(comment.updated_at)
+            known = visit.services.store.repositories.get(visit.repository.id)
+            assert known is not None
+            # In the lane of the look, so that what follows from the command comes after it.
+            installation = known.installation
+            login, at, body = Actor("triage-person"), iso(comment.updated_at), comment.body
             obey(
-                CommentEvent("created", None, visit.repository, 1, login, comment.id, comment.body, updated_at=at),
+                CommentEvent("created", installation, visit.repository, 1, login, comment.id, body, updated_at=at),
                 visit.services,
             )
         return report
