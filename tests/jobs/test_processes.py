@@ -365,10 +365,9 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
 
 def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it(workers: Workers) -> None:
     """It would kill each worker soon after its start, and what takes longer than that be blamed for it."""
-    workers.put("innocent", 1, hold=True)
+    workers.put("innocent", 1, sleep=5.0)
     for _ in range(1 + worker_process.MOST_DEATHS):
         assert ended(workers.start("here", 0.0, True)) == worker_process.KILLED
-    workers.go()
     last = workers.start("here", 0.0, True)
     workers.put("behind", 1, sleep=1.5)
     wait_until(lambda: len(workers.log("end")) == 2)
