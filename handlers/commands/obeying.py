@@ -87,17 +87,17 @@ def _heed(visit: Visit, event: CommentEvent, given: _Given) -> None:
 
 
 def _obey(visit: Visit, event: CommentEvent, given: _Given, hashed: str) -> None:
+    # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
+    commands, written = _standing(visit, event, given.commands)
+    if not commands:
+        return
     ask = Ask(visit, event)
-    # Before anything else is read: of a flood each comment costs one question to GitHub.
-    refusal = refuse(ask, len(given.commands), hashed)
+    # Before the issue is read: of a flood each comment costs two questions to GitHub.
+    refusal = refuse(ask, len(commands), hashed)
     if refusal == "" or ask.issue.locked:
         return
     if refusal is not None:
         reply(ask, [("", Answer(False, refusal))], hashed)
-        return
-    # Where the comment was deleted meanwhile, the wish went with it: NotFound ends this.
-    commands, written = _standing(visit, event, given.commands)
-    if not commands:
         return
     me = visit.github.react(visit.repo, event.comment_id, "eyes")
     answers = [(command.line, _answer(ask, command, again=at > 0)) for at, command in enumerate(commands)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from bot.commands import LIMIT_SECONDS
@@ -12,6 +10,7 @@ from handlers.commands import limit
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered, held_back
 from tests.e2e.reports import FIRST, OTHER
+from tests.waiting import wait_until
 
 TRIAGER = "triage-person"
 REPLY = "POST /repos/*/comments"
@@ -38,10 +37,7 @@ def written(doppel: Doppel) -> list[tuple[str, str]]:
 
 
 def wait_for(fault: Fault) -> None:
-    end = time.monotonic() + 60
-    while not fault.hits:
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    wait_until(lambda: fault.hits, "the fault")
 
 
 def test_c4_what_was_undone_is_not_done_again_by_what_came_before_an_edit(two: Doppel) -> None:
