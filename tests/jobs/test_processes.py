@@ -71,12 +71,12 @@ class Workers:
         return second
 
     def put(self, delivery_id: str, number: int, sleep: float = 0.0, *, hold: bool = False) -> None:
-        """`hold`: it is at work until `go` is called."""
+        """`hold`: it is at work until `go` is called, and then for so many seconds."""
         ann = Actor("ann")
         repository = Repository(5, RepoRef("acme", "app"), private=False)
         assert self.inbox.put(
             delivery_id,
-            IssueEvent("opened", 1, repository, number, ann, ann, label="hold" if hold else f"sleep={sleep}"),
+            IssueEvent("opened", 1, repository, number, ann, ann, label=f"{'hold' if hold else 'sleep'}={sleep}"),
         )
 
     def go(self) -> None:
@@ -365,9 +365,11 @@ def test_a_job_that_never_ends_is_given_up_with_its_worker_and_keeps_no_other_wa
 
 def test_a_chore_that_kills_its_worker_is_given_up_and_takes_no_delivery_with_it(workers: Workers) -> None:
     """It would kill each worker soon after its start, and what takes longer than that be blamed for it."""
-    workers.put("innocent", 1, sleep=5.0)
+    workers.put("innocent", 1, sleep=1.5, hold=True)
     for _ in range(1 + worker_process.MOST_DEATHS):
         assert ended(workers.start("here", 0.0, True)) == worker_process.KILLED
+        # It was at work in the first one.
+        workers.go()
     last = workers.start("here", 0.0, True)
     workers.put("behind", 1, sleep=1.5)
     wait_until(lambda: len(workers.log("end")) == 2)

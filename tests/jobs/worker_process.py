@@ -25,11 +25,10 @@ KILLED = 9
 def main(database_url: str, home: Path, host: str = "", longest: float = 0.0, chore_kills: bool = False) -> None:
     """Work until SIGTERM, and write a line for the beginning and the end of each job to `home`/log.
 
-    A job's label `sleep=N` makes it last N seconds, and `hold` until there is `home`/go; what was taken over meanwhile
-    has no end. With `host` it says that
-    it is on that machine, and heartbeats are ten times as quick; without, none ever goes stale. A job may last
-    `longest` seconds, if that is said, and is soon tried again. With `chore_kills` there is a chore that takes the
-    process down half a second after it begins.
+    A job's label `sleep=N` makes it last N seconds, and `hold=N` so long from when there is `home`/go; what was taken
+    over meanwhile has no end. With `host` it says that it is on that machine, and heartbeats are ten times as quick;
+    without, none ever goes stale. A job may last `longest` seconds, if that is said, and is soon tried again. With
+    `chore_kills` there is a chore that takes the process down half a second after it begins, and a job has.
     """
     if host:
         executors._host = lambda: host  # type: ignore[assignment,misc]
@@ -49,14 +48,15 @@ def main(database_url: str, home: Path, host: str = "", longest: float = 0.0, ch
     def handle(job: Job) -> None:
         note("begin", job)
         assert isinstance(job.event, IssueEvent)
-        if job.event.label == "hold":
+        how, _, seconds = job.event.label.partition("=")
+        if how == "hold":
             wait_until((home / "go").exists)
-        else:
-            time.sleep(float(job.event.label.partition("=")[2] or 0))
+        time.sleep(float(seconds))
         make_sure()
         note("end", job)
 
     def kill() -> None:
+        wait_until((home / "log").exists)
         time.sleep(0.5)
         os._exit(KILLED)
 
