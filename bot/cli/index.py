@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _EVERY = 0.5
 _BAR = 20
 # The least room for the name of a repository, which may be folded, and what stands between the columns of the table.
-_NAME, _BETWEEN = 12, 14
+_NAME, _BETWEEN = 12, 17
 _AT_WORK = ("waiting", "reading", "embedding")
 _COLOURS = {"ready": "green", "stopped": "red"}
 
@@ -32,7 +32,8 @@ _COLOURS = {"ready": "green", "stopped": "red"}
 @click.option("--watch", is_flag=True, help="Show it live until everything is ready, or Ctrl-C.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def index(repository: str | None, watch: bool, as_json: bool) -> None:
-    """Show how far the index of each repository is, or of OWNER/REPO: issues, vectors, and what is in the way.
+    """Show how far the index of each repository is, or of OWNER/REPO: issues, vectors, texts that the text model
+    has read, and what is in the way.
 
     Workers fill it by themselves, from the installation on, and look every half hour for what webhooks have missed.
     GitHub is not asked here.
@@ -95,21 +96,25 @@ def _shown(found: Sequence[Status], console: Console) -> Group:
     table.add_column("state", no_wrap=True)
     table.add_column("issues", justify="right", no_wrap=True)
     table.add_column("vectors", justify="right", no_wrap=True)
+    table.add_column("texts", justify="right", no_wrap=True)
     table.add_column("", max_width=_BAR)
     lines = list[Text]()
     for one in found:
-        total, done = (one.expected, one.issues) if one.state != "embedding" else (one.issues, one.vectors or 0)
+        made = [each for each in (one.vectors, one.texts) if each is not None]
+        total, done = (one.expected, one.issues) if one.state != "embedding" else (one.issues, min(made, default=0))
         at_work = one.state in _AT_WORK and total
-        state, (issues, vectors) = Text(one.state, _COLOURS.get(one.state, "yellow")), _figures(one)
-        lines.append(Text.assemble(f"{one.repository}  ", state, f"  issues: {issues}  vectors: {vectors}"))
+        state, (issues, vectors, texts) = Text(one.state, _COLOURS.get(one.state, "yellow")), _figures(one)
+        told = f"  issues: {issues}  vectors: {vectors}  texts: {texts}"
+        lines.append(Text.assemble(f"{one.repository}  ", state, told))
         table.add_row(
             Text(one.repository),
             state,
             issues,
             vectors,
+            texts,
             ProgressBar(total or 0, min(done, total or 0), _BAR) if at_work else "",
         )
-    shown = [("state", "issues", "vectors"), *((one.state, *_figures(one)) for one in found)]
+    shown = [("state", "issues", "vectors", "texts"), *((one.state, *_figures(one)) for one in found)]
     needed = _NAME + _BETWEEN + sum(max(map(len, column)) for column in zip(*shown, strict=True))
     # With less room the ends of figures would be cut off, which makes them other figures.
     table_or_lines = [table] if console.width >= needed else lines
@@ -117,7 +122,8 @@ def _shown(found: Sequence[Status], console: Console) -> Group:
     return Group(*table_or_lines, *(Text(f"{one.repository}: {one.problem}") for one in found if one.problem))
 
 
-def _figures(one: Status) -> tuple[str, str]:
-    """How many issues, and how many vectors, as they are shown."""
+def _figures(one: Status) -> tuple[str, str, str]:
+    """How many issues, how many vectors, and how many texts were read closely, as they are shown."""
     expected = f" of {one.expected:,}" if one.expected is not None else ""
-    return f"{one.issues:,}{expected}", "none" if one.vectors is None else f"{one.vectors:,}"
+    vectors, texts = ("none" if each is None else f"{each:,}" for each in (one.vectors, one.texts))
+    return f"{one.issues:,}{expected}", vectors, texts

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from bot.embedding.protocol import Embedder, EmbeddingError
 from bot.embedding.remote import RemoteModel
 from bot.embedding.sentences import SentenceModel
+from bot.embedding.text_model import TextModel
 from bot.embedding.wordllama import WordLlama
 
-__all__ = ["Embedder", "EmbeddingError", "choose_embedder"]
+__all__ = ["Embedder", "EmbeddingError", "TextModel", "at_hand", "choose_embedder", "default_model"]
 
 NONE, DEFAULT = "none", "wordllama"
 
@@ -23,3 +26,17 @@ def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embed
     if url:
         return RemoteModel(url, model, key)
     return WordLlama() if model == DEFAULT else SentenceModel(model)
+
+
+@cache
+def default_model() -> Embedder:
+    """The model that is always there, loaded once in a process."""
+    return WordLlama()
+
+
+def at_hand(model: Embedder | None) -> Embedder | None:
+    """What stands in for a host's model where some hundred texts are embedded for one question: itself, or the default
+    where it would be waited for, or where texts would leave this machine.
+    """
+    slow = isinstance(model, SentenceModel) or (model is not None and model.remote)
+    return default_model() if slow else model

@@ -24,12 +24,13 @@ from bot.index.postings.lists import Change
 from bot.index.postings.packing import Integers, Postings
 from bot.index.reader import Reader
 from bot.index.state import NO_KEYS, State
+from bot.index.text_vectors import TextVectors
 from bot.index.vectors.embedded import Embedded, drop
 from bot.index.vectors.pgvector import Pgvector
 from bot.index.vectors.vectors import Vectors
 from bot.index.view import View
 from bot.store.database.engine import write
-from bot.store.tables.index import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors
+from bot.store.tables.index import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors, text_vectors
 from bot.store.tables.schema import metadata
 
 #: Issues that are written in one transaction at most. The more there are, the fewer pages are written for each.
@@ -53,20 +54,25 @@ class Index:
         about: About | None = None,
         *,
         pgvector: bool = True,
+        text_model: Embedder | None = None,
     ) -> None:
         """Use an engine made by `make_engine`, on a database that `migrate` has prepared.
 
         With `pgvector` the database may compare vectors. It finds nearly the same as a process that has read them, and
-        where the answers must not depend on which of them was asked, it is left alone.
+        where the answers must not depend on which of them was asked, it is left alone. The `text_model` reads the best
+        few candidates more closely; it must be on this machine, since every repository's texts are given to it.
         """
         self._engine = engine
-        about = about or Anything()
+        self.analyser, self.embedder, self.about = analyser, embedder, about or Anything()
+        self.text_model = text_model
         self._fields, self._reading = analyser.fields, analyser.version
         self._posted = {position for position, field in enumerate(self._fields) if field.posted}
         self._memories = Memories()
-        self._reader = Reader(engine, analyser, about, self._memories)
-        self._embedded = Embedded(embedder, about) if embedder else None
+        self._reader = Reader(engine, analyser, self.about, self._memories)
+        self._embedded = Embedded(embedder, self.about) if embedder else None
         self._pgvector = Pgvector(pgvector)
+        #: What the text model makes of issues; None without one.
+        self.texts = TextVectors(engine, self._reader, text_model) if text_model else None
 
     def close(self) -> None:
         """Let go of the connections to the database; what is asked afterwards makes new ones."""
@@ -97,6 +103,11 @@ class Index:
         with self._engine.connect() as connection:
             return list(connection.execute(query).scalars())
 
+    def latest(self, repo_id: int, most: int) -> list[IndexedIssue]:
+        """The issues with the highest numbers, in any order and with their bodies."""
+        with self._engine.connect() as connection:
+            return issue_rows.latest(connection, repo_id, most)
+
     def untold(self, repo_id: int, limit: int) -> list[int]:
         """Some of the issues that were put in as duplicates of nobody knew what (`UNTOLD`)."""
         with self._engine.connect() as connection:
@@ -122,6 +133,10 @@ class Index:
             if not embedded.may_write(connection, repo_id, state):
                 return None
         return state.vectors if state.model == embedded.model else 0
+
+    def text_count(self, repo_id: int) -> int | None:
+        """How many issues of a repository the text model has read; None without one."""
+        return None if self.texts is None else self.texts.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
         """Read a text as the repository's issues are read, without what its forms supply; nothing is stored.
@@ -188,7 +203,7 @@ class Index:
             state = states.lock(connection, repo_id)
             self._change(connection, repo_id, state, None, numbers)
             drop(connection, repo_id, state, numbers)
-            for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors):
+            for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors, text_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
             self._save(connection, repo_id, state)
         self._follow(repo_id, state, numbers)

@@ -109,6 +109,14 @@ def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> 
     return {number: (title, found.get(number, "")) for number, title in titles}
 
 
+def latest(connection: sa.Connection, repo_id: int, most: int) -> list[IndexedIssue]:
+    """Those with the highest numbers, with their bodies."""
+    numbers = sa.select(table.c.number).where(table.c.repo_id == repo_id).order_by(table.c.number.desc()).limit(most)
+    found = read(connection, repo_id, list(connection.execute(numbers).scalars()))
+    bodies_of = texts(connection, repo_id, found)
+    return [issue._replace(body=bodies_of[number][1]) for number, issue in found.items()]
+
+
 def updated(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
     """When each of those issues that are indexed was changed last, as GitHub says."""
     return dict(fetch(connection, repo_id, (table.c.number, table.c.updated_at), table.c.number, numbers))

@@ -34,6 +34,7 @@ from bot.index.postings.packing import (
 from bot.index.postings.scoring import Scores, Scoring, add_up
 from bot.index.recent import Recent
 from bot.index.state import State
+from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors import vectors
 from bot.index.vectors.neighbours import Neighbours
 from bot.index.vectors.pgvector import Pgvector
@@ -230,6 +231,10 @@ class View:
         """An issue's own vectors, (2, dimensions), as `Index.embed` gives those of a text; None where it has none."""
         blob = vectors.read(self._connection, self._repo_id, [number]).get(number)
         return None if blob is None else vectors.unpack([blob])[0]
+
+    def texts_by(self, texts: TextVectors, numbers: Sequence[int], most: int | None) -> tuple[Integers, Vectors, Fresh]:
+        """What the text model makes of issues, as `TextVectors.of` says."""
+        return texts.of(self._connection, self._repo_id, numbers, most)
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
         """The terms of issues, in the order of `numbers`: a bag for each of the fields."""

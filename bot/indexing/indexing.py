@@ -15,7 +15,7 @@ from bot.events import Event, IndexEvent
 from bot.github.api.calls import PAGE
 from bot.github.repository.repo import RepoClient
 from bot.index import Index
-from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_AGAIN, SLOWLY, pause, retry
+from bot.indexing.pace import EMBEDDED, LOST, PAGES, READ_AGAIN, READ_CLOSELY, SLOWLY, pause, retry
 from bot.indexing.pages import read_pages
 from bot.indexing.writing import Writer, told
 from bot.model import Issue, Repository
@@ -82,7 +82,10 @@ class Indexing:
 
     def _waits(self, repo_id: int) -> bool:
         progress, vectors = self._backfills.get(repo_id), self._index.vector_count(repo_id)
-        lacking = vectors is not None and vectors < self._index.count(repo_id)
+        lacking = any(
+            made is not None and made < self._index.count(repo_id)
+            for made in (vectors, self._index.text_count(repo_id))
+        )
         return progress is not None and (lacking or progress.problem != "")
 
     def _look_at(self, repositories: Iterable[StoredRepository]) -> None:
@@ -185,10 +188,18 @@ class Indexing:
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
         except EmbeddingError as failure:
             return replace(progress, problem=told(repository, failure)), None
-        if embedded:
+        if embedded or self._read_closely(repository):
             return progress, 0.0
         problem = progress.problem or self._writer.tell_originals(github, repository, PAGES * PAGE)
         return replace(progress, problem=problem), None
+
+    def _read_closely(self, repository: Repository) -> int:
+        """Have the text model read some issues; returns how many. Where it fails, finds go on without it."""
+        try:
+            return self._index.texts.embed_missing(repository.id, READ_CLOSELY) if self._index.texts else 0
+        except EmbeddingError as failure:
+            logger.warning("%s: %s", repository.ref, failure)
+            return 0
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
         """How many issues there are to read. Where that failed before it goes on without: only people want to know.

@@ -17,7 +17,8 @@ class Status:
     """One repository's index.
 
     `issues` are in it, of about `expected`; None where nobody has counted. `vectors` of them have vectors of the
-    present model, None where there is no model for them. `problem` is what is in the way, empty if nothing is.
+    present model, and the text model has read `texts` of them; None where there is no such model. `problem` is what is
+    in the way, empty if nothing is.
     """
 
     repository: str
@@ -25,6 +26,7 @@ class Status:
     issues: int
     expected: int | None
     vectors: int | None
+    texts: int | None
     problem: str
 
 
@@ -33,16 +35,17 @@ def statuses(repositories: Iterable[StoredRepository], backfills: Backfills, ind
     for repository in repositories:
         progress = backfills.get(repository.id)
         issues, vectors = index.count(repository.id), index.vector_count(repository.id)
-        state = state_of(progress, issues, vectors)
+        texts = index.text_count(repository.id)
+        state = state_of(progress, issues, vectors, texts)
         # What was counted before the reading is outdated after it.
         expected = None if progress is None or progress.done else progress.expected
-        yield Status(str(repository.ref), state, issues, expected, vectors, progress.problem if progress else "")
+        yield Status(str(repository.ref), state, issues, expected, vectors, texts, progress.problem if progress else "")
 
 
-def state_of(progress: Progress | None, issues: int, vectors: int | None) -> str:
-    """In a word, what is going on. A ready index whose vectors are not all there yet is embedding."""
+def state_of(progress: Progress | None, issues: int, vectors: int | None, texts: int | None = None) -> str:
+    """In a word, what is going on. An index that is complete, but for some vectors or texts, is embedding."""
     if progress is None:
         return WAITING
     if not progress.done:
         return STOPPED if progress.problem else READING
-    return READY if vectors is None or vectors >= issues else EMBEDDING
+    return READY if all(made is None or made >= issues for made in (vectors, texts)) else EMBEDDING

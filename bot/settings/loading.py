@@ -76,6 +76,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         setup_token=read.text("DOPPEL_SETUP_TOKEN"),
         workflow_field=read.text("DOPPEL_WORKFLOW_FIELD") or None,
         siblings=read.repositories("DOPPEL_SIBLINGS"),
+        text_model=read.choice("DOPPEL_TEXT_MODEL", "ON", ("ON", "OFF")) == "ON",
         embedding_model=read.text("DOPPEL_EMBEDDING_MODEL", "wordllama"),
         embedding_url=read.url("DOPPEL_EMBEDDING_URL", "", "https://api.openai.com/v1"),
         embedding_key=read.text("DOPPEL_EMBEDDING_KEY"),

@@ -46,6 +46,7 @@ class Settings:
     setup_token: str = field(default="", repr=False)
     workflow_field: str | None = None
     siblings: tuple[str, ...] = ()
+    text_model: bool = True
     embedding_model: str = "wordllama"
     embedding_url: str = ""
     embedding_key: str = field(default="", repr=False)

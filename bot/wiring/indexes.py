@@ -10,9 +10,10 @@ from dataclasses import replace
 from functools import partial
 
 from bot.calibration.bar import Bar, bar_in_force
+from bot.embedding import TextModel
 from bot.erasing import erased_if_ended
 from bot.events import IndexEvent
-from bot.finder import Finder, finder_settings, further_sources
+from bot.finder import Finder, Outside, finder_settings, further_sources
 from bot.github.repository.repo import RepoClient
 from bot.index import Index, TextAnalyser
 from bot.indexing import Indexing, StoredFacts
@@ -46,7 +47,7 @@ def build_index(settings: Settings, store: Store) -> Index:
         remote=model is not None and model.remote,
         private_too=settings.remote_text == "all",
     )
-    return Index(store.engine, TextAnalyser(), model, facts)
+    return Index(store.engine, TextAnalyser(), model, facts, text_model=TextModel() if settings.text_model else None)
 
 
 def build_asker(settings: Settings, weights: str = "", store: Store | None = None) -> Asker:
@@ -74,14 +75,18 @@ def known_repository(
     with store_there(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
         words = RepositoryWords(store.words, repo_id, target) if store else None
+        # As the bot has read them last; who only looks stores nothing.
+        headings = IssueForms(store, now).last_headings(repo_id) if store else ()
         complete = progress is not None and progress.done
+        index = build_index(settings, store) if store else None
         finder = Finder(
             client,
             # Where nothing else was counted there, the finder would get acquainted, and count what it reads.
             words=words if words and words.total() else None,
             issues=issues if progress is None or progress.size is None else progress.size,
-            settings=finder_settings(loaded.config, workflow_field=settings.workflow_field),
-            matcher=Matcher(build_index(settings, store)) if store and complete else None,
+            settings=finder_settings(loaded.config, headings=headings, workflow_field=settings.workflow_field),
+            matcher=Matcher(index) if index and complete else None,
+            outside=Outside(index, embedder(settings)),
             repo_id=repo_id,
             further=further_sources(loaded.config, client, settings.siblings),
         )
@@ -89,8 +94,9 @@ def known_repository(
 
 
 @contextmanager
-def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, AskAll] | None]:
-    """The scan of a repository's backlog, with `closed` of closed issues too, and what asks about many issues.
+def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, AskAll, float] | None]:
+    """The scan of a repository's backlog, with `closed` of closed issues too, what asks about many issues, and the
+    probability from which on the repository calls something likely.
 
     None where this host's index of the repository is not complete; nothing is created where it has no database.
     """
@@ -101,7 +107,8 @@ def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[
             make = partial(build_asker, settings)
             ask = partial(ask_in_processes, make, repo_id, processes=os.cpu_count() or 1)
             with erased_if_ended(repo_id, store):
-                yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask
+                likely = RepositorySettings(store, now).last_read(repo_id).likely
+                yield Scan(store, build_asker(settings, store=store), repo_id, closed=closed), ask, likely
 
 
 def known_bar(settings: Settings, repo: RepoRef) -> Bar | None:

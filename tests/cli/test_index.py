@@ -44,10 +44,10 @@ def test_each_repository_has_a_row(store: Store) -> None:
     shown = CliRunner().invoke(index).output
     rows = [" ".join(line.split()) for line in shown.splitlines() if "acme/" in line]
     assert [row.rstrip("━╸╺ ") for row in rows] == [
-        "acme/app ready 7 none",
-        "acme/half reading 3 of 1,000 none",
-        "acme/new waiting 0 none",
-        "acme/off stopped 0 none",
+        "acme/app embedding 7 none 0",
+        "acme/half reading 3 of 1,000 none 0",
+        "acme/new waiting 0 none 0",
+        "acme/off stopped 0 none 0",
         "acme/off: its settings say [bold]mode: off",
     ]
 
@@ -72,11 +72,20 @@ def test_one_repository_as_json(store: Store) -> None:
     add(store, 1, "app", Progress(expected=9, seen=2), 2)
     add(store, 2, "other", None, 0)
     assert json.loads(CliRunner().invoke(index, ["ACME/app", "--json"]).output) == [
-        {"repository": "acme/app", "state": "reading", "issues": 2, "expected": 9, "vectors": None, "problem": ""}
+        {
+            "repository": "acme/app",
+            "state": "reading",
+            "issues": 2,
+            "expected": 9,
+            "vectors": None,
+            "texts": 0,
+            "problem": "",
+        }
     ]
 
 
-def test_watching_ends_when_everything_is_ready(store: Store) -> None:
+def test_watching_ends_when_everything_is_ready(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOPPEL_TEXT_MODEL", "off")
     add(store, 1, "app", Progress(done=True), 2)
     shown = CliRunner().invoke(index, ["--watch"])
     assert shown.exit_code == 0

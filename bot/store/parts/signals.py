@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -47,6 +47,12 @@ class Signals(Part):
     def since(self, repo_id: int, since: float) -> list[Signal]:
         """Everything that was said at `since` (seconds since 1970) or later, the earliest first."""
         return self._read(table.c.repo_id == repo_id, table.c.at >= since)
+
+    def deciding(self, repo_id: int, kinds: Collection[Kind]) -> list[Signal]:
+        """What was said in one of these ways by people whose word counts, of a pair or of a comment of the bot's."""
+        about = sa.or_(table.c.other != 0, table.c.kind == Kind.REACTION.value)
+        named = table.c.kind.in_([kind.value for kind in kinds])
+        return self._read(table.c.repo_id == repo_id, named, about, table.c.who != Who.OTHER.value)
 
     def prune(self, before: float) -> int:
         """Erase what was said before a time, of all repositories; how many rows."""

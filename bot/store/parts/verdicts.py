@@ -65,13 +65,6 @@ class Verdicts(Part):
             verdicts.c.other.in_(numbers),
         )
 
-    def rejected_pairs(self, repo_id: int) -> set[tuple[int, int]]:
-        """All pairs of a repository's issues that are no duplicates, each with the smaller number first."""
-        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(
-            verdicts.c.repo_id == repo_id, verdicts.c.kind == VerdictKind.NOT, verdicts.c.undone_at.is_(None)
-        )
-        return {(min(one, other), max(one, other)) for one, other in self._all(pairs)}
-
     def last(self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None) -> Verdict | None:
         """The latest decision taken on this issue that no `undo` has taken back, by anybody or by one person.
 

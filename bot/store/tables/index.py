@@ -90,6 +90,17 @@ indexed_vectors = _table(
     sa.Index("ix_indexed_vectors_changed", "repo_id", "changed"),
 )
 
+# What the text model (`bot/embedding/text_model.py`) makes of title and text together, as a scale and bytes. `changed`
+# is that of the text in `indexed_terms`: with another one the vector is that of a former text.
+text_vectors = _table(
+    "text_vectors",
+    key("repo_id"),
+    key("number"),
+    column("changed", sa.BigInteger()),
+    column("model", sa.Text()),
+    column("vector", sa.LargeBinary()),
+)
+
 # The number that a term has in a repository, by a hash of the term.
 index_vocabulary = _table(
     "index_vocabulary",
