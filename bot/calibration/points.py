@@ -1,4 +1,9 @@
-"""Labelled pairs as what they say of the bar: how likely a comment was, and whether it was right. Pure."""
+"""Labelled pairs as what they say of the bar: how likely a comment was, and whether it was right. Pure.
+
+Only people's verdicts count: what they say of something that they were shown. Marks are another matter. Who closes an
+issue as a duplicate of what the bot held back has found that without it, and who finds nothing says nothing; so marks
+tell of what is there and never of what is not, and a bar that follows them would end at what people mark (P1).
+"""
 
 from __future__ import annotations
 
@@ -8,19 +13,22 @@ from dataclasses import dataclass
 from bot.decisions import Decision, Evidence
 from bot.feedback.examples import by_issue
 from bot.feedback.model import Example
+from bot.judgements import Kind
+
+MARKS = frozenset({Kind.CLOSED, Kind.OF})
+"""What is a verdict on a comment that names the pair, and else a mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """One issue's comment (or what would have been one): `right` or wrong from a bar of `probability` downwards.
 
-    `weight` is in (0, 1]. `said` is False for a wrong one that only follows from how the issue was closed.
+    `weight` is in (0, 1].
     """
 
     probability: float
     right: bool
     weight: float
-    said: bool = True
 
 
 def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point]:
@@ -55,6 +63,7 @@ def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Poin
         (known.probability, one.weight)
         for one in made
         if one.same and (known := next((it for comment in comments if (it := comment.about(one.other))), None))
+        if known.shown or one.kind not in MARKS
     ]
     counted = 0.0
     for probability, weight in sorted(agreed, reverse=True):
@@ -64,14 +73,10 @@ def _for(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Poin
 
 
 def _against(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
-    """What was said, and what only follows as far as that says more."""
+    """The weight of what is wrong up to the bar at which the first of it is named."""
     named = _named(comment)
-    probability = named[0].probability
-    said = _rejected(named, [one for one in made if one.said])
-    if said:
-        yield Point(probability, right=False, weight=said)
-    if (implied := _rejected(named, made)) > said:
-        yield Point(probability, right=False, weight=implied - said, said=False)
+    if weight := _rejected(named, made):
+        yield Point(named[0].probability, right=False, weight=weight)
 
 
 def _rejected(named: Sequence[Evidence], made: Sequence[Example]) -> float:

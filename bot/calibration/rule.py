@@ -4,7 +4,10 @@ The bar moves away from the usual one only for good reason, and the reason is al
 
 * it rises to a threshold where of the comments between the usual bar and that threshold surely fewer than RIGHT are
   right: nearly all that is lost by it was wrong;
-* it falls to a threshold where of what was not said between the two surely more than RIGHT would have been right.
+* it falls to a threshold where of what was not said between the two surely more than RIGHT would have been right, by
+  the word of people who were shown it all the same, as on the dashboard.
+
+Marks move nothing: they are incomplete, and the bar would end where people mark (`points.py`).
 
 "Surely" is the bound of Wilson's interval (1927) at 95 %. Both ask for ENOUGH weight on the side that speaks for them,
 AT_LEAST so much of it in the last step, and more there than against it, so that nothing moves further than what was
@@ -19,10 +22,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.calibration.points import Point
+from bot.likelihood import LIKELY, POSSIBLY
 from bot.wilson import wilson
 
-LOWEST, HIGHEST = 0.1, 0.6
-"""The bar never goes beyond these by itself: silence in all but sure cases, or chatter, is for people to choose."""
+LOWEST, HIGHEST = POSSIBLY, LIKELY
+"""The bar never goes beyond these by itself: silence in all but likely cases, or naming what is not even possibly the
+same, is for people to choose."""
 
 ENOUGH = 6.0
 """Weight on one side: six comments about which people with triage say the same, or twelve of which only authors do."""
@@ -31,7 +36,7 @@ AT_LEAST = 2.0
 """Weight on that side in the last step towards the new bar."""
 
 RIGHT = 0.5
-"""At least every second comment shall be right, as `doppel evaluate` recommends."""
+"""At least every second comment about which people say something shall be right."""
 
 STEPS = tuple(step / 20 for step in range(2, 13))
 """The thresholds that are tried, .10 to .60, each STEP above the one before."""
@@ -65,16 +70,16 @@ class Calibration:
 def calibrate(points: Sequence[Point], usual: float) -> Calibration:
     """The bar for a repository whose bar is usually `usual`, from all points that count."""
     for bar in sorted((step for step in STEPS if usual < step <= HIGHEST), reverse=True):
-        right, wrong = _between(points, usual, bar, only_said=True)
-        last = _between(points, max(usual, bar - STEP), bar, only_said=True)
+        right, wrong = _between(points, usual, bar)
+        last = _between(points, max(usual, bar - STEP), bar)
         if _speaks(wrong, right) and _leads(last[1], last[0]):
             return Calibration(bar, Move.RISES, right, wrong)
     for bar in sorted(step for step in STEPS if LOWEST <= step < usual):
-        right, wrong = _between(points, bar, usual, only_said=False)
-        last = _between(points, bar, min(usual, bar + STEP), only_said=False)
+        right, wrong = _between(points, bar, usual)
+        last = _between(points, bar, min(usual, bar + STEP))
         if _speaks(right, wrong) and _leads(*last):
             return Calibration(bar, Move.FALLS, right, wrong)
-    right, wrong = _between(points, 0.0, 1.1, only_said=True)
+    right, wrong = _between(points, 0.0, 1.1)
     return Calibration(usual, Move.STAYS, right, wrong)
 
 
@@ -87,7 +92,7 @@ def _leads(weight: float, against: float) -> bool:
     return weight >= AT_LEAST and weight > against
 
 
-def _between(points: Sequence[Point], low: float, high: float, *, only_said: bool) -> tuple[float, float]:
+def _between(points: Sequence[Point], low: float, high: float) -> tuple[float, float]:
     """The weights of right and wrong ones in [low, high)."""
-    inside = [one for one in points if low <= one.probability < high and (one.said or not only_said)]
+    inside = [one for one in points if low <= one.probability < high]
     return sum(one.weight for one in inside if one.right), sum(one.weight for one in inside if not one.right)

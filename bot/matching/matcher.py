@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bot.embedding import EmbeddingError
-from bot.index import Analysis, Index, IndexedIssue, View
+from bot.index import Analysis, Index, IndexedIssue, Query, View, idf, shared
 from bot.index.postings.packing import Floats, Integers
 from bot.index.postings.scoring import distinct
+from bot.index.text_vectors import Fresh, TextVectors
 from bot.index.vectors.vectors import Vectors
 from bot.matching import features
 from bot.matching.bounds import Compared
@@ -23,12 +24,18 @@ from bot.matching.model import Model, shipped_model
 from bot.matching.pool import Pool, by_author, by_others, load
 from bot.matching.question import pose
 from bot.matching.rarity import Rarity
+from bot.matching.readings import CLOSEST, Likeness, smallness, stands_out
 from bot.matching.retrieval import FULL_TEXT, VECTORS, Retrieved, among, by_vectors, by_words, fused
 from bot.model import Issue
 from bot.report import QueryRun
+from bot.text.subject import says_nothing, subject
 
 _log = logging.getLogger(__name__)
 
+#: Vectors of candidates that one find makes where they are missing: each takes some 20 ms, and somebody waits.
+MADE_AT_ONCE = 12
+# With so many other issues of the same title it says nothing, and so many of the likest titles are looked at.
+_COMMON_TITLE, _MOST_TITLES = 4, 12
 # Words of the question that its report names, the rarest.
 _MOST_NAMED = 12
 
@@ -65,32 +72,51 @@ class Matcher:
     """Cheap to build, without state of its own; one serves a whole process.
 
     Without a `model` the shipped one is read where something is first judged, and not before: whoever learns weights
-    compares without any, and the shipped ones may be for other features.
+    compares without any, and the shipped ones may be for other features. `most` is how many vectors of candidates the
+    text model makes for a find where they are missing; None for all, so that the answer does not depend on earlier
+    ones.
     """
 
-    def __init__(self, index: Index, model: Model | None = None) -> None:
+    def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
         self._index = index
         self._model = model
+        self._most = most
 
     @contextmanager
     def looking(
-        self, repo_id: int, target: Issue, *, words: str = "", below: int | None = None, stored: bool = False
+        self,
+        repo_id: int,
+        target: Issue,
+        *,
+        words: str = "",
+        below: int | None = None,
+        stored: bool = False,
+        total: int | None = None,
     ) -> Iterator[Look]:
         """One find: search now, judge as often as needed until the end.
 
         `words` are searched for instead of the target's text, and what they find is judged by both; `below` leaves out
         issues with that number and higher ones. The target itself is never found. A model that fails costs the vectors,
         which `problems` says. With `stored` the target's vectors are those that the index has of it, and no model is
-        asked.
+        asked. `total` is how many issues the repository has, where the index holds only some of them.
         """
         own = self._read(repo_id, target.title, target.body, target.number, embedded=not stored)
         searched = self._read(repo_id, words, "", target.number, embedded=not stored) if words else None
         with self._index.view(repo_id) as view:
+            if target.body.strip() and _is_no_evidence(view, own.analysis, target, below):
+                own = self._read(repo_id, "", target.body, target.number, embedded=not stored)
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
-            look = Look(view, self._model, target, own, below)
+            closely = self._closely(repo_id, view, own.analysis)
+            look = Look(view, self._model, target, own, below, closely, total=total)
             if searched:
-                look = Look(view, self._model, target, self._checked(view, searched), below, itself=look)
+                reading = self._checked(view, searched)
+                look = Look(view, self._model, target, reading, below, closely, itself=look, total=total)
             yield look
+        if self._index.texts is not None and closely is not None:
+            self._index.texts.keep(repo_id, closely.fresh)
+
+    def _closely(self, repo_id: int, view: View, analysis: Analysis) -> Closely | None:
+        return Closely(self._index.texts, repo_id, view, analysis, self._most) if self._index.texts else None
 
     def _read(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> Reading:
         analysis = self._index.analyse(repo_id, title, body, number)
@@ -115,6 +141,45 @@ class Matcher:
         return reading
 
 
+class Closely:
+    """What the text model says of a text and its candidates. What it makes of candidates is `fresh`, to be kept.
+
+    A model that fails costs this kind of likeness; `problem` says why.
+    """
+
+    def __init__(self, texts: TextVectors, repo_id: int, view: View, analysis: Analysis, most: int | None) -> None:
+        self._texts, self._repo_id, self._view, self._analysis, self._most = texts, repo_id, view, analysis, most
+        self.fresh: Fresh = {}
+        self.problem = ""
+
+    @cached_property
+    def _own(self) -> Vectors:
+        return self._texts.of_text(self._analysis)
+
+    def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> Likeness | None:
+        """As `model.Reader` says, of a pool with these issue numbers; None where the model fails, or has read nothing.
+
+        In a large repository only leaders are looked at,
+        since a small one alone has a use for the others.
+        """
+        rows = order if smallness(total) else order[:leaders]
+        try:
+            own = self._own
+            there, vectors, fresh = self._view.texts_by(self._texts, numbers[rows].tolist(), self._most)
+        except EmbeddingError as failure:
+            _log.warning("repository %d is judged without the text model: %s", self._repo_id, failure)
+            self.problem = f"{VECTORS}: {failure.told}"
+            return None
+        self.fresh |= fresh
+        if not len(there):
+            return None
+        cosines = vectors @ own
+        closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
+        places = distinct(np.concatenate([np.flatnonzero(there < leaders), closest]))
+        out = stands_out(own, vectors, places, total)
+        return Likeness(rows[there[places]], cosines[places].astype(np.float64), out)
+
+
 class Look:
     """Made by `Matcher.looking`; not to be shared between threads.
 
@@ -130,11 +195,13 @@ class Look:
         target: Issue,
         reading: Reading,
         below: int | None,
+        closely: Closely | None = None,
         itself: Look | None = None,
+        total: int | None = None,
     ) -> None:
         self._view, self._model, self._text, pair = view, model, reading.text, reading.pair
         self._question = pose(view, target, reading.text[0], reading.analysis, pair)
-        self._below, self._itself = below, itself
+        self._below, self._closely, self._itself, self._total = below, closely, itself, total
         self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
@@ -182,11 +249,11 @@ class Look:
             others=by_others(self._question, candidates),
             own=by_author(self._question, candidates),
             title=self._question.title,
-            total=rarity.total,
+            total=rarity.total if self._total is None else self._total,
             vague=witness.vague,
             signed=bool(self._question.author),
         )
-        judged = (self._model or shipped_model()).judge(compared)
+        judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, there, compared.total))
         order = judged.order
         told = zip(
             there[order].tolist(),
@@ -196,6 +263,10 @@ class Look:
             repeat(partial(self._explain, witness, candidates)),
         )
         return list(map(Match._make, told))
+
+    def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> Likeness | None:
+        """As `Closely.likeness` says; None without a text model, too."""
+        return self._closely.likeness(numbers, order, leaders, total) if self._closely else None
 
     def compared(self) -> tuple[Integers, Floats]:
         """Its own candidates and their features, (candidates, features.NAMES): what models are learned from."""
@@ -227,6 +298,19 @@ class Look:
         words = self._question.known["words"]
         rarest = np.argsort(words.issues, kind="stable")
         return " ".join(as_written((words.words[at] for at in rarest.tolist()), "\n".join(self._text))[:_MOST_NAMED])
+
+
+def _is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | None) -> bool:
+    """Whether the target's title says nothing (P3): by itself, or since many other issues have it above other texts."""
+    known = view.look_up(analysis)["title"]
+    (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), shared(3))], below=below)
+    issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
+    mine = subject(target.title).casefold().split()
+    same = [n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == mine]
+    if not says_nothing(target.title) and len(same) < _COMMON_TITLE:
+        return False
+    # Of a copy the title is a part, whatever it says.
+    return not any(body.split() == target.body.split() for _, body in view.texts(same).values())
 
 
 def _likelier(matches: Sequence[Match], others: Sequence[Match]) -> list[Match]:

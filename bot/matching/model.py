@@ -1,16 +1,17 @@
 """The learned part: small models whose weights are data, shipped beside this file.
 
 The first orders candidates (`standing.py`), a softmax over the candidates of one question. The second says how likely
-each of the best few is the same issue (`confidence.py`), a logistic regression. There are two of that: where nobody
-knows who asks, what comes within a day may be one person's series, and is less likely the same. `weights.json` says
-what they were made from and by which command; `doppel train` makes it. Only weights are in it, no text.
+each of the best few gets marked as a duplicate (`confidence.py`), a logistic regression. There are two of that: where
+nobody knows who asks, what comes within a day may be one person's series, and is less likely the same. The third makes
+of it, and of what the text model sees, how likely a careful reader calls them the same (`readings.py`). `weights.json`
+says what they were made from and by which command; `doppel train` makes it. Only weights are in it, no text.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -19,16 +20,29 @@ from typing import Any
 import numpy as np
 
 from bot.index.postings.packing import Floats, Integers
-from bot.matching import confidence, features, standing
-from bot.matching.bounds import VERSION, Compared, bounds, doubted, word_for_word
+from bot.matching import confidence, features, readings, standing
+from bot.matching.bounds import VERSION, Compared, bounds, word_for_word
+from bot.matching.readings import Likeness
 from bot.ranking.learned import read_linear
 from bot.ranking.size import CALIBRATION, SMALLNESS
 
 #: What the probabilities are called in the file: of questions whose author is known, and of others.
 KNOWN, UNKNOWN = "known authors", "unknown authors"
 
+#: What the file calls what careful readers would say.
+READ = "readings"
+
 # Scores that agree to so many decimals are equal.
 _DIGITS = 5
+
+Reader = Callable[[Integers, int], Likeness | None]
+"""What the text model says of the rows of a pool, which are given best first, and how many of them are to be judged
+whatever it says. It may add others; None where there is no text model.
+"""
+
+
+def _unread(rows: Integers, leaders: int) -> None:
+    """Without a text model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +80,8 @@ class Probability:
     calibration: Linear
 
     def __call__(self, rows: Floats, total: int) -> Floats:
-        """How likely each row of `confidence.rows` is, in a repository of so many issues."""
-        odds = self.calibration(confidence.calibration(self.confidence(rows), total))
-        return np.asarray(1 / (1 + np.exp(-np.clip(odds, -30, 30))), dtype=np.float64)
+        """The log-odds that each row of `confidence.rows` gets marked, in a repository of so many issues."""
+        return self.calibration(confidence.calibration(self.confidence(rows), total))
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> Probability:
@@ -80,12 +93,44 @@ class Probability:
 
 
 @dataclass(frozen=True, slots=True)
+class Readings:
+    """What a careful reader would say; `with_text` holds for the vectors of the text model of that name alone."""
+
+    text_model: str
+    with_text: Linear
+    by_odds: Linear
+
+    def __call__(self, odds: Floats, likeness: Likeness | None) -> Floats:
+        """How likely each candidate is the same report, by log-odds of being marked, and by the text model where it
+        was asked about it.
+        """
+        likely = readings.probability(self.by_odds(readings.rows_by_odds(odds)))
+        if likeness is not None:
+            with_text = readings.rows_with_text(odds[likeness.rows], likeness)
+            likely[likeness.rows] = readings.probability(self.with_text(with_text))
+        return likely
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Readings:
+        """Read all of it. Raises as `Linear.parse` does."""
+        return cls(
+            str(data["text model"]),
+            Linear.parse(data["with text"], readings.WITH_TEXT),
+            Linear.parse(data["by odds"], readings.BY_ODDS),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
-    """What orders candidates, and what says how far to trust the order where the question's author is known or not."""
+    """What orders candidates, how likely each of the best is marked, and how likely a reader calls it the same.
+
+    The second differs by whether the question's author is known.
+    """
 
     ranking: Linear
     known: Probability
     unknown: Probability
+    readings: Readings
 
     @property
     def digest(self) -> str:
@@ -93,9 +138,11 @@ class Model:
         parts = (
             self.ranking,
             *(part for one in (self.known, self.unknown) for part in (one.confidence, one.calibration)),
+            self.readings.with_text,
+            self.readings.by_odds,
         )
         weights = b"".join(part.weights.tobytes() + str(part.intercept).encode() for part in parts)
-        return hashlib.sha256(weights + str(VERSION).encode()).hexdigest()[:16]
+        return hashlib.sha256(weights + f"{VERSION} {self.readings.text_model}".encode()).hexdigest()[:16]
 
     @classmethod
     def parse(cls, text: str) -> Model:
@@ -105,29 +152,34 @@ class Model:
             Linear.parse(data["ranking"], standing.NAMES),
             Probability.parse(data[KNOWN]),
             Probability.parse(data[UNKNOWN]),
+            Readings.parse(data[READ]),
         )
 
-    def judge(self, pool: Compared) -> Judged:
-        """Judge a whole pool. Of equals the older comes first. Who ranks lower is never called likelier.
+    def judge(self, pool: Compared, reader: Reader = _unread) -> Judged:
+        """Judge a whole pool: the leaders of its order, and what the `reader` adds to them.
 
         What has the question's very title and text is one thing that was sent several times: as likely as the likeliest
-        of them, those that are open first.
+        of them, those that are open first. Of equals the one that ranks higher comes first.
         """
         values, total = pool.values, pool.total
         scores = self.ranking(standing.standings(values))
         # Products of vectors differ in their last digits from one number of threads to another; equals stay equals.
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = confidence.rows(values[order], scores[order], total)
-        leaders = order[: len(rows)]
-        probability = self.known if pool.signed else self.unknown
-        likely = doubted(np.minimum.accumulate(probability(rows, total)))
-        least, most = bounds(pool.of(leaders))
-        # What comes after the leaders is at most as likely, and nothing raises it.
-        confidences = np.full(len(scores), np.minimum(likely, most).min(initial=1.0))
-        confidences[leaders] = np.minimum(np.maximum(likely, least), most)
+        odds = np.full(len(scores), -np.inf)
+        odds[order[: len(rows)]] = (self.known if pool.signed else self.unknown)(rows, total)
+        likeness = reader(order, len(rows))
+        judged, read = (np.zeros(len(scores), dtype=np.bool_) for _ in range(2))
+        judged[order[: len(rows)]] = True
+        if likeness is not None:
+            judged[likeness.rows] = read[likeness.rows] = True
+        least, most = bounds(pool.of(np.flatnonzero(judged)), read[judged])
+        likely = np.minimum(np.round(self.readings(odds, likeness)[judged], _DIGITS), most)
+        # What is not judged is at most as likely as each that is, and nothing raises it.
+        confidences = np.full(len(scores), likely.min(initial=1.0))
+        confidences[judged] = np.maximum(likely, least)
         again = word_for_word(values)
         confidences[again] = confidences[again].max(initial=0.0)
-        # What was raised or lowered takes its new place.
         ahead = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[:, features.NAMES.index("open")]
         copies = np.lexsort((pool.numbers, closed))
@@ -138,4 +190,14 @@ class Model:
 @cache
 def shipped_model() -> Model:
     """The model that comes with this version."""
-    return Model.parse(resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8"))
+    return Model.parse(_shipped())
+
+
+def shipped_data() -> dict[str, Any]:
+    """What is in its file."""
+    data: dict[str, Any] = json.loads(_shipped())
+    return data
+
+
+def _shipped() -> str:
+    return resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8")

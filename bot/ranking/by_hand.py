@@ -1,7 +1,6 @@
 """Probabilities that are set by hand, whatever a model has learned: labelled files hold next to none of these cases.
 
-They are the same for what an index finds and for what GitHub's searches find; which candidates they are for is told by
-other features in each (`confidence.bounds`, `matching/bounds.py`).
+Which candidates they are for is told by `bot/matching/bounds.py`.
 """
 
 from __future__ import annotations

@@ -56,6 +56,7 @@ def present(
             repo="" if one.issue.repo.key == target.repo.key else str(one.issue.repo),
             also=one.also,
             named=one.named,
+            closed_at=one.issue.closed_at if one.issue.state == "closed" else None,
         )
         for one in results
     )

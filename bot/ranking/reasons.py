@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 
-from bot.ranking.rarity import Rarity
 from bot.text.codes import runs
 from bot.text.function_words import is_function_word
 from bot.text.messages import error_messages, in_common
@@ -66,24 +65,6 @@ class Written:
         self.title = spellings(title)
         self.all = spellings(text)
         self.messages = error_messages(text)
-
-
-class Reasoner:
-    """One target, ready to be compared with several candidates."""
-
-    def __init__(self, title: str, body: str, rarity: Rarity) -> None:
-        self._text = title, body
-        self._mine = Written(title, body)
-        telling = [term for term in self._mine.all if rarity(term) >= TELLING]
-        self._terms = sorted(telling, key=lambda term: -rarity(term))
-
-    def reasons(self, title: str, body: str) -> tuple[str, ...]:
-        """Short sentences, strongest first, possibly none. The quotes are the target's own spelling."""
-        if is_copy(self._text, (title, body)):
-            return (Shared.COPY,)
-        theirs = Written(title, body)
-        message = shared_message(self._mine, theirs, self._mine.messages)
-        return sentences(message, *shared_words(self._mine, theirs, self._terms))
 
 
 def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:

@@ -32,6 +32,12 @@ _VALUE_OR_PATH = re.compile(rf"{_VALUE.pattern}|\S*[/\\]\S*")
 # As compilers and editors write quotes and apostrophes, and as keyboards do.
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 _QUOTED = re.compile(r"`([^`\n]+)`")
+# The frame of a traceback, which all have (P3): what tells is the exception and its message.
+_FRAME = re.compile(
+    r"traceback \(most recent call last\):?$|at [\w.$<>/@]+|file \"[^\"]*\", line \d+|(?:thread|goroutine) #?\d+\b"
+    r"|#\d+:? +0x|stack ?trace:?$|(?:caused by|exception|error):?$",
+    re.IGNORECASE,
+)
 _MARKUP = re.compile(r"^[\s>*#`$%|+-]+")
 _LONGEST_PHRASE = 6
 
@@ -67,6 +73,8 @@ def _telling(text: str) -> Iterator[str]:
         chosen.update(place for place, line in enumerate(lines) if not line.isascii())
     for place in sorted(chosen):
         line = _MARKUP.sub("", lines[place]).strip()
+        if _FRAME.match(line):
+            continue
         said_here = _quoted(lines[place]) or [line]
         yield from (said for said in said_here if _SHORTEST <= len(said) <= _LONGEST and _tells(said))
 

@@ -13,7 +13,7 @@ USUAL = 0.2
 
 probabilities = st.sampled_from([step / 50 for step in range(51)])
 weights = st.sampled_from([0.25, 0.5, 1.0])
-some_points = st.lists(st.builds(Point, probabilities, st.booleans(), weights, st.booleans()), max_size=60)
+some_points = st.lists(st.builds(Point, probabilities, st.booleans(), weights), max_size=60)
 # As in practice: many on one side of the usual bar, of which most say the same.
 one_sided = st.builds(
     lambda low, count, right, others: [Point(low, right, 1.0)] * count + others,
@@ -27,9 +27,8 @@ one_sided = st.builds(
 @pytest.mark.slow
 @given(one_sided, probabilities, weights)
 def test_c7_one_more_word_against_never_lowers_the_bar(points: list[Point], at: float, weight: float) -> None:
-    for said in (True, False):
-        more = [*points, Point(at, right=False, weight=weight, said=said)]
-        assert calibrate(more, USUAL).bar >= calibrate(points, USUAL).bar
+    more = [*points, Point(at, right=False, weight=weight)]
+    assert calibrate(more, USUAL).bar >= calibrate(points, USUAL).bar
 
 
 @pytest.mark.slow
@@ -70,14 +69,8 @@ def test_c7_wrong_comments_raise_the_bar_above_them_and_no_further_than_is_said(
 def test_c7_six_that_would_have_been_right_lower_it_where_few_would_have_been_wrong() -> None:
     missed = [Point(0.13, right=True, weight=1.0)] * 6
     assert calibrate(missed, USUAL) == Calibration(0.1, Move.FALLS, 6, 0)
-    others = [Point(0.12, right=False, weight=1.0, said=False)] * 4
+    others = [Point(0.12, right=False, weight=1.0)] * 4
     assert calibrate([*missed, *others], USUAL).bar == USUAL
-
-
-def test_c7_how_an_issue_was_closed_alone_raises_nothing() -> None:
-    """Many who close a duplicate do not say that it is one."""
-    closed = [Point(0.3, right=False, weight=1.0, said=False)] * 50
-    assert calibrate(closed, USUAL).bar == USUAL
 
 
 def test_c7_a_word_for_the_comments_does_not_make_the_words_against_them_enough() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot.matching import Model
+from bot.matching.bounds import VERSION
 from bot.matching.model import KNOWN, UNKNOWN
 
 
@@ -45,3 +46,12 @@ def test_weights_of_before_are_none_of_this_version(name: str, data: dict[str, A
     del data[name]
     with pytest.raises(KeyError):
         Model.parse(json.dumps(data))
+
+
+def test_answers_by_other_rules_are_those_of_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scan that goes on asks again what was answered by the rules of before (D8)."""
+    text = resources.files("bot.matching").joinpath("weights.json").read_text(encoding="utf-8")
+    model = Model.parse(json.dumps(json.loads(text)))
+    before = model.digest
+    monkeypatch.setattr("bot.matching.model.VERSION", VERSION + 1)
+    assert model.digest != before

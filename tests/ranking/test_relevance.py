@@ -2,14 +2,38 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
+from bot.model import Actor, Issue, RepoRef
 from bot.ranking.rarity import CountedWords
 from bot.ranking.relevance import Relevance, relevances
 from bot.ranking.similarity import dice_sorensen
-from tests.ranking.test_judging import REPORT, issue
 
 BY_WORDS = (Relevance.BM25, Relevance.BM25F, Relevance.BM25PLUS)
+START = datetime(2024, 1, 1, tzinfo=UTC)
+REPORT = "The export dialog writes an empty file when the project lies on a network share and the quota is exceeded"
+
+
+def issue(number: int, title: str, body: str = "") -> Issue:
+    moment = START + timedelta(days=number)
+    return Issue(
+        repo=RepoRef("acme", "app"),
+        id=number,
+        node_id=f"I_{number}",
+        number=number,
+        title=title,
+        body=body,
+        state="open",
+        state_reason=None,
+        author=Actor("ann"),
+        labels=(),
+        created_at=moment,
+        updated_at=moment,
+        closed_at=None,
+        url=f"https://github.com/acme/app/issues/{number}",
+    )
 
 
 def test_h5_title_is_the_title_scorer_and_learned_the_probability() -> None:

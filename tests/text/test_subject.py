@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.text.another import is_another
 from bot.text.full_width import plain
-from bot.text.subject import subject
+from bot.text.subject import is_unfilled, subject
 from bot.text.swapping import siblings
 from bot.text.terms import read
 from tests.effort import costs_at_most
@@ -80,3 +80,17 @@ def test_what_a_title_is_about_is_its_end(title: str) -> None:
 def test_long_titles_take_little_time(unit: str) -> None:
     with costs_at_most(1):
         subject(unit * 20_000)
+
+
+@pytest.mark.parametrize(
+    ("title", "unfilled"),
+    [
+        ("tour: [short description of the issue]", True),
+        ("[Bug]: <Please enter a title>", True),
+        ("[Bug]: ", False),
+        ("Show [your name] in the header", False),
+        ("net: [fd00::1] is refused", False),
+    ],
+)
+def test_p2_a_title_can_be_the_forms_own_still(title: str, unfilled: bool) -> None:
+    assert is_unfilled(title) is unfilled
